@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from swzrecheck import claim as st
 from swzrecheck.claim_file import read_claim
@@ -23,7 +24,6 @@ from swzverify.certificates.describe import describe
 from swzverify.claims import Claim, Coalesced
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.listing_claim import ListingClaim
-from swzverify.core.records import dataclass
 from swzverify.engines import obligations as ob
 from swzverify.errors import SwzError
 from swzverify.hardware import basis

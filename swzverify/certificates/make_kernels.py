@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from swzrecheck.claim import Claim, KernelAccess, OpenValue
@@ -18,7 +18,6 @@ from swzrecheck.witnesses import find_witness
 from swzverify.certificates.make import Points, checked, goal_of
 from swzverify.compiled.scan import ScannedAccess, Verdict
 from swzverify.compiled.scan.cost_goal import Stated, stated
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.errors import SwzError
 from swzverify.ir.expr import (

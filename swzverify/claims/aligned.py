@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -12,7 +13,6 @@ from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Always, Arrays, Truths
 from swzverify.ir.expr import BinaryOperator, binary, negation
 from swzverify.subjects import Access

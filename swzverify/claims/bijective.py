@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from swzverify.claims.claim import Claim
@@ -12,7 +13,6 @@ from swzverify.claims.in_bounds import tile_bounds_goal, tile_outside
 from swzverify.claims.injective import collision, injective_goal
 from swzverify.claims.tile_points import describe
 from swzverify.claims.verdict import Counterexample
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Injective as InjectiveObligation
 from swzverify.subjects import Tile
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from swzverify.claims.access_points import access_scope, aligned_addresses, lane_table
@@ -12,7 +13,6 @@ from swzverify.claims.cost_claim import cost_plan
 from swzverify.claims.form import Direction, Form, Named, Number, NumberChange, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.verdict import Counterexample, SectorMeasure
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Always
 from swzverify.errors import SwzError
 from swzverify.hardware import SectorCost, Space, evidence, sector_cost

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import OF_AN_ACCESS, Form, Role
-from swzverify.core.records import dataclass
 from swzverify.subjects import Access
 
 

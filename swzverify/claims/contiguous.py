@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import lcm
 from typing import ClassVar
 
@@ -14,7 +15,6 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_points import TilePoints, address_span, describe
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Always, Arrays, Numbers, Truths
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints

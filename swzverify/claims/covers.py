@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, Self
 
@@ -16,7 +17,6 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import less
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Always, Arrays, Numbers, Point, Truths, second
 from swzverify.engines.obligations import Covers as Obligation
 from swzverify.errors import SwzError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ from swzverify.claims.form import Count, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side
 from swzverify.ir import integers as ints
 from swzverify.ir.expr import TRUE, Comparison, compare, negation

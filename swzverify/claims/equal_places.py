@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from swzverify.claims.stated import equal
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Always, Arrays, Numbers, Truths
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain

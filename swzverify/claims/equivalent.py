@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from swzverify.claims.access_points import access_scope, exists_active
@@ -13,7 +14,6 @@ from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.form import Addressed, Count, Form, Role, role_of
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.verdict import Counterexample
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.expr import conjunction, negation
 from swzverify.subjects import Access, AlignedBase, Base, IndexMap, Tile

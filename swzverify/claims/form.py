@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from swzverify.core.records import dataclass
 from swzverify.subjects import Access, IndexMap, Listing, Tile
 
 Addressed: TypeAlias = Tile | Access | IndexMap

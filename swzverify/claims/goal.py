@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
+
 from swzverify.engines.obligations import Cost, GatherCost, Obligation
 from swzverify.ir.expr import TRUE, Expr
 

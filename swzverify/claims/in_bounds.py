@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Always, Arrays, Truths
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,6 @@ from swzverify.claims.form import OF_A_TILE, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Arrays, Bijection, Numbers, Truths, second
 from swzverify.engines.obligations import Injective as Obligation
 from swzverify.ir import integers as ints

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -13,7 +14,6 @@ from swzverify.claims.form import Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.stated import at_most, less
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.core.words import binding_text
 from swzverify.engines.obligations import Always, Arrays, Injective, Numbers, Truths, second
 from swzverify.errors import SwzError

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from swzverify.claims.form import Form, Role
 from swzverify.claims.listing_claim import ListingClaim
-from swzverify.core.records import dataclass
 from swzverify.subjects.listing import Listing
 
 

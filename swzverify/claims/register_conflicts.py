@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from swzverify.claims.form import Direction, Form, Named, Number, Role
 from swzverify.claims.listing_claim import ListingClaim
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects.listing import Listing

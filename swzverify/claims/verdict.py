@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from swzverify.core.records import dataclass
 from swzverify.core.shown import LINES_SHOWN, Line, Shown, html_facts, html_table, text_facts, text_table
 from swzverify.core.words import binding_text, counted
 

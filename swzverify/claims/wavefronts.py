@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from swzverify.claims.claim import Claim
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Direction, Form, Named, Number, NumberChange, Role
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects import Access

@@ -12,12 +12,12 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
 from swzverify.core.processes import start
-from swzverify.core.records import dataclass
 
 Job = TypeVar("Job")
 News = TypeVar("News")

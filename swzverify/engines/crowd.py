@@ -16,8 +16,8 @@ one address, or one of the two is idle: there pairs are matched to units.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.engines.bipartite import largest_matching
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, PAIR_DISTANCES, Instruction
 

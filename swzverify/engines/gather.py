@@ -9,13 +9,13 @@ worst case is exact. Few choices are tried one by one. `residues` has a bound fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 from random import Random
 
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.engines.crowd import Choice, Options, crowd
 from swzverify.engines.enumeration import grid
 from swzverify.engines.native import Native, Rules

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import (
     Always,
     Answer,

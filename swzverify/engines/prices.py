@@ -5,8 +5,8 @@ memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Numbers, Truths
 from swzverify.hardware import CostArrays, Instruction, access_cost, cost_many, sector_cost, sectors_many
 

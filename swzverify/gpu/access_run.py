@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.claims.access_points import access_enough
-from swzverify.core.records import dataclass
 from swzverify.core.words import binding_text
 from swzverify.gpu.asm import is_transposed, register_words
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens

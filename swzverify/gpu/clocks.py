@@ -10,11 +10,11 @@ number of lanes on different words of one bank.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.gpu.costs import Patterns
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction
 

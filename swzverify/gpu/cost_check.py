@@ -6,13 +6,13 @@ import math
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.core.processes import command_of
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.gpu.clocks import ladder, read_slopes
 from swzverify.gpu.comparison import MAX_SHOWN

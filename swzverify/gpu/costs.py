@@ -8,11 +8,11 @@ the lowest address.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.gpu.asm import statement
 from swzverify.gpu.cuda import cuda_text
 from swzverify.gpu.source import PRELUDE

@@ -11,13 +11,13 @@ import math
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.core.processes import command_of
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.gpu.cost_worker import save_patterns
 from swzverify.gpu.costs import UNROLL, Patterns, kernel_name

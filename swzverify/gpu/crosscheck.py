@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from swzverify.claims import Claim, Outcome, Verdict
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.core.processes import command_of
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.comparison import Comparison

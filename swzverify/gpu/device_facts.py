@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
 
 MIN_CAPABILITY, MAX_CAPABILITY = 10, 999
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.gpu.cost_check import with_ladders
 from swzverify.gpu.costs import Patterns, cost_kernels, kernel_name, masks

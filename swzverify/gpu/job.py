@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.gpu.launch import Box, Launch
 from swzverify.gpu.source import PRELUDE, TMA_KERNEL, TOKENS
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison
 from swzverify.gpu.launch import DeviceAnswer, Launch, base_indices
 from swzverify.gpu.source import map_kernel

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias
 
 from swzverify.claims import Claim, Verdict
 from swzverify.claims.form import Subject
-from swzverify.core.records import dataclass
 from swzverify.errors import InternalError
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.job import Job, whole_source

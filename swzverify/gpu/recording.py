@@ -10,12 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.c_source import c_locals
 from swzverify.subjects import Access

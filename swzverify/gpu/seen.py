@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -26,7 +27,6 @@ from swzverify.claims import (
 )
 from swzverify.claims.common_base import related
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.core.records import dataclass
 from swzverify.core.words import counted
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.launch import DeviceAnswer

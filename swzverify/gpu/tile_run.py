@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.claims.tile_points import TilePoints
-from swzverify.core.records import dataclass
 from swzverify.gpu.comparison import MAX_SHOWN, Comparison, image_differences, tokens
 from swzverify.gpu.launch import PASSES, Box, DeviceAnswer, Launch, base_indices
 from swzverify.gpu.source import ALIGNMENT_BYTES, tile_kernel

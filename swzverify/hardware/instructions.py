@@ -10,11 +10,10 @@ Source: measured on an H100, tests/data/README.md; widths and spellings, PTX ISA
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware.kinds import Kind
 from swzverify.hardware.spelling import MAX_LANE_BYTES, canonical_name

@@ -12,14 +12,13 @@ Source: measured on an H100, tests/data/README.md; the rule in words is docs/har
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.hardware.instructions import BANK_PERIOD_BYTES, LANES, SECTOR_BYTES
 
 CHUNK_BYTES = 16

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware.targets import Evidence
 

@@ -13,10 +13,10 @@ capability 6.0 on). docs/semantics.md, section 4, has the definition.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware.global_memory import find_any_instruction
 from swzverify.hardware.instructions import LANES, SECTOR_BYTES, Instruction

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware.global_memory import GLOBAL_INSTRUCTIONS
 from swzverify.hardware.instructions import INSTRUCTIONS, Instruction, find_instruction

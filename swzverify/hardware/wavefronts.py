@@ -11,10 +11,10 @@ Source: measured on an H100, tests/data/README.md; the rule in words is docs/har
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Line, Shown, html_facts, html_table, text_table
 from swzverify.core.words import counted, spans
 from swzverify.errors import SwzError

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, Literal, TypeAlias, assert_never
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 
 VALUE_MIN: Final = -(2**31)

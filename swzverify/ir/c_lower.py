@@ -7,12 +7,12 @@ range decides. What remains possible is an error with the sub-expression marked.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import (

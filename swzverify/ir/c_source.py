@@ -12,9 +12,9 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors; ISO/IEC 9899:2011, 6.5.5 and 6.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import assert_never
 
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,

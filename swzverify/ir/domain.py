@@ -4,9 +4,9 @@ them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import TRUE, Expr, Var
 
 

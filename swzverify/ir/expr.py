@@ -12,12 +12,12 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar, assert_never
 from weakref import ref
 
-from swzverify.core.records import dataclass
 from swzverify.ir.operators import BinaryOperator, Comparison, apply_binary, apply_comparison, to_signed
 
 

@@ -7,13 +7,12 @@ protocol alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.ir.integers import Integer
 
 Int64s: TypeAlias = NDArray[np.int64]

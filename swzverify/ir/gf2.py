@@ -11,9 +11,9 @@ inside their limits too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,

@@ -10,9 +10,9 @@ variables.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import (
     BinaryOperator,
     Comparison,

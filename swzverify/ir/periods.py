@@ -13,11 +13,11 @@ exact kind.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, lcm
 from typing import assert_never
 
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,

@@ -9,9 +9,9 @@ include/cute/pointer_swizzle.hpp.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import overload
 
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Drawn
 from swzverify.errors import SwzError
 from swzverify.layout.int_tuple import Array, Coord, Ints, IntTuple, check_index, check_int

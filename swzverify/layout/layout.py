@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import overload
 
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Drawn
 from swzverify.errors import SwzError
 from swzverify.layout.int_tuple import (

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.c_eval import evaluate
 from swzverify.ir.c_names import name_hint

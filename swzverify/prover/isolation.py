@@ -20,11 +20,10 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Answer, Finding, Obligation, WarpCost, WorstCost
 from swzverify.ir.expr import Expr
 

@@ -9,7 +9,7 @@ are faults of ours: `error`. What satisfies no assumption is `vacuous`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from swzverify.claims import (
@@ -25,7 +25,6 @@ from swzverify.claims import (
 from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.verdict import ARITHMETIC
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Shown, drawn, html_facts
 from swzverify.engines.obligations import Answer, Cost, Finding, GatherCost
 from swzverify.errors import SwzError, graphic

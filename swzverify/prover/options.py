@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.whole import keep_whole
 

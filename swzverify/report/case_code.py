@@ -6,6 +6,7 @@ The code calls the helpers of `swzverify.testing.cases`, and has the case as lit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from swzverify.claims import (
     Aligned,
@@ -26,7 +27,6 @@ from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.equal_places import EqualPlaces
 from swzverify.claims.listing_claim import ListingClaim
 from swzverify.claims.tile_points import TilePoints
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
 from swzverify.subjects import Access, IndexMap, Tile

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 
 from swzverify.claims import Claim, Counterexample
-from swzverify.core.records import dataclass
 from swzverify.report.case_code import CaseCode, case_code, literal
 from swzverify.report.escape import prose, visible
 from swzverify.report.result import ClaimResult

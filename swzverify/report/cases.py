@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
 from swzverify.claims.verdict import Verdict
-from swzverify.core.records import dataclass
 from swzverify.core.words import listed
 from swzverify.report import words
 from swzverify.report.escape import visible

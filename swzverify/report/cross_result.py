@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
+
 from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import CrossResult
 from swzverify.gpu.recording import Recording

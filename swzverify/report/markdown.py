@@ -8,10 +8,9 @@ and beyond that nothing is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report import words
 from swzverify.report.escape import html_text, markdown_code, markdown_text, shortened

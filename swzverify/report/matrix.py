@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from swzverify.claims.verdict import Measure, WarpMeasure
-from swzverify.core.records import dataclass
 from swzverify.report.cases import box_words, boxes
 from swzverify.report.escape import visible
 from swzverify.report.result import ClaimResult

@@ -9,12 +9,11 @@ a fault of swzverify itself, SWZ902 a worker process that died.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from swzverify.claims.verdict import OF_CLAIMS, Outcome, Verdict
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 
 if TYPE_CHECKING:

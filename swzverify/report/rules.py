@@ -7,10 +7,10 @@ no third place.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from swzverify.claims import claim_types
 from swzverify.core.error_codes import TITLES
-from swzverify.core.records import dataclass
 from swzverify.report.result import ExitCode
 
 _EXIT_WORDS = {

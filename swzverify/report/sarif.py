@@ -24,8 +24,8 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report.escape import markdown_text, sarif_markdown, sarif_text, sarif_uri, shortened, visible
 from swzverify.report.finding import Severity, findings, plain_story

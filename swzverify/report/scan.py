@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from typing import Any
 
@@ -14,7 +14,6 @@ from swzverify.compiled.sass import Listing
 from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
 from swzverify.compiled.scan.measured import Measured, Status
 from swzverify.compiled.scan.verdict import Decision
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report.escape import visible
 from swzverify.report.scan_chip import chip_record, chip_words, decision_record, decision_words, differs

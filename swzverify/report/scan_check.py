@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from swzverify.compiled.scan import ScannedAccess
 from swzverify.compiled.scan.measured import Measured, Status
-from swzverify.core.records import dataclass
 from swzverify.report.escape import markdown_code, markdown_text, shortened, visible
 from swzverify.report.scan import ScannedFile, block_words
 from swzverify.report.scan_chip import chip_words

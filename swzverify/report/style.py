@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
 
 MIN_WIDTH = 40
 """Columns below which nothing is squeezed further."""

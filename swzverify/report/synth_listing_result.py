@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from swzverify.claims import Outcome, Verdict
-from swzverify.core.records import dataclass
 from swzverify.search.synth.code.found import Found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from swzverify.claims import Outcome
-from swzverify.core.records import dataclass
 from swzverify.search.synth.proof import Proof
 from swzverify.search.synth.solution import Solution
 

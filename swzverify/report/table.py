@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rich.table import Table
 from rich.text import Text
 
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.core.records import dataclass
 from swzverify.core.words import counted
 from swzverify.report.escape import visible
 from swzverify.report.words import cell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 
 from rich.cells import cell_len
@@ -9,7 +10,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from swzverify.claims.verdict import Outcome
-from swzverify.core.records import dataclass
 from swzverify.report import words
 from swzverify.report.by_file import file_lines, is_for_files
 from swzverify.report.cases import Told, told_once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import TypeVar
@@ -12,7 +12,6 @@ from typing import TypeVar
 from swzverify.claims import Claim
 from swzverify.claims.form import Subject, role_of
 from swzverify.claims.verdict import Outcome
-from swzverify.core.records import dataclass
 from swzverify.explain.notebook import Access, Tile
 from swzverify.hardware import Target, find_target
 from swzverify.spec.build_access import build_access, build_map

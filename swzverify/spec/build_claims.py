@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import cast
 
 from swzverify.claims import Aligned, Claim, Coalesced, ConflictFree, InBounds, Injective, claim_types
 from swzverify.claims.form import Form, Named, Role, Subject
-from swzverify.core.records import dataclass
 from swzverify.spec.claim_models import NAMING, ClaimPart
 from swzverify.spec.fields import Part
 from swzverify.spec.names import Names

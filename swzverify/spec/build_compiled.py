@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from swzverify.compiled.kernel import KernelAccess
@@ -13,7 +13,6 @@ from swzverify.compiled.scan import Given, block_of_launch
 from swzverify.compiled.scan.c_text import NotWrittenError
 from swzverify.compiled.scan.given import named
 from swzverify.compiled.scan.stated import Stated, lines_from, read_accesses, stated_at
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_SHARED_BYTES, Instruction, find_instruction
 from swzverify.ir.c_formula import CFormula, exchanged, number_text

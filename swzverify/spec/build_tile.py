@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
+
 from swzverify.explain.notebook import Tile
 from swzverify.hardware import Target
 from swzverify.layout import Layout, Swizzle, padded_layout, parse_notation, parse_swizzle

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from swzverify.core.records import dataclass
 from swzverify.errors import nearest
 from swzverify.spec.claim_models import ARGUMENT_PARTS, CLAIM_PARTS
 from swzverify.spec.fields import IDENTIFIER_PATTERN, Part, kind_of

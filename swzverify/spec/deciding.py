@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from swzverify.claims import Claim
-from swzverify.core.records import dataclass
 from swzverify.spec.check import Checked
 from swzverify.spec.fields import Part
 from swzverify.spec.tree import get, key_of, place_of

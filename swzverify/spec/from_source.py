@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.beside import UNREADABLE, below
 from swzverify.spec.build import ReadName, SpecClaim

@@ -7,9 +7,8 @@ that certificates, tests and comparisons need to know nothing of lets.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.c_ast import Name, Span, nodes
 from swzverify.ir.c_formula import CFormula

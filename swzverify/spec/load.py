@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Shown, html_facts, text_facts
 from swzverify.core.words import binding_text, counted
 from swzverify.errors import Problem, SpecError, SwzError

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from swzverify.claims.form import Role, Subject, role_of
-from swzverify.core.records import dataclass
 from swzverify.core.words import listed
 from swzverify.errors import nearest
 from swzverify.explain.notebook import Access, Tile

@@ -7,11 +7,11 @@ result again and compares: it does not trust the patch.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 import yaml
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 
 

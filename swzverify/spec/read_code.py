@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.spec.beside import below
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from math import prod
 from typing import cast
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, nearest
 from swzverify.ir.c_ast import names
 from swzverify.ir.c_formula import CFormula

@@ -9,9 +9,8 @@ text.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TypeAlias
-
-from swzverify.core.records import dataclass
 
 MAX_DEPTH = 50
 MAX_NODES = 20_000

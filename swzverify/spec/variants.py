@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from swzverify.core.records import dataclass
 from swzverify.spec.build import BuiltSpec, build
 from swzverify.spec.check import Checked, check
 from swzverify.spec.load import finished, read_checked

@@ -8,13 +8,12 @@ integers, `lowered_access` the expressions that engines read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.expr import TRUE, Var, var
 from swzverify.ir.whole import required

@@ -10,8 +10,8 @@ thread contributes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN

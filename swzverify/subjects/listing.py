@@ -6,10 +6,10 @@ This is the plain definition. docs/semantics.md, section 8, says it in words.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware.register_banks import REGISTERS, RegisterBanks, register_banks
 from swzverify.ir.whole import keep_whole, required

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -11,7 +12,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_formula import CFormula, exchanged, number_text

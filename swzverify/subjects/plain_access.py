@@ -9,13 +9,12 @@ shows against the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_ast import VALUE_MAX

@@ -5,13 +5,12 @@ run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from types import NoneType
 from typing import Self
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Target, require, require_rows
 from swzverify.ir.c_formula import CFormula

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import NoneType
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.integers import Integer

@@ -5,8 +5,8 @@ known.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import of_lane
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES

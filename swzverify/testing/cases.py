@@ -10,6 +10,7 @@ test fails: a deleted contract does not hold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from os import PathLike
 from pathlib import Path
@@ -23,7 +24,6 @@ from swzverify.claims.conflict_free import ConflictFree
 from swzverify.claims.contiguous import Contiguous
 from swzverify.claims.covers import Covers
 from swzverify.claims.form import Subject
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import of_lane
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FrameType
 
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.report.console import rendered
 from swzverify.report.result import ClaimResult

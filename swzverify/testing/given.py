@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.whole import whole
 

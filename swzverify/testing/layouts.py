@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.layout import ComposedLayout, Layout, PointerLayout, Swizzle, parse_notation
 from swzverify.layout.int_tuple import IntTuple

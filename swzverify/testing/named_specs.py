@@ -10,14 +10,13 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from swzverify.apps.run.collect import collect_specs
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report.problems import render_problems
 from swzverify.report.style import TextStyle

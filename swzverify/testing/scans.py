@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import cast
 
@@ -12,7 +13,6 @@ from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_c
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import MOST_ALIGN, Given, ScannedAccess, Verdict
 from swzverify.compiled.scan.verdict import Decision
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.report.escape import shortened, visible
 from swzverify.report.scan import ScannedFile, access_lines

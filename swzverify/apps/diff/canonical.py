@@ -8,10 +8,9 @@ none that comes later is forgotten.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeAlias, cast
 
-from swzverify.core.records import dataclass
 from swzverify.errors import InternalError
 from swzverify.hardware import Instruction, Target
 from swzverify.ir.formula import Formula

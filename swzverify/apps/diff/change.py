@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from swzverify.claims.form import Direction
-from swzverify.core.records import dataclass
 
 
 class Aspect(StrEnum):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 
 _SECONDS = 300.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from swzverify.apps.diff.canonical import Canon, canonical
@@ -18,7 +18,6 @@ from swzverify.apps.diff.change import Change, Direction
 from swzverify.apps.diff.compare import differences, is_weaker
 from swzverify.apps.diff.followed import no_longer_followed
 from swzverify.apps.diff.result import ClaimDiff, Status
-from swzverify.core.records import dataclass
 from swzverify.spec import SpecClaim
 
 MAX_TRIED = 64

@@ -8,6 +8,7 @@ counts as "no".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.apps.diff.canonical import spelled
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_parse import parse

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from swzverify.apps.diff.change import Change
 from swzverify.claims.verdict import Measure, Outcome
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult
 from swzverify.spec import SpecClaim

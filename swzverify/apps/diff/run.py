@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, chdir
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from swzverify.apps.diff.pair import Placed, pair_claims
@@ -15,7 +15,6 @@ from swzverify.apps.run.collect import collect_specs
 from swzverify.apps.run.reading import read_spec
 from swzverify.apps.run.run import Progress, run_specs
 from swzverify.apps.run.settings import Settings
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem, SwzError, nearest
 from swzverify.report.result import ClaimResult, Report
 from swzverify.spec import Spec

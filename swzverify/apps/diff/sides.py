@@ -15,13 +15,12 @@ import posixpath
 import stat
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from swzverify.apps.diff import git
 from swzverify.apps.diff.result import SideName
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem, SwzError
 from swzverify.spec.beside import LISTING_SUFFIXES, PTX_SUFFIX
 from swzverify.spec.guard import is_spec_name

@@ -5,9 +5,8 @@ knows its banks and lanes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from swzverify.core.records import dataclass
 from swzverify.core.words import spans
 from swzverify.explain.pictures import Cell, Panel, Picture
 from swzverify.explain.pictures.chosen import Chosen

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from swzverify.apps.explorer.state import State
 from swzverify.apps.explorer.thread_maps import MAP_WORDS
-from swzverify.core.records import dataclass
 from swzverify.hardware import INSTRUCTIONS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS
 

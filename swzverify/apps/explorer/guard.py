@@ -10,9 +10,9 @@ Source: W3C, Fetch Metadata Request Headers; RFC 9110, 7.2 (Host).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from swzverify.apps.explorer.state import MOST_QUERY
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 
 METHODS = ("GET", "HEAD")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from math import prod
 
 from swzverify.apps.explorer.state import FieldError, State, WrongStateError, of_error
 from swzverify.apps.explorer.thread_maps import ThreadMap, thread_map
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem, SwzError
 from swzverify.layout import Layout, parse_notation
 

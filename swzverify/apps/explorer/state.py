@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl, urlencode
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, graphic, nearest
 from swzverify.hardware import INSTRUCTIONS, TARGETS
 from swzverify.spec.elements import ELEMENT_BITS

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from swzverify.apps.explorer.state import State
 from swzverify.apps.run.coordinate import coordinate_parts, loop_in
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, find_instruction
 from swzverify.spec.elements import element_bits

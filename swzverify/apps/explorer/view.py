@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from swzverify.apps.explorer.board import Board, logical_board, physical_board
 from swzverify.apps.explorer.spec_text import ACCESS, TILE, SpecText, spec_text
@@ -14,7 +15,6 @@ from swzverify.apps.run.one import run_claim
 from swzverify.apps.run.settings import Settings
 from swzverify.claims.access_points import lane_table
 from swzverify.claims.verdict import Counterexample, Outcome
-from swzverify.core.records import dataclass
 from swzverify.core.words import counted
 from swzverify.errors import SwzError
 from swzverify.explain.explanations import Explanation, explain_access

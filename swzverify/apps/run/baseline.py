@@ -15,11 +15,10 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NoReturn, cast
 
 from swzverify.claims.verdict import Outcome
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.report.result import BaselineUse, ClaimResult, Report, fingerprint_of
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from swzverify.apps.run.version import versions
 from swzverify.compiled.profiler import Export, Launch, Profile, fitted, profile, read_export
 from swzverify.compiled.sass import Section
 from swzverify.compiled.scan.measured import Counted, measured_in
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile

@@ -6,9 +6,8 @@ import fnmatch
 import glob
 import os
 from collections.abc import Container, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem, nearest
 from swzverify.report.result import NO_CLAIM
 from swzverify.spec.guard import is_spec_name

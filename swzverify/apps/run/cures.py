@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from swzverify.apps.run.fault import fault
@@ -11,7 +11,6 @@ from swzverify.claims import Aligned, Claim, Injective
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.claims.likeness import likeness
-from swzverify.core.records import dataclass
 from swzverify.core.words import binding_text
 from swzverify.prover import Options
 from swzverify.report.result import ClaimResult

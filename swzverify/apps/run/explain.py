@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from swzverify.apps.run.one_case import one_case
 from swzverify.apps.run.show import ShowOptions, is_file, subject_of
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, nearest
 from swzverify.explain.explanations import Explanation, explain_access, explain_tile
 from swzverify.explain.explanations.explain import limit_of

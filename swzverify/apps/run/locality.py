@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from swzverify.apps.run.one_case import named, one_case
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.search.costs import Locality, locality
 from swzverify.spec import load_spec

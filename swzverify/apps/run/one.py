@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ from swzverify.apps.run.reading import read_spec
 from swzverify.apps.run.settings import STDIN, Settings
 from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem, SwzError
 from swzverify.prover import DEFAULT_RLIMIT, Judgement, Options, judge
 from swzverify.report.result import ClaimResult

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from time import perf_counter
 
 from swzverify.apps.run.certificates import list_certificates
 from swzverify.apps.run.settings import Settings
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
 

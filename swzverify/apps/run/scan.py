@@ -6,7 +6,7 @@ import contextlib
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
@@ -28,7 +28,6 @@ from swzverify.compiled.scan import (
 )
 from swzverify.core.pool import Lost, Service, run_jobs
 from swzverify.core.processes import collect_rarely, usable_cpus
-from swzverify.core.records import dataclass
 from swzverify.errors import InternalError, SwzError, nearest
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from swzverify.core.processes import usable_cpus
-from swzverify.core.records import dataclass
 
 STDIN = "<stdin>"
 """The name of the spec on standard input."""

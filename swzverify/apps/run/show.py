@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from swzverify.apps.run.coordinate import coordinate_parts
 from swzverify.apps.run.one_case import named, one_case
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.explain.notebook import Access, Tile, loop_of
 from swzverify.explain.pictures import Picture

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from swzverify.claims.verdict import Outcome
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.prover import Options, prove
 from swzverify.report.escape import prose

@@ -7,7 +7,7 @@ import json
 import platform
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,7 +16,6 @@ import numpy as np
 
 import swzverify
 from swzverify.core.processes import usable_cpus
-from swzverify.core.records import dataclass
 from swzverify.errors import InternalError, SpecError, SwzError
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_text

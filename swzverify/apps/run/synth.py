@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from swzverify.claims import ConflictFree
 from swzverify.claims.likeness import likeness
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import Target
 from swzverify.prover import Options

@@ -7,11 +7,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import swzverify
 from swzverify.apps.theorems.theorem import Outcome, Theorem
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, nearest
 
 PACKAGE = "swzverify.proofs"

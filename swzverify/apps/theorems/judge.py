@@ -5,10 +5,10 @@ integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from swzverify.apps.theorems.solve import Settled, settle
 from swzverify.apps.theorems.theorem import Outcome, Theorem
-from swzverify.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from rich.console import RenderableType
@@ -15,7 +16,6 @@ from swzverify.apps.theorems.judge import Judgement
 from swzverify.apps.theorems.solve import Settled
 from swzverify.apps.theorems.theorem import Outcome, Theorem
 from swzverify.claims.verdict import OF_CLAIMS
-from swzverify.core.records import dataclass
 from swzverify.core.words import binding_text, counted
 from swzverify.report.console import indented, rendered
 from swzverify.report.style import TextStyle

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import z3
 
 from swzverify.apps.theorems.terms import Symbols, Term, Truth
 from swzverify.apps.theorems.theorem import Obligation, Outcome, Sequent
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import BY_CLOCK
 
 TIMEOUT_MS = 3_600_000

@@ -13,11 +13,10 @@ z3py. Products of symbols are hard in bit-vectors: `Whole` is a number without a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
 import z3
-
-from swzverify.core.records import dataclass
 
 WIDTH = 32
 """Bits of a variable or constant; `bits` and `widened` give words of other widths."""

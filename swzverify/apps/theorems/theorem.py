@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from swzverify.apps.theorems.terms import Symbols, Truth
 from swzverify.claims.verdict import Outcome
-from swzverify.core.records import dataclass
 
 RLIMIT = 40_000_000
 """Z3's resource units for one query, unless an obligation asks for others; a few times what the

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
-
-from swzverify.core.records import dataclass
 
 _NAME: Final = re.compile(r"sm_(\d{2,3})([af]?)")
 _ENTRY: Final = re.compile(r"\.entry\s+([\w$%]+)")

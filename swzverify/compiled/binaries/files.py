@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from swzverify.compiled.binaries.choice import chosen
 from swzverify.compiled.binaries.cuda import compile_source
 from swzverify.compiled.binaries.fatbin import texts_of_binary
 from swzverify.compiled.binaries.kinds import Kind, kind_of
 from swzverify.compiled.binaries.machine import texts_of_machine
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, graphic
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,6 @@ from swzverify.compiled.binaries.choice import runs_on
 from swzverify.compiled.binaries.kinds import Kind, kind_of
 from swzverify.compiled.binaries.ptx_table import ptx_of_cubin, shift_between
 from swzverify.compiled.binaries.tools import COMPILE_S, MOST_BYTES, find_tool, run_tool
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 
 _MACHINE: Final = re.compile(r"\.(sm_\d+[af]?)\.cubin$")

@@ -11,10 +11,10 @@ import shutil
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 
 LIMIT_S: Final = 120.0

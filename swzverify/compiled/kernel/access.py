@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.atomics import IN_PARTS, NOT_MERGED, Merging, row_of_parts
@@ -10,7 +11,6 @@ from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.listing import Touch, Use
 from swzverify.compiled.kernel.repeats import NO_AGAIN, Again
 from swzverify.compiled.ptx import Immediate, Instruction, Location
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE, KernelAccess, LoopAround, blank
@@ -34,7 +34,6 @@ from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.uniform import Uniformity
 from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError
-from swzverify.core.records import dataclass
 from swzverify.hardware import Kind as RowKind
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables

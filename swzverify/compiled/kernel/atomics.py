@@ -9,12 +9,11 @@ read from its machine code: ptxas 13.0 for sm_75 to sm_121, tests/kernel/test_at
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.compiled.kernel.effects import registers_in, registers_of, written
 from swzverify.compiled.ptx import Function, Immediate, Instruction, Register
-from swzverify.core.records import dataclass
 from swzverify.hardware import BANK_PERIOD_BYTES, find_instruction
 from swzverify.hardware import Instruction as Row
 from swzverify.ir.expr import Expr, const

@@ -11,7 +11,7 @@ Parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -47,7 +47,6 @@ from swzverify.compiled.ptx import (
 )
 from swzverify.compiled.ptx.names import FUNCTION_SCOPE
 from swzverify.compiled.ptx.operands import Bracketed, Group, Indexed, Minus, Negated, Pair, Part, Plus
-from swzverify.core.records import dataclass
 
 MOST_INSTRUCTIONS: Final = 60_000
 """Instructions of a function with what it calls; calls beyond that stay calls."""

@@ -8,6 +8,7 @@ every thread of the block.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from swzverify.compiled.kernel.flow import Flow, Loop
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Kind, Leaves
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import Expr, variables
 
 

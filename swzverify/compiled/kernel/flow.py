@@ -5,13 +5,13 @@ Source: PTX ISA, Control Flow Instructions (bra, brx.idx, call, ret, exit), trap
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
 from swzverify.compiled.kernel.graph import Tree, immediate_dominators, inverted, reached, reverse_postorder
 from swzverify.compiled.ptx import Function, Instruction, Label, PtxError
-from swzverify.core.records import dataclass
 
 _ENDS: Final = frozenset({"bra", "brx", "ret", "exit", "trap"})
 _LEAVES: Final = frozenset({"ret", "exit", "trap"})

@@ -21,6 +21,7 @@ several stages keep the distances between lanes, if all lanes change them alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import lcm
 from typing import Final
 
@@ -32,7 +33,6 @@ from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed
 from swzverify.compiled.kernel.powers import power_of
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
-from swzverify.core.records import dataclass
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     BinaryOperator,

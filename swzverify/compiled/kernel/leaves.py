@@ -6,12 +6,11 @@ what it is, where it comes from, and under which conditions all lanes of a warp 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from swzverify.compiled.kernel.arithmetic import shift_left, widened
 from swzverify.compiled.ptx import Symbol
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import Expr, Var, const, var
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, mul, shift_left
 from swzverify.compiled.kernel.graph import folded
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, const, extract, operands
 
 MOST_TERMS: Final = 200

@@ -6,13 +6,13 @@ Source: PTX ISA, Instruction Set; State Spaces: Shared State Space; Generic Addr
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from swzverify.compiled.kernel.evaluate import SPACES, space_of
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.ptx import Address, Instruction
-from swzverify.core.records import dataclass
 from swzverify.hardware.kinds import MATRIX_OPCODES
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.ptx import Address, Function, Instruction, Operand, Register, SymbolRef, Vector, size_of_type
 from swzverify.compiled.ptx.operands import nested
-from swzverify.core.records import dataclass
 
 PARAMETER: Final = re.compile(r"(ld|st)\.param(?:::\w+)?(?:\.v[248])?\.([bsuf]\d+)")
 """A load or a store of a parameter: which, and the type."""

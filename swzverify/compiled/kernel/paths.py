@@ -16,10 +16,11 @@ Source: Ferrante, Ottenstein, Warren, "The Program Dependence Graph and Its Use 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from swzverify.compiled.kernel.arithmetic import both, either
 from swzverify.compiled.kernel.flow import Flow, Loop, Way
 from swzverify.compiled.kernel.slices import MOST_JOINED, Slices
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, negation
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import either
@@ -10,7 +11,6 @@ from swzverify.compiled.kernel.flow import Loop
 from swzverify.compiled.kernel.induction import trips_of, varies
 from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.slices import Slices
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, conjuncts, variables
 
 

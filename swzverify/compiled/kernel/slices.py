@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
@@ -42,7 +43,6 @@ from swzverify.compiled.ptx import (
     SymbolRef,
     Vector,
 )
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import (
     FALSE,
     Comparison,

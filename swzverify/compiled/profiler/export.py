@@ -12,13 +12,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 from swzverify.compiled.profiler.counts import Counts
 from swzverify.compiled.sass import touches
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, graphic
 
 MOST_BYTES: Final = 128 * 1024 * 1024

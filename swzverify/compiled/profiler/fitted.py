@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.profiler.export import Profile
 from swzverify.compiled.sass import Section
-from swzverify.core.records import dataclass
 
 _NO_KERNEL: Final = "the machine code has no kernel of this name"
 _OTHER_BUILD: Final = "its instructions are not those of the machine code: profile what was built from this PTX"

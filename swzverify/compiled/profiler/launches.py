@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import dataclass
 from typing import Final
-
-from swzverify.core.records import dataclass
 
 _SHAPE: Final = re.compile(r"\((\d{1,4}), (\d{1,4}), (\d{1,4})\)")
 _DEVICE: Final = "device__attribute_display_name"

@@ -9,6 +9,7 @@ Source: PTX ISA, Syntax: Statements.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.ptx.declaration import SPACES, read_head, read_names, read_prototype, symbol_of
@@ -29,7 +30,6 @@ from swzverify.compiled.ptx.operand_text import read_operands
 from swzverify.compiled.ptx.operands import Label, Operand, Register, SymbolRef
 from swzverify.compiled.ptx.problems import MAX_OPERANDS, MAX_SCOPES, Counter, UnreadableError, excerpt, shown
 from swzverify.compiled.ptx.syntax import BLANKS, GUARD, NAME, OPCODE, PRAGMA, USUAL_LIST, behind_braces, compiled
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 
 _LINE: Final = r"(\d{1,9})\s++(\d{1,9})\s++(\d{1,9})"

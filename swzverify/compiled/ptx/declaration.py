@@ -6,6 +6,7 @@ Source: PTX ISA, Variables; State Spaces.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from swzverify.compiled.ptx.initialiser import Shape, initial_bytes
@@ -14,7 +15,6 @@ from swzverify.compiled.ptx.module import Parameter, Prototype, Symbol
 from swzverify.compiled.ptx.problems import UnreadableError, excerpt, shown
 from swzverify.compiled.ptx.syntax import ATTRIBUTE, BLANKS, NAME, behind_braces, compiled
 from swzverify.compiled.ptx.types import Space, is_type, size_of_type
-from swzverify.core.records import dataclass
 
 _POINTED: Final = frozenset(str(each) for each in Space)
 SPACES: Final = _POINTED | {"reg", "tex"}

@@ -6,7 +6,7 @@ Source: PTX ISA, Kernel and Function Directives; Performance-Tuning Directives.
 from __future__ import annotations
 
 from collections import Counter as Counts
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from swzverify.compiled.ptx.declaration import read_parameters
@@ -14,7 +14,6 @@ from swzverify.compiled.ptx.literals import integer
 from swzverify.compiled.ptx.module import Function, Parameter, Tuning
 from swzverify.compiled.ptx.problems import MAX_NESTING, MAX_SCOPES, Counter, UnreadableError, excerpt, shown
 from swzverify.compiled.ptx.syntax import ATTRIBUTE, LINKAGE, NAME, PRAGMA, compiled
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 
 _ATTRIBUTE: Final = rf"(?:\s*+\.attribute{ATTRIBUTE})?"

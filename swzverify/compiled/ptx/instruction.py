@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from swzverify.compiled.ptx.names import Block
@@ -10,7 +10,6 @@ from swzverify.compiled.ptx.operand_text import read_operands
 from swzverify.compiled.ptx.operands import Group, Operand, Register, Vector
 from swzverify.compiled.ptx.problems import PtxError, UnreadableError, shown
 from swzverify.compiled.ptx.syntax import ADDRESS, ATOM, ATOMS, compiled
-from swzverify.core.records import dataclass
 
 _USUAL: Final = compiled(rf"\s*+(?:({ATOM}|{ADDRESS})|\{{({ATOMS})\}})\s*+(?:,|\Z)")
 

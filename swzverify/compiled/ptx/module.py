@@ -5,7 +5,7 @@ instructions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,6 @@ from swzverify.compiled.ptx.instruction import Instruction
 from swzverify.compiled.ptx.names import Registers
 from swzverify.compiled.ptx.operands import Label, SymbolRef
 from swzverify.compiled.ptx.types import Space
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 
 

@@ -12,13 +12,12 @@ of digits at the name's end, and what shadows what, was tried with ptxas 13.0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from swzverify.compiled.ptx.operands import Label, Operand, Register, SpecialRegister, SymbolRef
 from swzverify.compiled.ptx.problems import UnreadableError, shown
 from swzverify.compiled.ptx.syntax import compiled
-from swzverify.core.records import dataclass
 
 FUNCTION_SCOPE: Final = 1
 _MOST_DIGITS: Final = 9

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
-
-from swzverify.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ for sm_75 to sm_90 (tests/data/reuse_slots.txt). Only slots that are certain are
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
-
-from swzverify.core.records import dataclass
 
 Slots = tuple[int | None, ...]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from swzverify.compiled.sass.forms import CALLS, CONTROL, INDIRECT, OTHERS, form_of, may_name_a_place, must_name_a_place
@@ -22,7 +22,6 @@ from swzverify.compiled.sass.operands import (
     registers_in,
     value_of,
 )
-from swzverify.core.records import dataclass
 from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
 
 _PLACE: Final = re.compile(r"\s*/\*([0-9a-f]{4,8})\*/")

@@ -7,10 +7,10 @@ the line of the PTX changes. Instructions have 16 bytes from sm_70 on, so that a
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.sass.opcodes import Opcode, opcode_of
-from swzverify.core.records import dataclass
 
 _TARGET: Final = re.compile(r"\s*\.target\s+(sm_\d{2,3}[af]?)\s*")
 _SECTION: Final = re.compile(r'\s*\.section\s+\.text\.([\w$.%@]+),"[a-z]*",@progbits\s*')

@@ -6,9 +6,9 @@ Source: CUDA Binary Utilities, Instruction Set Reference; what nvdisasm 13 print
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from swzverify.core.records import dataclass
 from swzverify.hardware.kinds import BY_MACHINE, Kind
 
 

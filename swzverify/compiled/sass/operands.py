@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
-
-from swzverify.core.records import dataclass
 
 _INSTRUCTION: Final = re.compile(
     r"(?:@(!?)(U?P[0-6T])\s+)?(?!U?R\d+\b)([A-Z][A-Z0-9_]*)((?:\.[A-Za-z0-9_]+)*)(?:\s+(.*?))?\s*"

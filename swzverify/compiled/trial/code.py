@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -25,7 +26,6 @@ from swzverify.compiled.trial.floats import COMPARED
 from swzverify.compiled.trial.floats import compute as compute_floats
 from swzverify.compiled.trial.lanes import Lanes, cut, signed
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
-from swzverify.core.records import dataclass
 from swzverify.hardware import Kind
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import FALSE, Expr, const, postorder, var

@@ -6,7 +6,7 @@ A parameter of 64 bits is a pointer if an address is made of it by moves and sum
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.compiled.kernel.effects import registers_in
@@ -23,7 +23,6 @@ from swzverify.compiled.ptx import (
     SymbolRef,
     size_of_type,
 )
-from swzverify.core.records import dataclass
 
 _CARRY: Final = frozenset({"mov", "add", "sub", "cvta", "mad", "selp"})
 _SPACES: Final = frozenset({"shared", "param", "local", "const"})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
@@ -18,7 +19,6 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function
 from swzverify.compiled.trial.fields import FLOATS, compared_in, fields
 from swzverify.compiled.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
-from swzverify.core.records import dataclass
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, variables
 

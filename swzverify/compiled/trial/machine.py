@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cache, lru_cache
 from typing import Final
@@ -43,7 +43,6 @@ from swzverify.compiled.trial.memory import (
     Memory,
     Region,
 )
-from swzverify.core.records import dataclass
 from swzverify.hardware import LANES
 
 SHARED_BEGIN: Final = 1024

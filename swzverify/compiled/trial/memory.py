@@ -7,12 +7,11 @@ those of shared memory begin at a window.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from swzverify.core.records import dataclass
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]

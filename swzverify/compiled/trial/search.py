@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Final
 
 from swzverify.compiled.trial.launch import GRID, ONE_BLOCK, SEED, Data, Launch, Launcher, Plan
 from swzverify.compiled.trial.machine import Trial
-from swzverify.core.records import dataclass
 
 MOST_LAUNCHES: Final = 2000
 _FIRST: Final = (

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import assert_never
 
 import numpy as np
 import z3
 
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import (
     Always,
     Answer,

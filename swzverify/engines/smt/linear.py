@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extend, Extract, Var, postorder
 from swzverify.ir.intervals import intervals
 

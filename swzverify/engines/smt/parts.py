@@ -7,9 +7,8 @@ part only. With the parts apart, the high one can be separated, and the low one 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from swzverify.core.records import dataclass
 from swzverify.engines.obligations import Cost, Finding, Point, WarpCost
 from swzverify.hardware import turn_bytes
 from swzverify.ir.expr import BinaryOperator, Expr, Var, binary, const, extend, substitute, var

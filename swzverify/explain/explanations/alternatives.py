@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from swzverify.core.records import dataclass
 from swzverify.layout import Swizzle
 from swzverify.subjects.tile import SwizzleOn
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from swzverify.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

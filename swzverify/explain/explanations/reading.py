@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from swzverify.core.records import dataclass
 from swzverify.engines.gf2 import rank
 from swzverify.explain.explanations.statements import BankBit, Bit, Matrix, NotLinear
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES

@@ -9,10 +9,10 @@ word.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import gcd
 from typing import Literal, TypeAlias
 
-from swzverify.core.records import dataclass
 from swzverify.explain.explanations.alternatives import BestPad, BestSwizzle, Change, LeastBase, Parameter
 from swzverify.explain.explanations.formulas import BankBit, Bit, Matrix, NotLinear, TileBankBit
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES

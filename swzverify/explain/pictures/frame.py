@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import graphic
 from swzverify.explain.pictures.picture import Panel, Picture
 

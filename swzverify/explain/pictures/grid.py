@@ -6,12 +6,12 @@ cells. A cell is one element, or a vector of elements that lie side by side in m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, BANKS
 from swzverify.subjects import Tile

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Drawn
 from swzverify.explain.pictures.scale import Scale
 

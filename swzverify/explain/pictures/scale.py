@@ -9,9 +9,8 @@ Renslow, "Optimizing colormaps with consideration for color vision deficiency", 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log2
-
-from swzverify.core.records import dataclass
 
 SHADES = (
     "#00224e", "#00285b", "#002e6a", "#083370", "#1c396f", "#293f6e", "#33446d", "#3d4a6c",

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
-from swzverify.core.records import dataclass
 from swzverify.errors import graphic
 from swzverify.explain.pictures.picture import Cell, Panel, Picture
 from swzverify.explain.pictures.scale import DARK_INK, SHADES, XTERM, Scale, ink, ink_on, xterm_colour

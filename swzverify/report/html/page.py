@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from swzverify.claims.verdict import Outcome
-from swzverify.core.records import dataclass
 from swzverify.errors import Problem
 from swzverify.report import words
 from swzverify.report.by_file import counts_words, worst_words

@@ -8,6 +8,7 @@ banks and the swizzle look at cost the same, so that only one of them is priced.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import prod
 from operator import attrgetter
 
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from swzverify.claims.access_points import access_enough
 from swzverify.claims.verdict import Measure, WarpMeasure
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Shown, html_facts, text_facts
 from swzverify.core.words import binding_text
 from swzverify.errors import SwzError

@@ -7,13 +7,12 @@ in the order of their numbers: the first variable of the map runs fastest, as `b
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.core.shown import Drawn
 from swzverify.core.words import counted
 from swzverify.errors import SwzError

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from swzverify.core.records import dataclass
 from swzverify.subjects import Access, Base, Tile
 
 

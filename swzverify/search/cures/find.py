@@ -10,12 +10,11 @@ them is a cure only if there is no other, and says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 from swzverify.claims import Aligned, Claim, InBounds, Injective, Outcome, Wavefronts
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.verdict import Measure
-from swzverify.core.records import dataclass
 from swzverify.core.words import counted
 from swzverify.errors import SwzError
 from swzverify.prover import Options

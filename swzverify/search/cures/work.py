@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from swzverify.claims import Claim, Outcome, Verdict
 from swzverify.claims.likeness import likeness
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.prover import Options, prove
 from swzverify.search.costs import AccessCosts, cost, lanes_to_price

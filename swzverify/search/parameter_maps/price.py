@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.search.costs import cost
 from swzverify.search.costs.access_costs import lanes_to_price, refuse_what_has_no_end

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.layout import Layout
 from swzverify.layout.tma import TmaMode
 from swzverify.search.synth.pricing import Array, Fields, Truths

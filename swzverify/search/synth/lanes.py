@@ -4,12 +4,12 @@ ranks cannot tell the cost.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.search.costs.access_costs import refuse_what_has_no_end, run_digits

@@ -7,11 +7,11 @@ banks: one warp stands for all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.engines.gf2 import flips
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, PAIR_DISTANCES, Instruction
 from swzverify.ir.expr import TRUE, variables

@@ -11,11 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from swzverify.core.records import dataclass
 
 Array = NDArray[np.int64]
 

@@ -7,13 +7,13 @@ instruction. The prices are those that `costs` gives for each tile one by one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.engines.gf2 import rank
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, cost_many

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.layout import Layout
 from swzverify.search.cures.pads import row_strides, stretched

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from swzverify.claims import Aligned, Claim, ConflictFree, Contiguous, InBounds, Injective, Outcome, Verdict, Wavefronts
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.layout import Layout
 from swzverify.prover import Options, prove

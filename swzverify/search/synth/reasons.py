@@ -8,12 +8,11 @@ accesses only their own vectors count: it may be a wide write that makes a narro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.core.words import listed
 from swzverify.engines.gf2 import rank
 from swzverify.hardware import BANK_WORD_BYTES

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.layout import Swizzle
 from swzverify.layout.tma import TmaMode

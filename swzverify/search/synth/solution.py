@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
+
 from swzverify.errors import SwzError
 from swzverify.ir.c_parse import parse
 from swzverify.search.synth.expressions import layout_expression, xor_expression

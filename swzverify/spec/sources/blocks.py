@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.sources.comments import CommentLine, comment_lines
 from swzverify.spec.sources.languages import Language

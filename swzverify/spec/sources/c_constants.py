@@ -13,9 +13,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.sources.c_heads import Head, is_template, read_head, without_brackets, without_template
 from swzverify.spec.sources.c_spelling import refuse_odd_spelling

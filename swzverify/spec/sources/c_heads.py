@@ -6,8 +6,8 @@ Every step takes time in proportion to the text.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.spec.sources.definitions import UNNAMED
 
 _NAME = re.compile(r"[A-Za-z_]\w*")

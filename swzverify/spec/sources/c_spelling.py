@@ -13,8 +13,8 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.sources.c_text import CText, Literal
 from swzverify.spec.sources.definitions import NOT_CONSTANT

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import bisect
 import re
+from dataclasses import dataclass
 from enum import Enum, auto
-
-from swzverify.core.records import dataclass
 
 _PART = re.compile(
     r"""

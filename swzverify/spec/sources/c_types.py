@@ -7,8 +7,7 @@ Source: ISO/IEC 14882:2020, 6.8.2 (integer types), 7.6 (integral promotions), 9.
 from __future__ import annotations
 
 import re
-
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
 
 _PLAIN = r"(?:(?:unsigned|signed|long|short|int|char)\b\s*)+"
 TYPES = (

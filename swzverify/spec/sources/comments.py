@@ -6,8 +6,8 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.sources.c_text import read_c
 from swzverify.spec.sources.languages import Language

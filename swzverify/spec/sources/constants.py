@@ -6,9 +6,8 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir.c_ast import Binary, BinaryOp, Call, CExpr, Conditional, Name, Number, Unary, UnaryOp, names, nodes
 from swzverify.ir.c_eval import evaluate

@@ -12,9 +12,8 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.sources.definitions import NOT_CONSTANT, Definition
 from swzverify.spec.sources.python_unseen import bound_unseen, name_set_by

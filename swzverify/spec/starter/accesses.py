@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from swzverify.core.records import dataclass
 from swzverify.hardware import LANES, Instruction
 
 MATRIX_ROWS = 8

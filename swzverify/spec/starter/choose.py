@@ -9,7 +9,8 @@ bytes (`swizzle-blocks-smallest`), so that any number of rows fills its allocati
 
 from __future__ import annotations
 
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
+
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES
 from swzverify.layout import Swizzle

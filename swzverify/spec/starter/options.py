@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 
 MAX_EXTENT = 65_536

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from swzverify.core.records import dataclass
+from dataclasses import dataclass
+
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, Instruction, Kind, find_instruction, find_target, require
 from swzverify.layout import Swizzle, parse_swizzle

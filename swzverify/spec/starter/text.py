@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.spec.starter.plan import Plan, PlannedAccess, PlannedClaim
 
 _WIDTH = 118

@@ -7,12 +7,12 @@ once for them, without that swizzle. Every other case is built as `prove` builds
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.layout import Swizzle
 from swzverify.search.synth.pricing import Fields

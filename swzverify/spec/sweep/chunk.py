@@ -5,11 +5,11 @@ a Parquet file.
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from swzverify.core.records import dataclass
 from swzverify.spec.sweep.arrow import parquet_bytes
 from swzverify.spec.sweep.bench import Bench, Question
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.sweep_axes import Sweep
 

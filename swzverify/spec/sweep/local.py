@@ -6,11 +6,11 @@ import contextlib
 import signal
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from swzverify.core.pool import Lost, Service, run_jobs
 from swzverify.core.processes import collect_rarely
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError
 from swzverify.spec.sweep.bench import Question
 from swzverify.spec.sweep.chunk import Chunk, measured

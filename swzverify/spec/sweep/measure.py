@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from swzverify.claims.verdict import Outcome
-from swzverify.core.records import dataclass
 from swzverify.errors import InternalError, SwzError
 from swzverify.hardware import evidence
 from swzverify.prover import Options, prove

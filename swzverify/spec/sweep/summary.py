@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.core.records import dataclass
 from swzverify.errors import SwzError, nearest
 from swzverify.spec.sweep.arrow import File, column_names, read_numbers, read_row, read_values
 from swzverify.spec.sweep.columns import STATUSES, Cell

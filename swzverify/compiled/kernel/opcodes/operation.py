@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import bit_and, bit_or, bit_xor
-from swzverify.core.records import dataclass
 from swzverify.ir.expr import Expr
 
 Values: TypeAlias = tuple[Expr, ...]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from swzverify.core.records import dataclass
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
 
 

@@ -7,10 +7,9 @@ next one depends on nothing else.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
-from swzverify.core.records import dataclass
 from swzverify.search.synth.code.found import Found, from_banks, is_markable, price_of
 from swzverify.subjects.listing import ListedInstruction, Listing, Work
 
