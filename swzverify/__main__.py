@@ -19,13 +19,16 @@ def main() -> None:
     leave_working_folder_out()
     start_quickly()
     # Only now: these import click, and much else after it.
-    from swzverify.core.processes import collect_rarely, load_recheck  # noqa: PLC0415
+    from swzverify.core.processes import collect_rarely, leave_to_system, load_recheck  # noqa: PLC0415
 
     load_recheck()
     collect_rarely()
     from swzverify.apps.cli import main as command  # noqa: PLC0415
 
-    command(prog_name="swzverify")
+    try:
+        command(prog_name="swzverify")
+    finally:
+        leave_to_system()
 
 
 def start_quickly() -> None:

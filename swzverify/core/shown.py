@@ -8,7 +8,6 @@ x    10     5
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeAlias, cast
 
@@ -78,7 +77,9 @@ def html_text(text: str) -> str:
     >>> html_text("<b>\x1b")
     '&lt;b&gt;\ufffd'
     """
-    return html.escape("\n".join(map(graphic, text.split("\n"))), quote=True)
+    from html import escape  # noqa: PLC0415 - only notebooks show HTML
+
+    return escape("\n".join(map(graphic, text.split("\n"))), quote=True)
 
 
 def text_table(head: Sequence[str], lines: Sequence[Line]) -> str:

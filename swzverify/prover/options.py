@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from swzverify.errors import SwzError
 from swzverify.ir.whole import keep_whole
-from swzverify.prover.isolation import Limits
+
+if TYPE_CHECKING:
+    from swzverify.prover.isolation import Limits
 
 DEFAULT_RLIMIT = 30_000_000
 

@@ -13,11 +13,11 @@ from swzverify.engines.obligations import Always, Answer, Engine, Finding, Oblig
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.ir.expr import TRUE, Expr
-from swzverify.prover.isolation import IsolatedSMT
 from swzverify.prover.options import Options
 
 if TYPE_CHECKING:
     from swzverify.engines.smt import SMT
+    from swzverify.prover.isolation import IsolatedSMT
 
 NATIVE: tuple[Engine, ...] = (Intervals(), GF2(), Radix(), Matching(), Residues(), Exhaustion())
 """Cheapest first; the first that has an answer is the second engine of a proof."""
@@ -91,5 +91,9 @@ class Panel:
             from swzverify.engines.smt import SMT  # noqa: PLC0415
 
             smt, limits = SMT(self.options.rlimit), self.options.limits
-            self._smt = smt if limits is None else IsolatedSMT(smt, limits)
+            self._smt = smt
+            if limits is not None:
+                from swzverify.prover.isolation import IsolatedSMT  # noqa: PLC0415 - few runs have limits
+
+                self._smt = IsolatedSMT(smt, limits)
         return self._smt

@@ -7,11 +7,9 @@ for one place is not safe in another.
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from collections.abc import Sequence
-from urllib.parse import quote
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\x1b"}
@@ -118,7 +116,9 @@ def html_text(text: str) -> str:
     >>> html_text("a\n::error::x ##[error]")
     'a&#10;::error::x #&#35;[error]'
     """
-    lines = (html.escape(line, quote=True).replace("##", "#&#35;") for line in visible_lines(text))
+    from html import escape  # noqa: PLC0415 - most reports are text
+
+    lines = (escape(line, quote=True).replace("##", "#&#35;") for line in visible_lines(text))
     return "&#10;".join(lines)
 
 
@@ -200,4 +200,6 @@ def sarif_uri(path: str) -> str:
     >>> sarif_uri("a b:c#d.yaml"), sarif_uri("//host/x")
     ('a%20b%3Ac%23d.yaml', 'host/x')
     """
+    from urllib.parse import quote  # noqa: PLC0415 - as above
+
     return quote(path.replace("\\", "/").lstrip("/"), safe="/", errors="backslashreplace")

@@ -8,7 +8,6 @@ a fault of swzverify itself, SWZ902 a worker process that died.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -92,7 +91,9 @@ def fingerprint_of(text: str) -> str:
     >>> fingerprint_of("a.yaml::A::bijective")[:8]
     '2210db75'
     """
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    from hashlib import sha256  # noqa: PLC0415 - it loads OpenSSL, and most reports have no fingerprint
+
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

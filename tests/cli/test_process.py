@@ -42,6 +42,36 @@ def test_help_and_import_load_nothing_heavy(clean_environment):
     assert "Exit codes" in run.stdout
 
 
+SMALL_PROOF = """
+import atexit, gc, runpy, sys
+atexit.register(lambda: print("frozen", gc.get_freeze_count() > 0))
+atexit.register(lambda: print("loaded", *sys.modules))
+sys.argv = ["swzverify", "prove", "a.swz.yaml"]
+runpy.run_module("swzverify", run_name="__main__")
+"""
+_UNUSED = """
+html.entities multiprocessing pytest sqlite3 ssl sympy swzrecheck.folder
+swzverify.apps.diff swzverify.apps.explorer swzverify.apps.run.cures swzverify.apps.run.pool
+swzverify.certificates swzverify.compiled swzverify.core.pool swzverify.explain.explanations
+swzverify.explain.pictures swzverify.gpu swzverify.prover.isolation swzverify.report.html
+swzverify.report.json swzverify.report.sarif swzverify.search.cures swzverify.search.synth
+swzverify.spec.build_listing swzverify.spec.schema swzverify.spec.starter swzverify.testing
+"""
+MOST_MODULES = 210
+
+
+def test_a_small_proof_loads_what_it_uses_and_leaves_its_memory_to_the_system(write, specs, clean_environment):
+    write({"a.swz.yaml": specs.good})
+    command = [sys.executable, "-c", SMALL_PROOF]
+    run = subprocess.run(command, env=clean_environment, capture_output=True, text=True, check=True)
+    *_, loaded, frozen = run.stdout.splitlines()
+    assert frozen == "frozen True"
+    names = loaded.split()[1:]
+    assert [name for name in names for each in _UNUSED.split() if f"{name}.".startswith(f"{each}.")] == []
+    ours = [name for name in names if name.startswith("swzverify.")]
+    assert len(ours) <= MOST_MODULES, f"a module more for every proof: {sorted(ours)}"
+
+
 def test_version(clean_environment):
     run = subprocess.run([*COMMAND, "--version"], env=clean_environment, capture_output=True, text=True, check=True)
     assert run.stdout.startswith("swzverify ")

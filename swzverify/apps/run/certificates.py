@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from swzrecheck.errors import CertificateError
-from swzrecheck.folder import save_list
 from swzverify.apps.run.version import installed_version
 from swzverify.claims.verdict import Outcome
 from swzverify.errors import SwzError
@@ -59,12 +58,16 @@ def certify_accesses(folder: str, path: str, text: str, accesses: Iterable[Scann
 
 def list_accesses(folder: str, files: Sequence[ScannedFile]) -> None:
     """Write the list of a scan that has ended."""
+    from swzrecheck.folder import save_list  # noqa: PLC0415 - few runs write certificates
+
     ids = [access.certificate for file in files for access in file.accesses if access.certificate]
     save_list(folder, ids, certificate_versions())
 
 
 def list_certificates(folder: str, results: Sequence[ClaimResult]) -> None:
     """Write the list of a run that has ended."""
+    from swzrecheck.folder import save_list  # noqa: PLC0415 - as above
+
     proved = [result.id for result in results if result.verdict.outcome is Outcome.PROVED]
     save_list(folder, proved, certificate_versions())
 

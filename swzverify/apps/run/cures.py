@@ -31,11 +31,6 @@ class KnownCures:
     found: dict[_Key, tuple[Cure, ...]] = field(default_factory=dict[_Key, tuple[Cure, ...]])
     cases: dict[str, dict[_Key, OtherCase]] = field(default_factory=dict[str, dict[_Key, OtherCase]])
 
-    def clear(self) -> None:
-        """Forget the file."""
-        self.found.clear()
-        self.cases.clear()
-
 
 def with_cures(
     result: ClaimResult, spec: Spec, claim: SpecClaim, options: Options, known: KnownCures | None = None

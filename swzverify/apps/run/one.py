@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from swzrecheck.errors import CertificateError
 from swzverify.apps.options.prove import STDIN, Settings
 from swzverify.apps.run.certificates import certify_claim
-from swzverify.apps.run.cures import KnownCures, with_cures
 from swzverify.apps.run.fault import fault, what_to_send
 from swzverify.apps.run.reading import read_spec
 from swzverify.claims import is_outside
@@ -18,9 +18,13 @@ from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.core.outside import Group, refuse
 from swzverify.errors import Problem, SwzError
-from swzverify.prover import DEFAULT_RLIMIT, Judgement, Limits, Options, judge
+from swzverify.prover import DEFAULT_RLIMIT, Judgement, Options, judge
 from swzverify.report.result import ClaimResult
 from swzverify.spec import Spec, SpecClaim
+
+if TYPE_CHECKING:
+    from swzverify.apps.run.cures import KnownCures
+    from swzverify.prover import Limits
 
 MOST_KNOWN = 1024
 """A run keeps so many judgements, the newest."""
@@ -34,12 +38,12 @@ class Known:
     """
 
     judgements: dict[Hashable, Judgement] = field(default_factory=dict[Hashable, Judgement])
-    cures: KnownCures = field(default_factory=KnownCures)
+    cures: KnownCures | None = None
     seen: Seen = field(default_factory=dict[int, tuple[object, Hashable]])
 
     def next_file(self) -> None:
         """Keep only what is known of claims, whatever file states them."""
-        self.cures.clear()
+        self.cures = None
         self.seen.clear()
 
     def keep(self, key: Hashable, judgement: Judgement) -> None:
@@ -111,6 +115,9 @@ def run_claim(spec: Spec, claim: SpecClaim, settings: Settings, known: Known | N
         case=dict(claim.case),
     )
     if settings.cures and result.verdict.outcome is Outcome.REFUTED and not result.ok:
+        from swzverify.apps.run.cures import KnownCures, with_cures  # noqa: PLC0415 - few specs have unexpected claims
+
+        known.cures = known.cures or KnownCures()
         result = with_cures(result, spec, claim, options_for(settings), known.cures)
     if settings.pictures and result.verdict.outcome is Outcome.REFUTED:
         from swzverify.apps.run.case_picture import case_picture  # noqa: PLC0415 - few reports have pictures
@@ -156,6 +163,8 @@ def _limits(settings: Settings) -> Limits | None:
     """Either limit alone isolates too; the other one then has its default."""
     if settings.time_limit_s is None and settings.memory_limit_mib is None:
         return None
+    from swzverify.prover import Limits  # noqa: PLC0415 - few runs have limits
+
     usual = Limits()
     return Limits(settings.time_limit_s or usual.seconds, settings.memory_limit_mib or usual.memory_mib)
 

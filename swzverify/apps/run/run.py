@@ -8,7 +8,6 @@ from time import perf_counter
 
 from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.certificates import list_certificates
-from swzverify.apps.run.pool import run_in_pool
 from swzverify.core.processes import processes_for
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
@@ -71,6 +70,8 @@ def run_specs(
 
     processes = processes_for(len(files), settings.jobs, FEW_SPECS)
     if processes > 1:
+        from swzverify.apps.run.pool import run_in_pool  # noqa: PLC0415 - most runs are of one process
+
         run_in_pool(files, settings, processes, hear)
     elif files:
         from swzverify.apps.run.one import Known, run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not
