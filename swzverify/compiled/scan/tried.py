@@ -53,13 +53,13 @@ FIRST_TOGETHER: Final = (2, 8)
 """How many launches run side by side at first: few, since most kernels need no more."""
 TOGETHER: Final = 16
 """How many of the later ones run side by side."""
-MOST_STEPS: Final = 150_000
+MOST_STEPS: Final = 400_000
 """Instructions of all launches of a function."""
 OF_ANY_SPACE: Final = 40_000
 """After so many instructions of all launches, no more launches are made for accesses of an unknown
 space: most of these never come to shared memory.
 """
-PATIENCE: Final = 300
+PATIENCE: Final = 600
 """Launches without a new conflict or a new way, after which no more are tried."""
 MOST_LANE_STEPS: Final = 100_000_000
 """Instructions of all launches, each counted for all threads of the block."""
