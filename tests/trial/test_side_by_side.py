@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -94,7 +96,7 @@ def differences(seeds: range, out: Counter[str]) -> list[str]:
         whole = inlined(module, function).function
         launches = [*islice(Search(Launcher(whole, shape, DYNAMIC_BYTES)), LAUNCHES)]
         steps = [STEPS[at % len(STEPS)] for at in range(len(launches))]
-        together = run_all(module, whole, launches, wanted, steps)
+        together = run_all(module, whole, launches, wanted, steps, keeps_memory=True)
         assert len(together) == len(launches)
         for launch, most, trial in zip(launches, steps, together, strict=True):
             mine, alone = did(trial), did(run(module, whole, launch, wanted, most))
@@ -121,6 +123,25 @@ def test_so_many_threads_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "MOST_THREADS", 200)
     monkeypatch.setattr(machine, "MOST_BYTES", 5 << 20)
     assert differences(range(2), Counter()) == []
+
+
+def test_a_machine_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that stop leave no error behind that holds the machine, and with it megabytes of memory."""
+    made: list[weakref.ref[Any]] = []
+    start = machine._Machine.__init__
+
+    def started(self: Any, *given: Any) -> None:
+        made.append(weakref.ref(self))
+        start(self, *given)
+
+    monkeypatch.setattr(machine._Machine, "__init__", started)
+    gc.disable()
+    try:
+        assert differences(range(1), Counter()) == []
+        assert len(made) > 50
+        assert [each for each in made[:-1] if each() is not None] == []
+    finally:
+        gc.enable()
 
 
 def forget_all(self: Any, _threads: Array) -> None:

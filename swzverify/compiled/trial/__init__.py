@@ -4,8 +4,8 @@ A trial shows what one launch does, for accesses without a proof: their addresse
 from shared memory, or values that loops carry in ways that are not followed. `fields` are what a
 kernel loads from its parameters, `launch` makes up launches, `search` says which comes next.
 `placement` says where a launch has its data, `memory` holds bytes, `lanes` registers, `code` says what
-an instruction does to them, with `floats`, `exchange` and `atomics`, and `machine` runs all warps of the
-blocks of several launches side by side. A value that is not
+an instruction does to them, with `floats`, `exchange` and `atomics`, `machine` runs all warps of the blocks
+of several launches side by side, and `seen` is what is kept of them. A value that is not
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
 ends. Imports `kernel`, `ptx`, `hardware`, `ir` and `errors`.
 
@@ -15,7 +15,8 @@ one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
 from swzverify.compiled.trial.launch import Launch, Launcher
-from swzverify.compiled.trial.machine import Seen, Trial, run, run_all
+from swzverify.compiled.trial.machine import Trial, run, run_all
 from swzverify.compiled.trial.search import Search
+from swzverify.compiled.trial.seen import Seen
 
 __all__ = ["Launch", "Launcher", "Search", "Seen", "Trial", "run", "run_all"]

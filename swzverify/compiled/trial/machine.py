@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, lru_cache, partial
 from math import prod
@@ -35,14 +35,15 @@ from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
 from swzverify.compiled.trial.memory import Array, FaultError, LimitError, Mask, Memory, StopError, bytes_of
 from swzverify.compiled.trial.placement import Placement, coordinates_of
+from swzverify.compiled.trial.seen import Kept, Seen
 from swzverify.hardware import LANES
 
-MOST_SEEN: Final = 400
-"""Different warp instructions that are kept of one instruction."""
 MOST_THREADS: Final = 4096
 """Threads that run at once: with more, an instruction takes as much longer."""
 MOST_BYTES: Final = 1 << 25
 """Bytes of memory of the blocks that run at once, where it is more than one block."""
+NOTHING: Final = Memory([()], 1)
+"""The memory of a trial of which it is not kept."""
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
 _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
 
@@ -69,20 +70,6 @@ def _kind(opcode: str) -> _Kind:
     return _Kind.JUMP if name in ("bra", "brx", "ret", "exit") else _Kind.PLAIN
 
 
-@dataclass(slots=True)
-class Seen:
-    """Warp instructions that an access made: rows of 32 addresses in shared memory, which lanes
-    took part, and the warp of each row. `is_all` is False where some were not known, or too
-    many.
-    """
-
-    addresses: list[Array] = field(default_factory=list[Array])
-    active: list[Mask] = field(default_factory=list[Mask])
-    warps: list[int] = field(default_factory=list[int])
-    is_all: bool = True
-    patterns: set[bytes] = field(default_factory=set[bytes], repr=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What a launch did, by the index of the instruction; why it ended before its end, and the
@@ -104,16 +91,23 @@ class Trial:
 
 
 def run(module: Module, function: Function, launch: Launch, wanted: Iterable[int], most_steps: int) -> Trial:
-    """Run one block of a launch, as `run_all` does."""
-    return run_all(module, function, [launch], wanted, [most_steps])[0]
+    """Run one block of a launch, as `run_all` does; the trial has the memory that it leaves behind."""
+    return run_all(module, function, [launch], wanted, [most_steps], keeps_memory=True)[0]
 
 
 def run_all(
-    module: Module, function: Function, launches: Sequence[Launch], wanted: Iterable[int], most_steps: Sequence[int]
+    module: Module,
+    function: Function,
+    launches: Sequence[Launch],
+    wanted: Iterable[int],
+    most_steps: Sequence[int],
+    *,
+    keeps_memory: bool = False,
 ) -> list[Trial]:
     """Run one block of each of some launches of a function with its calls put in place, and keep what
     the instructions with the indices `wanted` reach in shared memory. The launches have one shape of
-    the block, as many buffers and parameters as each other, and `most_steps` steps at most.
+    the block, as many buffers and parameters as each other, and `most_steps` steps at most. Trials have
+    the memory of their block only with `keeps_memory`: it is large.
     """
     found: list[Trial] = []
     kept, at = frozenset(wanted), 0
@@ -125,49 +119,11 @@ def run_all(
             here = slice(at, at + max(1, count))
             machine = _Machine(module, function, launches[here], kept, most_steps[here])
         except (FlowError, LimitError) as error:
-            return [Trial({}, str(error), "", 0, (), Memory([()], 1))] * len(launches)
+            return [Trial({}, str(error), "", 0, (), NOTHING)] * len(launches)
         machine.run()
-        found += machine.trials()
+        found += machine.trials(keeps_memory=keeps_memory)
         at = len(found)
     return found
-
-
-class _Kept:
-    """What the instructions with some indices reach in shared memory, of each block.
-
-    It does not hold the machine: else a machine and its memory would live on until Python looks for
-    cycles.
-    """
-
-    def __init__(self, wanted: frozenset[int], blocks: int, warps: int) -> None:
-        self._wanted, self._warps = wanted, warps
-        self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
-
-    def keep(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
-        if instruction.index not in self._wanted:
-            return
-        on = active.reshape(-1, LANES)
-        made = np.flatnonzero(on.any(axis=1))
-        if addresses is None:
-            for block in np.unique(made // self._warps):
-                self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
-            return
-        on = on[made]
-        rows = np.where(on, addresses.reshape(-1, LANES)[made], 0)
-        least = rows.min(axis=1, where=on, initial=np.iinfo(np.int64).max)
-        patterns = np.where(on, rows - least[:, None], -1)
-        for at, number in enumerate(made.tolist()):
-            block, warp = divmod(number, self._warps)
-            seen = self.seen[block].setdefault(instruction.index, Seen())
-            if len(seen.patterns) >= MOST_SEEN:
-                seen.is_all = False
-                continue
-            pattern = patterns[at].tobytes()
-            if pattern not in seen.patterns:
-                seen.patterns.add(pattern)
-                seen.addresses.append(rows[at])
-                seen.active.append(on[at])
-                seen.warps.append(warp)
 
 
 class _Machine:
@@ -187,7 +143,7 @@ class _Machine:
         self.flow, self.order = _paths(function)
         rows, here = Threads(launches[0].block).in_warps()
         self.warps, self.threads = len(here), len(here) * LANES
-        self.kept = _Kept(wanted, self.blocks, self.warps)
+        self.kept = Kept(wanted, self.blocks, self.warps)
         exists = np.tile(here.reshape(-1), self.blocks)
         point = {name: np.tile(values.reshape(-1), self.blocks) for name, values in rows.items()}
         # The last warp has lane numbers for the lanes that are not there, too.
@@ -206,15 +162,14 @@ class _Machine:
         self.ways: list[Counter[tuple[int, int]]] = [Counter() for _ in launches]
         self.most_steps = np.array(most_steps, dtype=np.int64)
         self.steps = np.zeros(self.blocks, dtype=np.int64)
-        self.stopped: dict[int, Exception] = {}
+        self.stopped: dict[int, tuple[str, type[Exception]]] = {}
 
-    def trials(self) -> list[Trial]:
+    def trials(self, *, keeps_memory: bool) -> list[Trial]:
         """What each block did."""
         found: list[Trial] = []
         for block, ways in enumerate(self.ways):
-            stop = self.stopped.get(block)
-            text = "" if stop is None else str(stop)
-            is_fault = isinstance(stop, FaultError)
+            text, kind = self.stopped.get(block, ("", EndError))
+            is_fault = kind is FaultError
             found.append(
                 Trial(
                     self.kept.seen[block],
@@ -222,10 +177,10 @@ class _Machine:
                     text if is_fault else "",
                     int(self.steps[block] + self.code.steps[block]),
                     self.starts,
-                    self.memory.of_block(block),
+                    self.memory.of_block(block) if keeps_memory else NOTHING,
                     frozenset((*way, count.bit_length()) for way, count in ways.items()),
                     frozenset(self.code.compared[block]),
-                    isinstance(stop, CutOffError),
+                    kind is CutOffError,
                 )
             )
         return found
@@ -280,8 +235,8 @@ class _Machine:
         return active
 
     def _stop(self, block: int, error: Exception) -> None:
-        """A block ends before its end."""
-        self.stopped[block] = error
+        """A block ends before its end. The error is not held: its traceback would hold this machine."""
+        self.stopped[block] = (error.message if isinstance(error, PtxError) else str(error), type(error))
         self.at[block * self.threads : (block + 1) * self.threads] = self.end
         self.waits[block * self.warps : (block + 1) * self.warps] = False
         self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier[0] != block}
@@ -360,9 +315,9 @@ class _Machine:
         behind = instruction.index + 1
         self.at[active] = behind if behind < block.stop else self._start(block.ways[0].target)
         self.waits[coming] = True
-        barrier = ((*numbers, 0)[0], numbers[1] if len(numbers) == 2 else None)
+        number, count = (*numbers, 0)[0], numbers[1] if len(numbers) == 2 else None
         for warp in coming.tolist():
-            self.barriers.setdefault((warp // self.warps, *barrier), []).append(warp)
+            self.barriers.setdefault((warp // self.warps, number, count), []).append(warp)
 
     def _release(self) -> None:
         """Let those go on that all wait for one barrier; in each block that is left all warps wait."""
