@@ -37,7 +37,7 @@ SCAN_CLAIMS: Final = (
         ("aligned", "aligned"),
         "Each lane's address is a multiple of the bytes that it touches.",
         "The compiled kernel has an access whose address is not a multiple of its width: it faults. Align the "
-        "rows and the begin of the array to the vector's width, or use a narrower type.",
+        "rows and the start address of the array to the vector's width, or use a narrower type.",
     ),
     ScanClaim(
         "in_bounds",

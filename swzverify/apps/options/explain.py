@@ -14,9 +14,9 @@ class ExplainOptions(Options):
     """Explain why an access takes its wavefronts, and what other parameters would do.
 
     LAYOUT is what CuTe prints, such as 'Sw<3,3,3> o (8,64):(64,1)', or a swizzle alone; FILE is a
-    spec. Told are the costs, the rank of the map from lanes to banks, the lanes that collide, each
-    bit of the bank as a formula, the bits and the period of the swizzle, the steps of padded rows,
-    and the wavefronts with another B, M or S, or with a pad. Nothing is proved.
+    spec. The explanation has the costs, the rank of the map from lanes to banks, the lanes that
+    collide, each bit of the bank as a formula, the bits and the period of the swizzle, the steps of
+    padded rows, and the wavefronts with another B, M or S, or with a pad. It proves nothing.
 
     \b
     swzverify explain '(32,32):(32,1)' --coord lane,0

@@ -29,7 +29,7 @@ def is_met(guard: Expr, leaves: Mapping[str, Leaf], block: Block, address_lanes:
     In half of the samples parameters are large, and loops and the grid are at their first trips and
     blocks: most guards let such threads through. False says nothing.
     """
-    assumed = assumed_of(variables(guard), leaves)
+    assumed = _assumed(guard, leaves)
     known = conjunction(found_of(variables(guard), leaves))
     if any(node.width > MAX_ARRAY_WIDTH for node in postorder(guard, known)):
         return False
@@ -44,6 +44,15 @@ def is_met(guard: Expr, leaves: Mapping[str, Leaf], block: Block, address_lanes:
     comes, holds = block.all_values((guard, known), env)
     made = block.exists & (np.arange(LANES) < address_lanes) & (comes != 0) & (holds != 0) & fulfilled(assumed, env)
     return bool(made.any())
+
+
+def _assumed(guard: Expr, leaves: Mapping[str, Leaf]) -> list[Expr]:
+    """What is assumed of the values that a guard reads, and of all values that these conditions read."""
+    found: list[Expr] = []
+    read = variables(guard)
+    while (more := assumed_of(read, leaves)) != found:
+        found, read = more, variables(guard, *more)
+    return found
 
 
 def _first(leaf: Leaf, draw: random.Random) -> int:

@@ -290,8 +290,8 @@ class Code:
             raise EndError("a copy's size is not known", self._threads[lost])
         threads = self._threads[active]
         self._memory.check(into[threads], threads, size)
-        if (crooked := source[threads] % size != 0).any():
-            raise FaultError("an address is not aligned", threads[crooked])
+        if (misaligned := source[threads] % size != 0).any():
+            raise FaultError("an address is not aligned", threads[misaligned])
         read = [self._bytes(source + at, active & (count > at)) for at in range(size)]
         for at, (values, known) in enumerate(read):
             self._memory.store(into[threads] + at, threads, 1, values[threads], known[threads])
