@@ -1,8 +1,7 @@
-"""The expression form: hash-consed bit-vector expressions over named, bounded variables, and how to
-read them.
+"""Expressions: hash-consed bit-vector expressions over named, bounded variables, and their readings.
 
-`expr` is the form itself, `integers` builds it from mathematical integers without wrapping, `c_*`
-is the front end for C integer expressions; `evaluate`, `intervals`, `gf2`, `periods` and
-`c_source` are readings that need no solver, and `bounded` writes a value in plainer words. `whole`
-reads the numbers that Python callers give. May import nothing of the package but `errors`.
+`expr` is the form itself. `integers` builds it from mathematical integers without wrapping. The
+files `c_*` are the front end for C integer expressions. `evaluate`, `intervals`, `gf2`, `periods`
+and `c_source` are readings that need no solver. `bounded` writes a value in plainer words, and
+`whole` reads the numbers that Python callers pass. May import nothing of the package but `errors`.
 """

@@ -1,8 +1,7 @@
-"""The tree of a C integer expression: nodes with their places in the source, their names, and their
-text.
+"""The syntax tree of a C integer expression: its nodes, names and text.
 
-Values are mathematical integers in `VALUE_MIN .. VALUE_MAX`; what each operator means is in section
-1 of docs/semantics.md. A span is `(start, end)` in characters of the source text; it leaves out
+Values are mathematical integers in `VALUE_MIN .. VALUE_MAX`. Section 1 of docs/semantics.md defines
+each operator. A span is `(start, end)` in characters of the source text; it leaves out the
 parentheses around the node itself.
 """
 
@@ -166,9 +165,7 @@ CExpr: TypeAlias = Number | Name | Unary | Binary | Conditional | Call
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression: the text as the user wrote it, and its tree, whose spans point into that
-    text.
-    """
+    """A parsed expression: the user's text, and its tree, whose spans point into that text."""
 
     text: str
     root: CExpr
@@ -202,8 +199,9 @@ def nodes(root: CExpr) -> Iterator[CExpr]:
 
 
 def names(root: CExpr) -> frozenset[str]:
-    """Every name in the tree; all of them are read, since operands are judged even where C would
-    skip them.
+    """Every name in the tree.
+
+    Names in operands that C would skip are included, because they are evaluated too.
 
     >>> here = (0, 0)
     >>> sorted(names(Binary(BinaryOp.ADD, Name("lane", here), Name("k", here), here)))

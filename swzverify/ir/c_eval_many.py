@@ -37,12 +37,15 @@ Int64s: TypeAlias = NDArray[np.int64]
 
 
 def evaluate_many(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> int | Int64s:
-    """The values at every point: `env` holds ints and int64 arrays whose shapes broadcast to the
-    result's.
+    """The values of an expression at every point of some arrays.
 
-    An int comes back when the expression reads no array. If any point is undefined, the error is
-    the one that `evaluate` raises there; of several, the first in the order of evaluation. A
-    TypeError for arrays that int64 does not hold, a ValueError for shapes that do not broadcast.
+    The values of `env` are ints and int64 arrays; the result has their broadcast shape. If the
+    expression reads no array, the result is an int. If any point is undefined, the error is the one
+    that `evaluate` raises at the first such point in the order of evaluation.
+
+    Raises:
+        TypeError: An array's type does not fit into int64.
+        ValueError: The shapes do not broadcast.
 
     >>> from swzverify.ir.c_parse import parse
     >>> evaluate_many(parse("tid % 4 * k"), {"tid": np.arange(6), "k": 10}).tolist()
@@ -61,11 +64,10 @@ def evaluate_many(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> 
 
 
 def evaluate_within(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
-    """The values at every point, and where no part of the expression leaves `VALUE_MIN ..
-    VALUE_MAX`.
+    """The values at every point, and a mask of the points where all parts stay in C's range.
 
-    For points that may leave the range, as the iterations of an unbounded loop do: there the value
-    means nothing. Other errors, at points that stay inside, are those of `evaluate_many`.
+    The range is `VALUE_MIN .. VALUE_MAX`. At points where a part leaves it, as in the iterations of an
+    unbounded loop, the value means nothing. At the other points, errors are those of `evaluate_many`.
 
     >>> from swzverify.ir.c_parse import parse
     >>> values, inside = evaluate_within(parse("k * 2000000000 % 7"), {"k": np.arange(4)})
@@ -87,15 +89,14 @@ def evaluate_within(node: Expression | CExpr, env: Mapping[str, int | Int64s]) -
 
 
 class _Many:
-    """Evaluation at many points, in int64 arrays of at least one axis; a lone value is an array of
-    one.
+    """Evaluation at many points, in int64 arrays of at least one axis.
 
-    int64 is wide enough: the operands lie in -2^31 .. 2^32 - 1, so every result but a product fits.
-    A product that does not fit lies in 2^63 .. 2^64 - 2^33 + 1 and wraps to a value below -2^32,
-    out of range again.
+    A lone value is an array of one. int64 is wide enough: the operands lie in -2^31 .. 2^32 - 1, so
+    every result but a product fits. A product that does not fit lies in 2^63 .. 2^64 - 2^33 + 1 and
+    wraps to a value below -2^32, which is out of range again.
 
-    With an array for `outside`, points where a value leaves the range are marked there, and no
-    error; from then on they have the value 1, which no operator refuses.
+    If `outside` is an array, a value that leaves the range raises no error: its point is marked in
+    `outside` and has the value 1 from then on, which every operator accepts.
     """
 
     __slots__ = ("arrays", "env", "outside", "text")
@@ -234,8 +235,9 @@ def _binary_many(op: BinaryOp, a: Int64s, b: Int64s) -> Int64s:
 
 
 def _quotient_many(a: Int64s, b: Int64s) -> Int64s:
-    """The quotient rounded towards zero: numpy's floor, plus one where it is inexact and the signs
-    differ.
+    """The quotient rounded towards zero.
+
+    This is numpy's floor, plus one where the division is inexact and the signs differ.
     """
     floor = np.floor_divide(a, b)
     inexact = np.not_equal(np.multiply(floor, b), a)

@@ -60,9 +60,7 @@ class CFormula(Expression):
         return lower(self, reading)
 
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:
-        """The text with constants' values put in and names exchanged; spaces and needless
-        parentheses are gone.
-        """
+        """The text with values in place of constants, names exchanged, and no needless parentheses."""
         stands_for: dict[str, CExpr] = {**_ALIASES, **{name: _literal(value) for name, value in values.items()}}
         stands_for |= {name: Name(other, _HERE) for name, other in renamed.items()}
         return render(_rewritten(self.root, stands_for))
@@ -73,8 +71,9 @@ class CFormula(Expression):
 
 
 def exchanged(formula: CFormula, texts: Mapping[str, str]) -> str:
-    """The text of a formula with other texts in place of names; what needs parentheses has them
-    already.
+    """The text of a formula with other texts in place of names.
+
+    A text that needs parentheses must already have them.
 
     >>> from swzverify.ir.c_parse import parse
     >>> exchanged(parse("i*P + j"), {"i": "(tid/8)", "P": "9"})

@@ -165,10 +165,9 @@ class Lowering:
         )
 
     def _values(self, node: CExpr) -> NDArray[np.int64] | None:
-        """Every value of a sub-expression; None when there are too many points, or when one is
-        itself undefined.
+        """Every value of a sub-expression; None if there are too many points or one is undefined.
 
-        Each sub-expression of a long one may ask, so what they may ask for together is bounded too.
+        Each sub-expression of a long expression may ask, so the sum of their points is bounded too.
         """
         if self.reading.spent[0] > MAX_EVALUATIONS:
             return None

@@ -1,6 +1,4 @@
-"""What a name that an expression does not know may stand for: CUDA's own words, and what the
-nearest known name would be wrong for.
-"""
+"""Hints for names that an expression does not know: CUDA's own words, or the nearest known name."""
 
 from __future__ import annotations
 
@@ -64,8 +62,9 @@ _AXIS: Final = r"(tid_|threadIdx\.|blockDim\.)\w*"
 
 
 def name_hint(name: str, known: Collection[str]) -> str:
-    """What to do about an unknown name: what CUDA's word stands for, or the nearest known name; an
-    empty string where nothing is to be said.
+    """What to do about an unknown name; an empty string if there is nothing to say.
+
+    The hint is the meaning of a CUDA word, or the nearest known name.
 
     >>> name_hint("laneid", ["lane", "warp", "tid"])
     "did you mean 'lane'?"
@@ -89,9 +88,7 @@ def name_hint(name: str, known: Collection[str]) -> str:
 
 
 def _is_other_axis(name: str, known: str) -> bool:
-    """Whether a known name is an axis of the thread or the block that the name does not say: it would
-    be a guess.
-    """
+    """Whether a known name is another axis of a thread or block, which would be a wrong hint."""
     return re.fullmatch(_AXIS, known) is not None and (known[-2:] != name[-2:] or known[0] != name[0].lower())
 
 

@@ -62,11 +62,11 @@ class _Part(NamedTuple):
 
 
 def expression(value: int | str) -> CFormula:
-    """The expression that a spec's value stands for: text, or a plain integer in `VALUE_MIN ..
-    VALUE_MAX`.
+    """The expression for a value in a spec: text, or a plain integer in `VALUE_MIN .. VALUE_MAX`.
 
-    Errors: SWZ302 for text that is no expression and for true and false; SWZ303 for an integer out
-    of range.
+    Raises:
+        SwzError: SWZ302 if the text is no expression or the value is true or false; SWZ303 if an
+            integer is out of range.
 
     >>> expression(128).root
     Number(value=128, span=(0, 3))
@@ -124,9 +124,7 @@ class _Parser:
         self.token = next_token(text, 0)
 
     def expression(self, least: int) -> _Part:
-        """An expression whose operators outside parentheses all bind at least as tightly as
-        `least`.
-        """
+        """An expression whose operators outside parentheses bind at least as tightly as `least`."""
         start = self.token.start
         left = self.prefix()
         while self.token.kind == "symbol":
@@ -143,9 +141,7 @@ class _Parser:
         return left
 
     def prefix(self) -> _Part:
-        """A literal, a name, a call, an expression in parentheses, or a unary operator and its
-        operand.
-        """
+        """A literal, name, call, parenthesised expression, or a unary operator with its operand."""
         token = self.token
         if token.kind == "number":
             self.advance()

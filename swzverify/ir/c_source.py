@@ -1,11 +1,10 @@
-"""Reading: portable C (and CUDA) source that computes an expression, with SMT-LIB's meaning of
-every operator.
+"""Reading: portable C (and CUDA) source that computes an expression, as SMT-LIB defines it.
 
-One local a shared node, so the text is linear in the nodes. Values live in uint32_t up to 32 bits
-and in uint64_t up to 64, masked to their width after every operation that can leave it. Nothing
-relies on what C leaves undefined or to the implementation: no shift reaches the type's width, no
-divisor is 0, signed operators work on magnitudes. The text needs <stdint.h>, and an `int` of at
-most 32 bits.
+Each shared node becomes one local, so the text is linear in the nodes. Values live in uint32_t up
+to 32 bits and in uint64_t up to 64. They are masked to their width after every operation that can
+leave it. Nothing relies on undefined or implementation-defined behaviour of C: no shift reaches the
+type's width, no divisor is 0, and signed operators work on magnitudes. The text needs <stdint.h>,
+and an `int` of at most 32 bits.
 
 Source: SMT-LIB 2.6, theory FixedSizeBitVectors; ISO/IEC 9899:2011, 6.5.5 and 6.5.7.
 """
@@ -36,9 +35,7 @@ _ESCAPES = {".": "Zd", "'": "Zq", "Z": "ZZ"}
 
 @dataclass(frozen=True, slots=True)
 class CLocals:
-    """Declarations of locals in order, and the text of each root's value: a local, a parameter or a
-    literal.
-    """
+    """Declarations of locals in order, and the text of each root: a local, parameter or literal."""
 
     declarations: tuple[str, ...]
     values: tuple[str, ...]
@@ -58,8 +55,9 @@ def c_type(width: int) -> str:
 
 
 def c_identifier(name: str) -> str:
-    """A C identifier for a variable's name: different names give different identifiers, none of
-    them reserved.
+    """A C identifier for a variable's name.
+
+    Different names give different identifiers, and none of them is reserved.
 
     >>> c_identifier("tid"), c_identifier("leaf.0"), c_identifier("k'"), c_identifier("a__b")
     ('v_tid', 'v_leafZd0', 'v_kZq', 'v_a_Zub')

@@ -1,8 +1,7 @@
-"""The tokens of C integer expressions: names, literals, operators, and what is wrong with
-everything else.
+"""The tokens of C integer expressions: names, literals and operators.
 
-Errors: SWZ302 for what no expression holds, SWZ303 for a literal above 2^32 - 1, both with the text
-and the span.
+Errors, with the text and the span: SWZ302 for characters that no expression can contain, SWZ303 for
+a literal above 2^32 - 1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The points that a claim speaks about: a box of named, bounded variables, and an assumption on
-them.
-"""
+"""The points that a claim covers: a box of named, bounded variables, and an assumption on them."""
 
 from __future__ import annotations
 

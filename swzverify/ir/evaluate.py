@@ -144,9 +144,7 @@ def _divide_many(operator: BinaryOperator, left: Unsigned, right: Unsigned, widt
 
 
 def _signed_divide_many(operator: BinaryOperator, left: Unsigned, right: Unsigned, width: int) -> Unsigned:
-    """Divide magnitudes, then give the quotient the product's sign and the remainder the
-    dividend's.
-    """
+    """Divide magnitudes; the quotient gets the product's sign, the remainder the dividend's."""
     a, b = _signed(left, width), _signed(right, width)
     magnitude_a, magnitude_b = np.abs(a).astype(np.uint64), np.abs(b).astype(np.uint64)
     zero = magnitude_b == 0

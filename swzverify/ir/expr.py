@@ -1,9 +1,8 @@
-"""The one form that every map lowers to: bit-vector expressions of explicit width over named,
-bounded variables.
+"""Bit-vector expressions of explicit width over named, bounded variables: the form of every map.
 
 The operators are those of SMT-LIB's theory of fixed-size bit-vectors and mean exactly what they
-mean there, division by zero and shifts by the width or more included, so that every reading has one
-answer at every point. Nodes are hash-consed: two equal expressions are one object, compared by
+mean there, division by zero and shifts by the width or more included. Every reading therefore has
+one answer at every point. Nodes are hash-consed: two equal expressions are one object, compared by
 identity.
 
 Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
@@ -252,8 +251,9 @@ def operands(node: Expr) -> tuple[Expr, ...]:
 
 @lru_cache(maxsize=4096)
 def postorder(*roots: Expr) -> tuple[Expr, ...]:
-    """Every sub-expression once, operands before what uses them; no recursion, so depth has no
-    limit.
+    """Every sub-expression once, operands before their users.
+
+    It does not recurse, so the depth has no limit.
 
     >>> x = var("x", 8)
     >>> [type(node).__name__ for node in postorder(binary(BinaryOperator.ADD, x, const(1, 3)))]

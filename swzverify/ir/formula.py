@@ -27,12 +27,11 @@ def no_enumeration(_: frozenset[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How formulas are lowered: what each name stands for, and how names are enumerated where
-    intervals are too coarse.
+    """How formulas are lowered: the value of each name, and how to enumerate the names.
 
-    With a list for `leaving`, values may leave C's range: they are noted there, and the caller
-    excludes the points where they do. `spent` counts the work of all formulas that are lowered with
-    one reading.
+    Names are enumerated where intervals are too coarse. If `leaving` is a list, values may leave C's
+    range: they are noted there, and the caller excludes the points where they do. `spent` counts the
+    work of all formulas that are lowered with one reading.
     """
 
     env: Mapping[str, Integer]
@@ -43,9 +42,7 @@ class Reading:
 
 @runtime_checkable
 class Formula(Protocol):
-    """A value over names, evaluated in integers in three ways, lowered, and spelled for
-    comparisons.
-    """
+    """A value over names that can be evaluated in integers, lowered, and written as text."""
 
     @property
     def text(self) -> str:
@@ -58,8 +55,10 @@ class Formula(Protocol):
         ...
 
     def at(self, env: Mapping[str, int]) -> int:
-        """The value at one point, in plain Python integers. Errors: SWZ303 to SWZ305 where it is
-        undefined.
+        """The value at one point, in plain Python integers.
+
+        Raises:
+            SwzError: SWZ303 to SWZ305 if it is undefined.
         """
         ...
 
@@ -68,8 +67,9 @@ class Formula(Protocol):
         ...
 
     def within(self, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
-        """The values at many points, and where no part of the formula leaves C's range; elsewhere
-        they mean nothing.
+        """The values at many points, and a mask of those where all parts stay in C's range.
+
+        Values at the other points mean nothing.
         """
         ...
 
@@ -78,9 +78,7 @@ class Formula(Protocol):
         ...
 
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:
-        """A text in which two formulas that say the same are equal: with constants put in, and
-        names exchanged.
-        """
+        """A normal form: formulas with one meaning get one text, with constants and names replaced."""
         ...
 
     def span_of(self, name: str) -> tuple[int, int]:

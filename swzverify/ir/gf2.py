@@ -1,11 +1,10 @@
-"""Reading: each bit of an expression as an affine form over GF(2) in the bits of its variables,
-where it is one.
+"""Reading: each bit of an expression as an affine form over GF(2) in its variables' bits.
 
-A form is a Python integer: bit 0 is the constant, bit i + 1 the i-th variable bit; so 0 and 1 are
-the constants, and XOR of forms is `^`. A bit that is not affine, or not seen to be, is None. Known
-bits are the constant forms, and they are what turns `+` of disjoint bits and `*`, `/`, `%` by
-powers of two into wiring. The forms hold for every bit pattern of the variables, so for every value
-inside their limits too.
+A form is a Python integer: bit 0 is the constant, and bit i + 1 is the i-th variable bit. So 0 and 1
+are the constants, and XOR of forms is `^`. A bit that is not affine, or not recognised as affine, is
+None. Known bits are the constant forms; they turn `+` of disjoint bits and `*`, `/`, `%` by powers
+of two into wiring. The forms hold for every bit pattern of the variables, and so for every value
+inside their limits.
 """
 
 from __future__ import annotations
@@ -34,9 +33,7 @@ Bits: TypeAlias = tuple[Form | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class VariableBits:
-    """Where each variable's bits lie among the forms' bits: `first[name]` is the index of its
-    bit 0.
-    """
+    """The index of each variable's bits in the forms: `first[name]` is the index of its bit 0."""
 
     first: Mapping[str, int]
     width: Mapping[str, int]
@@ -75,11 +72,10 @@ def affine_bits(roots: Sequence[Expr], numbering: VariableBits) -> tuple[Bits, .
 
 
 def looks_affine(root: Expr) -> bool:
-    """Whether nothing in an expression rules out that all its bits are affine; a quick look, not a
-    proof.
+    """Whether nothing rules out that all bits of an expression are affine: a quick look, not a proof.
 
-    A product by a number whose set bits are closer together than the factor is wide has carries,
-    and so has a quotient or remainder by what is no power of two.
+    A product has carries if the set bits of the number are closer together than the factor is wide. A
+    quotient or remainder has them if the divisor is no power of two.
     """
     for node in postorder(root):
         if not isinstance(node, Binary):
@@ -180,7 +176,7 @@ def _and(a: Form | None, b: Form | None) -> Form | None:
 
 
 def _choose(condition: Form | None, a: Form | None, b: Form | None) -> Form | None:
-    """condition ? a : b = b ^ condition & (a ^ b)."""
+    """The form of `condition ? a : b`, which is b ^ condition & (a ^ b)."""
     if condition == 1:
         return a
     if condition == 0:
@@ -191,8 +187,9 @@ def _choose(condition: Form | None, a: Form | None, b: Form | None) -> Form | No
 
 
 def _majority(a: Form | None, b: Form | None, c: Form | None) -> Form | None:
-    """The carry of a + b + c: (a ^ c) & (b ^ c) ^ c, affine when two of the three agree or are
-    opposite.
+    """The carry of a + b + c, which is (a ^ c) & (b ^ c) ^ c.
+
+    It is affine if two of the three are equal or opposite.
     """
     for x, y, z in ((a, b, c), (a, c, b), (b, c, a)):
         if x is not None and y is not None:

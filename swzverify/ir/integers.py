@@ -1,10 +1,9 @@
-"""Mathematical integers as bit-vectors: every value carries its interval, and widths follow so that
-nothing wraps.
+"""Mathematical integers as bit-vectors: every value has an interval, and no operation wraps.
 
-An `Integer` is a bit-vector expression and the interval of the integer it stands for: unsigned when
-the interval has no negative number, else two's complement, and never wider than the interval needs.
-Every function below returns the exact mathematical result at every point of its operands'
-variables.
+An `Integer` is a bit-vector expression and the interval of the integer that it represents. It is
+unsigned if the interval has no negative number, else two's complement, and never wider than the
+interval needs. Every function below returns the exact mathematical result at every point of its
+operands' variables.
 """
 
 from __future__ import annotations
@@ -95,17 +94,17 @@ def _ring(operator: BinaryOperator, left: Integer, right: Integer, low: int, hig
 
 
 def add(left: Integer, right: Integer) -> Integer:
-    """left + right."""
+    """The sum left + right."""
     return _ring(BinaryOperator.ADD, left, right, left.low + right.low, left.high + right.high)
 
 
 def subtract(left: Integer, right: Integer) -> Integer:
-    """left - right."""
+    """The difference left - right."""
     return _ring(BinaryOperator.SUB, left, right, left.low - right.high, left.high - right.low)
 
 
 def multiply(left: Integer, right: Integer) -> Integer:
-    """left * right; by a power of two it is a shift."""
+    """The product left * right; by a power of two it is a shift."""
     corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     low, high = min(corners), max(corners)
     for value, factor in ((left, right), (right, left)):
@@ -196,7 +195,7 @@ def _amount(value: Integer) -> None:
 
 
 def shift_left(left: Integer, amount: Integer) -> Integer:
-    """left * 2^amount, 0 <= amount <= 31."""
+    """The value left * 2^amount, for 0 <= amount <= 31."""
     _amount(amount)
     if amount.is_constant:
         return multiply(left, integer(1 << amount.low))
@@ -223,7 +222,7 @@ def shift_right(left: Integer, amount: Integer) -> Integer:
 
 
 def bit_and(left: Integer, right: Integer) -> Integer:
-    """left & right on two's complement of unbounded width."""
+    """The value left & right in two's complement of unbounded width."""
     if left.low >= 0 or right.low >= 0:
         nonnegative = [value.high for value in (left, right) if value.low >= 0]
         return _bitwise(BinaryOperator.AND, left, right, 0, min(nonnegative))
@@ -232,13 +231,13 @@ def bit_and(left: Integer, right: Integer) -> Integer:
 
 
 def bit_or(left: Integer, right: Integer) -> Integer:
-    """left | right on two's complement of unbounded width."""
+    """The value left | right in two's complement of unbounded width."""
     low, high = _full_range(left, right)
     return _bitwise(BinaryOperator.OR, left, right, low if low < 0 else max(left.low, right.low), high)
 
 
 def bit_xor(left: Integer, right: Integer) -> Integer:
-    """left ^ right on two's complement of unbounded width."""
+    """The value left ^ right in two's complement of unbounded width."""
     return _bitwise(BinaryOperator.XOR, left, right, *_full_range(left, right))
 
 

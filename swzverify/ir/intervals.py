@@ -27,8 +27,7 @@ _Rule: TypeAlias = Callable[[Interval, Interval, int], Interval]
 
 @lru_cache(maxsize=1024)
 def intervals(*roots: Expr) -> Mapping[Expr, Interval]:
-    """An interval (low, high) for every sub-expression that holds its unsigned value at every
-    point.
+    """For every sub-expression, an interval (low, high) that holds its unsigned value at every point.
 
     >>> from swzverify.ir.expr import binary, const, var
     >>> node = binary(BinaryOperator.AND, var("x", 100), const(12, 7))

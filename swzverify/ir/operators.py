@@ -42,9 +42,7 @@ def to_signed(value: int, width: int) -> int:
 
 
 def apply_binary(operator: BinaryOperator, left: int, right: int, width: int) -> int:
-    """One operator on two unsigned Python integers, as SMT-LIB defines it; the result is reduced
-    modulo 2^width.
-    """
+    """Apply an operator of SMT-LIB to two unsigned Python integers, modulo 2^width."""
     mask = (1 << width) - 1
     match operator:
         case BinaryOperator.ADD:

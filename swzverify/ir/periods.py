@@ -88,8 +88,9 @@ _STILL = Repetition(1, 0, exact=True)
 
 @lru_cache(maxsize=1024)
 def readers(root: Expr) -> tuple[Mapping[Expr, int], Mapping[str, int]]:
-    """Which variables each sub-expression reads, one bit a variable, operands first; and each
-    variable's bit.
+    """The variables that each sub-expression reads, as bit masks, and each variable's bit.
+
+    The map lists operands before their users.
     """
     masks: dict[Expr, int] = {}
     places: dict[str, int] = {}
@@ -228,8 +229,9 @@ _UNSIGNED = {
 
 
 def _mask(value: Repetition, mask: int, width: int) -> Repetition:
-    """x & mask: a mask of all high bits keeps the increment; any other sees the bits up to its own
-    top only.
+    """The repetition of x & mask.
+
+    A mask of all high bits keeps the increment. Any other mask sees only the bits up to its own top.
     """
     lowest = mask & -mask
     if mask and mask == (1 << width) - lowest:
@@ -264,8 +266,9 @@ def _constant_again(value: Repetition, width: int) -> Repetition:
 
 
 def _settled(value: Repetition, width: int) -> Repetition:
-    """The same value repeating exactly: what goes round modulo 2^width is constant from one round
-    to the next.
+    """The same value, repeating exactly.
+
+    A value that wraps modulo 2^width is constant from one round to the next.
     """
     return value if value.exact else _constant_again(value, width)
 

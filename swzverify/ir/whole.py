@@ -1,6 +1,4 @@
-"""Whole numbers from Python callers: ints, and what stands for one without loss, as numpy's integers
-do.
-"""
+"""Whole numbers from Python callers: ints, and values that become ints without loss."""
 
 from __future__ import annotations
 
@@ -29,10 +27,12 @@ def whole(value: object) -> int | None:
 
 
 def keep_whole(record: object, owner: str, *fields: str, optional: tuple[str, ...] = ()) -> None:
-    """Make these fields of a frozen record Python ints, as `whole` does; the `optional` ones may be
-    None.
+    """Make these fields of a frozen record Python ints, as `whole` does.
 
-    Error: SWZ202 what is none, with the owner's and the field's name.
+    The `optional` ones may be None.
+
+    Raises:
+        SwzError: SWZ202 if a value is no whole number; the message has the owner and the field.
     """
     for name in (*fields, *optional):
         value: object = getattr(record, name)
