@@ -54,12 +54,13 @@ _IS_GLOBAL = re.compile(r"(?:ld|st)(?:\.\w+)*?\.global(?:[.:]|$)")
 
 
 def global_name(spelling: str) -> str | None:
-    """The table's name for a PTX spelling of a load from or a store to global memory, operands
-    allowed; None for anything else.
+    """The table's name for a PTX load from or store to global memory; None for any other spelling.
 
-    Caches and eviction priorities change neither the addresses nor their sectors.
+    The spelling may have operands. Caches and eviction priorities change neither the addresses nor
+    their sectors.
 
-    Raises SWZ401 for more bytes per lane than the table knows.
+    Raises:
+        SwzError: SWZ401 if a lane moves more bytes than the table knows.
 
     >>> global_name("ld.global.nc.L1::no_allocate.v4.f32 {%f0,%f1,%f2,%f3}, [%rd1];")
     'ld.global.v4.b32'

@@ -1,7 +1,6 @@
-"""The shared-memory instructions as data: what a warp instruction of each kind does with its 32
-addresses.
+"""The shared-memory instructions as data: what each kind of warp instruction does with 32 addresses.
 
-Each row holds the facts that the cost rule (`wavefronts`) and every encoder of it need; only
+Each row holds the facts that the cost rule (`wavefronts`) and every encoder of it need. Only
 `targets` picks rows by name, to say how well each is known on a chip.
 
 Source: measured on an H100, tests/data/README.md; widths and spellings, PTX ISA 8.7.
@@ -99,16 +98,18 @@ class Instruction:
 
     @property
     def unit_bytes(self) -> int:
-        """The size of a unit. Each aligned lane touches one unit; the cost depends on which lanes
-        touch the same one. A unit is as wide as the access, a word at least; in global memory it is
-        a sector.
+        """The size of a unit in bytes.
+
+        Each aligned lane touches one unit; the cost depends on which lanes touch the same one. A unit is as
+        wide as the access, and at least a word. In global memory it is a sector.
         """
         return SECTOR_BYTES if self.is_global else max(BANK_WORD_BYTES, self.width_bytes)
 
     @property
     def slots(self) -> int:
-        """The number of units that lie side by side in the banks; 1 in global memory, where any two
-        different units count.
+        """The number of units that lie side by side in the banks.
+
+        It is 1 in global memory, where any two different units count.
 
         >>> find_instruction("ld.shared.v4.b32").slots
         8
@@ -117,22 +118,23 @@ class Instruction:
 
     @property
     def group_count(self) -> int:
-        """Groups of a full warp, before any join: the least wavefronts that a full warp takes
-        without one.
+        """The number of groups of a full warp, before any join.
+
+        It is the least number of wavefronts that a full warp takes without a join.
         """
         return self.address_lanes // self.group_lanes
 
     @property
     def joined_group_lanes(self) -> int:
-        """Lanes of a group after neighbouring groups joined; `group_lanes` where the row does not
-        join.
-        """
+        """The lanes of a group after neighbouring groups joined; `group_lanes` if the row does not join."""
         return 2 * self.group_lanes if self.joins else self.group_lanes
 
 
 def turn_bytes(row: Instruction) -> int:
-    """A shift of all addresses of a warp by a multiple of this changes no cost: whole words turn the
-    banks round, the octet rule looks at whole lines, and sectors are counted whole.
+    """The size in bytes of a step of all addresses of a warp that changes no cost.
+
+    A multiple of it changes no cost either. Whole words rotate the banks, the octet rule looks at whole
+    lines, and sectors are counted whole.
 
     >>> turn_bytes(find_instruction("ld.shared.v4.b32")), turn_bytes(find_instruction("cp.async.16"))
     (4, 128)

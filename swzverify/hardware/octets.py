@@ -1,10 +1,9 @@
-"""The octet rule: what `cp.async.cg` of 16 bytes costs, for one octet and over many warps at a
-time.
+"""The octet rule: the cost of `cp.async.cg` of 16 bytes, for one octet and for many warps at a time.
 
 In the model lane l of an octet reads half l % 2 of sector l / 2 % 4 of one 128-byte line (the global
 side is coalesced); `copy_cost` takes any sources. Lanes share a wavefront if their data moves in
 the same way: from one line into one line, with halves kept or swapped, and sectors moved by an even
-or an odd XOR. The two forms share no code, so that each tests the other.
+or an odd XOR. The two forms share no code, so each tests the other.
 
 Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
 """
@@ -33,8 +32,9 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(slots=True)
 class OctetClass:
-    """Lanes that go together, and how far they move the sectors that they read: the moves of even
-    sectors, and of odd ones.
+    """Lanes that share a wavefront, and the moves of the sectors that they read.
+
+    `moves` has the moves of even sectors, then those of odd sectors.
     """
 
     lanes: list[int] = field(default_factory=list[int])
@@ -47,8 +47,9 @@ class OctetClass:
 
 
 class CopyCost(NamedTuple):
-    """What a warp instruction costs whose sources are known: at least so many wavefronts, and exactly
-    so many with `is_exact`. `minimum` is at most the number of octets with a lane that copies.
+    """The cost of a warp instruction with known sources: a lower bound, exact if `is_exact`.
+
+    `minimum` is at most the number of octets with a lane that copies.
     """
 
     wavefronts: int
@@ -69,8 +70,10 @@ def copying(active: Mapping[int, int]) -> dict[int, int]:
 
 
 def octet_classes(copies: Mapping[int, int], sources: Mapping[int, int] | None = None) -> list[OctetClass]:
-    """The classes of lanes that copy, from their byte addresses. `sources` are the chunks of global
-    memory that they read; without it the lanes are those of one octet, and read one line in order.
+    """The classes of lanes that copy, from their byte addresses.
+
+    `sources` are the chunks of global memory that the lanes read. Without it, the lanes are those of one
+    octet and read one line in order.
 
     >>> [each.lanes for each in octet_classes({lane: 16 * (lane ^ 3) for lane in range(8)})]
     [[0, 1, 2, 3, 4, 5, 6, 7]]
@@ -100,8 +103,10 @@ def octet_classes(copies: Mapping[int, int], sources: Mapping[int, int] | None =
 
 
 def copy_cost(active: Mapping[int, int], sources: Mapping[int, int]) -> CopyCost:
-    """The cost of a warp instruction whose lanes copy chunks of 16 bytes from any place, by their
-    byte addresses and the chunks of global memory that they read.
+    """The cost of a warp instruction whose lanes copy chunks of 16 bytes from any source.
+
+    `active` has the byte addresses of the active lanes, and `sources` the chunks of global memory that
+    they read.
 
     Source: measured on an H100, tests/data/README.md, h100_cp_async16_rule.npz: the rule is exact
     where no two lanes read one chunk, and a lower bound elsewhere.
@@ -117,12 +122,11 @@ def copy_cost(active: Mapping[int, int], sources: Mapping[int, int]) -> CopyCost
 
 
 def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArray]:
-    """(wavefronts, minimum) of n warps, int64 of shape (n,): chunks of shape (n, 32), -1 in lanes
-    that are off.
+    """The (wavefronts, minimum) of n warps, each int64 of shape (n,).
 
-    A class takes one wavefront: two units of it that read sectors of one parity and move them
-    differently would write to one address, and of lanes with one address only one copies. So
-    the number of classes is the cost.
+    `chunks` has the shape (n, 32), with -1 in lanes that are off. A class takes one wavefront: two units
+    of it that read sectors of one parity and move them differently would write to one address, and of
+    lanes with one address only one copies. So the number of classes is the cost.
 
     >>> wavefronts, minimum = octets_many(np.arange(32)[None, :] + 1, np.ones((1, 32), dtype=bool))
     >>> wavefronts.tolist(), minimum.tolist()

@@ -20,12 +20,11 @@ REGISTERS = 255
 
 @dataclass(frozen=True, slots=True)
 class RegisterBanks:
-    """The banks of some targets: register r lies in bank r % `banks`, and one cycle reads
-    `reads_per_bank` registers of a bank.
+    """The register banks of some targets: register r lies in bank r % `banks`.
 
-    `others_keep_reuse` says that instructions that do not read through the operand reuse cache,
-    such as those of memory and conversions, leave it as it is; where it is false, nothing is known
-    of that.
+    One cycle reads `reads_per_bank` registers of a bank. If `others_keep_reuse` is true, instructions
+    that do not read through the operand reuse cache, such as those of memory and conversions, leave the
+    cache unchanged. If it is false, this is not known.
     """
 
     capabilities: tuple[int, ...]
@@ -44,8 +43,9 @@ class RegisterBanks:
         return register % self.banks
 
     def extra_cycles(self, registers: Iterable[int]) -> int:
-        """The cycles beyond the first that it takes to read these registers; a register that is named
-        twice is read once.
+        """The cycles beyond the first that reading these registers takes.
+
+        A register that is named twice is read once.
 
         >>> maxwell, volta = register_banks("sm_52"), register_banks("sm_70")
         >>> maxwell.extra_cycles([4, 5, 0]), maxwell.extra_cycles([4, 4, 5]), maxwell.extra_cycles([0, 4, 8])

@@ -1,9 +1,8 @@
-"""How many sectors of global memory a warp instruction touches: in plain integers, and over many
-warps at a time.
+"""The number of sectors of global memory that a warp instruction touches, in two forms.
 
-`sector_cost` follows the definition byte by byte and is what a reader should check. `sectors_many`
-is for exhaustive search: aligned lanes touch one sector each, which it counts by sorting. They share
-no code, so that each tests the other.
+`sector_cost` follows the definition byte by byte, in plain integers; it is the one to check.
+`sectors_many` is for exhaustive search over many warps: aligned lanes touch one sector each, which
+it counts by sorting. The two share no code, so each tests the other.
 
 Source: CUDA C++ Best Practices Guide 13, "Coalesced Access to Global Memory": a warp's accesses
 become as many transactions of 32 bytes as are needed to serve all its threads (from compute
@@ -26,10 +25,10 @@ from swzverify.ir.whole import whole
 
 @dataclass(frozen=True, slots=True)
 class SectorCost:
-    """What one warp instruction touches: the lanes of each sector, by the sector's number (its first
-    byte's address divided by 32).
+    """The sectors that one warp instruction touches, with the lanes that touch each.
 
-    `minimum` is what as many active lanes need if all their bytes are different.
+    The number of a sector is its first byte's address divided by 32. `minimum` is what as many active
+    lanes need if all their bytes are different.
     """
 
     instruction: Instruction
@@ -72,11 +71,13 @@ def sector_cost(instruction: str | Instruction, byte_addresses: Sequence[int | N
 
 
 def sectors_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, IntArray]:
-    """(sectors, minimum) of n warp instructions, each int64 of shape (n,): byte addresses of shape
-    (n, 32), and in the same shape which lanes are active.
+    """The (sectors, minimum) of n warp instructions, each int64 of shape (n,).
 
-    The address of an inactive lane is ignored. Raises SWZ401, SWZ404 and SWZ409 as `sector_cost`
-    does.
+    `addresses` are byte addresses of shape (n, 32), and `active` says in the same shape which lanes are
+    active. The address of an inactive lane is ignored.
+
+    Raises:
+        SwzError: SWZ401, SWZ404 and SWZ409, as `sector_cost`.
 
     >>> strided = np.arange(32)[None, :] * np.array([4, 8, 128])[:, None]
     >>> sectors_many("ld.global.b32", strided, np.ones((3, 32), dtype=bool))[0].tolist()

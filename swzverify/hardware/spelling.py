@@ -1,8 +1,9 @@
-"""PTX spellings of the instructions in the table: `ld.volatile.shared.v4.f32` is the row
-`ld.shared.v4.b32`.
+"""PTX spellings of the table's instructions: `ld.volatile.shared.v4.f32` is `ld.shared.v4.b32`.
 
 Types of one width are one row: the data type changes neither the addresses nor, with ptxas 12.9.86
-for sm_90, the machine instruction. Source: PTX ISA 8.7, on each of the opcodes.
+for sm_90, the machine instruction.
+
+Source: PTX ISA 8.7, on each of the opcodes.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _TYPE = re.compile(
 
 
 def canonical_name(spelling: str) -> str | None:
-    """The table's name for a PTX spelling, operands allowed; None when it is none of a
-    shared-memory access.
+    """The table's name for a PTX spelling, with or without operands; None if no shared-memory access.
 
-    Raises SWZ401 where the instruction is understood but not in the table, with the reason.
+    Raises:
+        SwzError: SWZ401, with the reason, if the instruction is understood but not in the table.
 
     >>> canonical_name("ld.volatile.shared::cta.v4.f32 {%f0,%f1,%f2,%f3}, [%r1];")
     'ld.shared.v4.b32'

@@ -1,5 +1,4 @@
-"""The GPU targets as data: shared memory per block, which instructions exist, and how well each
-cost is known.
+"""The GPU targets as data: shared memory per block, instructions, and how well each cost is known.
 
 Source of the sizes: "Maximum amount of shared memory per thread block" in the CUDA Programming
 Guide 13, 5.1.3, table 31 (7.5 to 12.x; its KB are 1024 bytes) and in the CUDA C++ Programming Guide
@@ -60,8 +59,10 @@ class Target:
 
     @property
     def shared_bytes_per_sm(self) -> int:
-        """The shared memory of a multiprocessor. Source: as the size per block; "Maximum amount of
-        shared memory per SM" is a block's most and what is reserved for it.
+        """The shared memory of a multiprocessor, in bytes.
+
+        Source: as the size per block; "Maximum amount of shared memory per SM" is a block's most and what is
+        reserved for it.
 
         >>> find_target("sm_90").shared_bytes_per_sm, find_target("sm_75").shared_bytes_per_sm
         (233472, 65536)
@@ -69,8 +70,9 @@ class Target:
         return self.shared_bytes_per_block + self.reserved_bytes_per_block
 
     def room_of_blocks(self, blocks: int) -> int:
-        """The shared memory that each of so many blocks on one multiprocessor may take, in bytes; 0 or
-        less where they cannot be there together. Memory is handed out in units of 256 bytes at most.
+        """The shared memory in bytes that each of `blocks` blocks on one multiprocessor may use.
+
+        It is 0 or less if so many blocks do not fit. Memory is allocated in units of at most 256 bytes.
 
         >>> find_target("sm_90").room_of_blocks(2), find_target("sm_90").room_of_blocks(1)
         (115712, 232448)
@@ -215,8 +217,10 @@ _CHIPS = {chip: target for target, chips in _NAMED.items() for chip in chips.spl
 
 
 def require(target: str | Target, instruction: str | Instruction) -> None:
-    """Pass when the target has the instruction; else raise SWZ403, which names the first target
-    that does.
+    """Check that the target has the instruction.
+
+    Raises:
+        SwzError: SWZ403 if it has not; the message names the first target that has it.
 
     >>> require("sm_80", "ldmatrix.x4")
     """
@@ -231,8 +235,12 @@ def require(target: str | Target, instruction: str | Instruction) -> None:
 
 
 def require_rows(target: Target, instruction: Instruction) -> None:
-    """Pass when both are rows of the tables; raise SWZ402 or SWZ401 for a changed copy of one: what is
-    known by its name is not known of the copy.
+    """Check that both are rows of the tables.
+
+    What is known by the name of a row is not known of a changed copy.
+
+    Raises:
+        SwzError: SWZ402 for another target, SWZ401 for another instruction.
 
     >>> require_rows(find_target("sm_90"), find_instruction("ld.shared.b32"))
     """
@@ -256,8 +264,10 @@ def evidence(target: str | Target, instruction: str | Instruction) -> Evidence:
 
 
 def basis(target: str | Target, instruction: str | Instruction) -> str:
-    """What the evidence rests on, in one line; raises SWZ403 where the target lacks the
-    instruction.
+    """What the evidence rests on, in one line.
+
+    Raises:
+        SwzError: SWZ403 if the target lacks the instruction.
 
     >>> basis("sm_80", "ldmatrix.x4")
     "the H100's rule; neither measured nor documented on this target"

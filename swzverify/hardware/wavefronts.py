@@ -1,9 +1,8 @@
-"""What a warp's shared-memory access costs: the rule, in plain integers and over many warps at a
-time.
+"""The cost of a warp's shared-memory access: the rule in plain integers, and for many warps at once.
 
-`access_cost` follows the rule word by word and is what a reader should check. `cost_many` is for
-exhaustive search: it counts whole aligned units by sorting. They share no code, so that each tests
-the other. The rule of `cp.async.cg` of 16 bytes, in both forms, is in `octets`.
+`access_cost` follows the rule word by word and is the one to check. `cost_many` is for exhaustive
+search: it counts whole aligned units by sorting. The two share no code, so each tests the other. The
+rule of `cp.async.cg` of 16 bytes, in both forms, is in `octets`.
 
 Source: measured on an H100, tests/data/README.md; the rule in words is docs/hardware.md.
 """
@@ -93,8 +92,9 @@ class AccessCost(Shown):
 
 
 def _needed(group: GroupCost) -> str:
-    """The words that the group needs of each bank, most first; by the octet rule the lanes that may
-    go together.
+    """The number of words that the group needs of each bank, most first.
+
+    By the octet rule it is the lanes that may share a wavefront.
 
     >>> _needed(access_cost("ld.shared.v2.b32", [128 * lane for lane in range(32)]).groups[0])
     'banks 0-1: 16'
@@ -220,11 +220,13 @@ class CostArrays:
 
 
 def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> CostArrays:
-    """The costs of n warp instructions: byte addresses of shape (n, 32), and in the same shape
-    which lanes are active.
+    """The costs of n warp instructions.
 
-    The address of an inactive lane is ignored. Raises SWZ401, SWZ404, SWZ405 and SWZ409 as
-    `access_cost` does.
+    `addresses` are byte addresses of shape (n, 32), and `active` says in the same shape which lanes are
+    active. The address of an inactive lane is ignored.
+
+    Raises:
+        SwzError: SWZ401, SWZ404, SWZ405 and SWZ409, as `access_cost`.
 
     >>> strided = np.arange(32)[None, :] * np.array([4, 8, 128])[:, None]
     >>> cost_many("ld.shared.b32", strided, np.ones((3, 32), dtype=bool)).wavefronts.tolist()
@@ -245,8 +247,9 @@ def cost_many(instruction: str | Instruction, addresses: IntArray, active: BoolA
 
 
 def _checked_units(row: Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, BoolArray]:
-    """Addresses in units of the width (of a word if narrower), -1 in inactive lanes; and the active
-    lanes.
+    """The addresses in units, -1 in inactive lanes, and the active lanes.
+
+    A unit is the access's width, and at least a word.
     """
     if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
         message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"

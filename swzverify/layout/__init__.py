@@ -1,10 +1,9 @@
-"""CuTe layouts, swizzles, TMA modes, padding and their notation: pure integer functions, the
-definitions themselves.
+"""CuTe layouts, swizzles, TMA modes, padding and their notation, as pure integer functions.
 
-Every map here is a plain formula on Python ints (int64 arrays too). Counterexamples are replayed
-with these maps, and exhaustive checks enumerate them, so they share no code with the expression
-form that the provers read. Imports: `errors`, `shown`, and `ir` for the C expressions inside the
-notation; nothing else of the package.
+These functions are the definitions themselves. Every map is a plain formula on Python ints (int64
+arrays too). Counterexamples are replayed with these maps, and exhaustive checks enumerate them, so
+they share no code with the expressions that the provers read. Imports: `errors`, `shown`, and `ir`
+for the C expressions in the notation; nothing else of the package.
 
 >>> from swzverify.layout import Layout, Swizzle, ComposedLayout, parse_notation
 >>> tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))

@@ -27,11 +27,13 @@ def make_layout(*modes: Layout) -> Layout:
 
 
 def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
-    """The layout with the fewest leaves that gives the same offset at every linear index inside the
-    size.
+    """The layout with the fewest leaves that has the same offset at every linear index.
 
-    With a tuple `profile` each of the first modes is coalesced on its own, so that the rank stays.
-    Error: SWZ209 where `profile` has more modes than the layout.
+    Linear indices are those inside the size. With a tuple `profile`, each of the first modes is
+    coalesced on its own, so that the rank stays.
+
+    Raises:
+        SwzError: SWZ209 if `profile` has more modes than the layout.
 
     >>> print(coalesce(Layout((2, (1, 6)), (1, (6, 2)))))
     12:1
@@ -45,8 +47,7 @@ def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
 
 
 def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:  # CuTe's name
-    """The coalesced layout without its broadcast leaves (stride 0); it takes the same set of
-    offsets.
+    """The coalesced layout without its broadcast leaves (stride 0); the set of offsets is the same.
 
     >>> print(filter(Layout((2, 4, 8), (1, 0, 2))))
     16:1
@@ -58,13 +59,14 @@ def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:  # CuTe's
 
 
 def composition(outer: Layout, inner: Layout) -> Layout:
-    """The layout R, nested like `inner`, with R(c) = outer(inner(c)) at every coordinate c of
-    `inner`.
+    """The layout R, nested like `inner`, with R(c) = outer(inner(c)) at every coordinate c of `inner`.
 
-    Offsets of `inner` beyond the size of `outer` are allowed: its last leaf goes on without a
-    bound. Error: SWZ208 where a stride or extent of `inner` does not divide along the leaves of
-    `outer`, or where offsets of different modes of `inner` add up with a carry over a leaf of
-    `outer` (the law has no layout then; CuTe does not check it).
+    Offsets of `inner` may lie beyond the size of `outer`: the last leaf of `outer` has no bound.
+
+    Raises:
+        SwzError: SWZ208 if a stride or extent of `inner` does not divide along the leaves of `outer`,
+            or if offsets of different modes of `inner` add up with a carry over a leaf of `outer`. No
+            layout fulfils the law in these cases; CuTe does not check the second one.
 
     >>> print(composition(Layout((10, 2), (16, 4)), Layout((5, 4), (1, 5))))
     (5,(2,2)):(16,(80,4))
@@ -100,9 +102,7 @@ def _compose_tree(
 
 
 def _compose_leaf(targets: list[Leaf], highest: list[int], count: int, step: int, what: str) -> list[Leaf]:
-    """Walks `count` indices `step` apart along the target leaves and cuts them where they leave
-    one.
-    """
+    """Cut `count` indices, `step` apart, where they cross from one target leaf to the next."""
     if step == 0:
         return [(count, 0)]
     pieces: list[Leaf] = []
@@ -154,11 +154,10 @@ def complement(layout: Layout, cotarget: int | None = None) -> Layout:
 
 
 def right_inverse(layout: Layout) -> Layout:
-    """The layout R with layout(R(i)) = i for every i below R's size; it takes leaves in order of
-    stride while they fit.
+    """The layout R with layout(R(i)) = i for every i below R's size.
 
-    Leaves that continue each other are joined first; where leaves overlap, R need not be the
-    largest such layout.
+    It takes the leaves in the order of their strides while they fit. Leaves that continue each other are
+    joined first. If leaves overlap, R need not be the largest such layout.
 
     >>> print(right_inverse(Layout((8, 64), (64, 1))), right_inverse(Layout(4, 2)))
     (64,8):(8,1) 1:0
@@ -173,11 +172,13 @@ def right_inverse(layout: Layout) -> Layout:
 
 
 def left_inverse(layout: Layout) -> Layout:
-    """The layout L with L(layout(i)) = i for every linear index i of a layout without broadcast
-    leaves.
+    """The layout L with L(layout(i)) = i for every linear index i of a layout without broadcast leaves.
 
-    Broadcast leaves (stride 0) come back as coordinate 0, so that layout(L(layout(i))) = layout(i)
-    always. Error: SWZ208 where leaves overlap or a stride is no multiple of the next smaller one.
+    Broadcast leaves (stride 0) come back as coordinate 0, so layout(L(layout(i))) = layout(i) holds
+    always.
+
+    Raises:
+        SwzError: SWZ208 if leaves overlap or a stride is no multiple of the next smaller one.
 
     >>> print(left_inverse(Layout((8, 4), (5, 1))), left_inverse(Layout(4, 2)))
     (5,8):(8,1) (2,4):(0,1)
@@ -213,8 +214,10 @@ def from_leaves(leaves: list[Leaf]) -> Layout:
 
 
 def pair_modes(layout: Layout, parts: tuple[IntTuple, ...]) -> list[tuple[Layout, IntTuple]]:
-    """The first modes of `layout` with the entries of `parts`. Error: SWZ209 where there are more
-    parts than modes.
+    """The first modes of `layout`, each with its entry of `parts`.
+
+    Raises:
+        SwzError: SWZ209 if there are more parts than modes.
 
     >>> pair_modes(Layout((8, 64)), (2,))
     [(Layout(8, 1), 2)]
@@ -236,8 +239,9 @@ def _merged(leaves: Iterable[Leaf]) -> list[Leaf]:
 
 
 def _weighted(layout: Layout) -> list[tuple[int, int, int]]:
-    """(stride, shape, weight) of every leaf but those of extent 1; a weight is the leaf's place in
-    a linear index.
+    """The (stride, shape, weight) of every leaf but those of extent 1.
+
+    A weight is the leaf's place value in a linear index.
     """
     weighted: list[tuple[int, int, int]] = []
     weight = 1

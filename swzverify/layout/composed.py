@@ -55,8 +55,10 @@ class _Swizzled(Drawn):
 
 @dataclass(frozen=True, slots=True)
 class ComposedLayout(_Swizzled):
-    """The map c -> swizzle(offset + layout(c)), offsets in elements. Error: SWZ201 or SWZ202 for a
-    bad `offset`.
+    """The map c -> swizzle(offset + layout(c)), with offsets in elements.
+
+    Raises:
+        SwzError: SWZ201 or SWZ202 if `offset` is negative or not an int.
 
     >>> composed = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
     >>> print(composed, composed(1, 0), composed.size)
@@ -114,8 +116,9 @@ class ComposedLayout(_Swizzled):
 
     @property
     def cosize_bound(self) -> int:
-        """An upper bound of `cosize`: a swizzle keeps values inside their aligned block of
-        `swizzle.block`.
+        """An upper bound of `cosize`.
+
+        A swizzle keeps each value inside its aligned block of `swizzle.block` values.
         """
         block = self.swizzle.block
         return -(-(self.offset + self.layout.cosize) // block) * block
@@ -164,19 +167,21 @@ class PointerLayout(_Swizzled):
     @overload
     def __call__(self, *coord: Coord, base_bytes: Ints = 0) -> Ints: ...
     def __call__(self, *coord: Coord, base_bytes: Ints = 0) -> Ints:
-        """The absolute byte address of an element, with the tile's base at `base_bytes`; the rest
-        as for `Layout`.
+        """The absolute byte address of an element, with the tile's base at `base_bytes`.
+
+        Coordinates and errors are those of `Layout`.
         """
         base_bytes = check_index(base_bytes)
         return self.swizzle(base_bytes + self.layout(*coord) * self.element_bytes)
 
     def on_offsets(self) -> ComposedLayout:
-        """The element form that agrees with this one wherever the base is a multiple of
-        `swizzle.span` bytes.
+        """The element form, equal to this one wherever the base is a multiple of `swizzle.span` bytes.
 
-        Errors: SWZ211 where the swizzle moves bits inside an element, SWZ212 elements of no power
-        of two of bytes. Source: NVIDIA CUTLASS, include/cute/pointer_flagged.hpp,
-        as_position_independent_swizzle_layout.
+        Raises:
+            SwzError: SWZ211 if the swizzle moves bits inside an element; SWZ212 if the number of bytes of an
+                element is no power of two.
+
+        Source: NVIDIA CUTLASS, include/cute/pointer_flagged.hpp, as_position_independent_swizzle_layout.
 
         >>> print(PointerLayout(Swizzle(3, 4, 3), 16, Layout((8, 64), (64, 1))).on_offsets())
         Swizzle<3,3,3> o 0 o (8,64):(64,1)

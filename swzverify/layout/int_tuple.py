@@ -30,11 +30,13 @@ MAX_VALUE = 2**62  # sums and shifts of values below this stay inside int64, so 
 
 
 def check_int_tuple(value: object, what: str, minimum: int) -> IntTuple:
-    """`value` once it is known to be a nested tuple of ints, each at least `minimum` and below
-    2^62; numpy's integers become ints.
+    """Check that `value` is a nested tuple of ints, each at least `minimum` and below 2^62.
 
-    `what` names the object in messages ("shape"). Errors: SWZ201 negative, SWZ202 not an int,
-    SWZ203 zero or empty, SWZ206 too deep, too many leaves or too large.
+    Numpy's integers become ints. `what` names the object in messages ("shape").
+
+    Raises:
+        SwzError: SWZ201 for a negative entry, SWZ202 for one that is not an int, SWZ203 for zero or an
+            empty tuple, SWZ206 if it is too deep, has too many leaves or is too large.
 
     >>> check_int_tuple((8, (4, 2)), "shape", 1)
     (8, (4, 2))
@@ -70,8 +72,7 @@ def _plain(value: object) -> IntTuple:
 
 
 def check_int(value: object, what: str, minimum: int) -> int:
-    """`value` once it is known to be one int, at least `minimum` and below 2^62; errors as
-    `check_int_tuple`.
+    """Check that `value` is one int, at least `minimum` and below 2^62; errors as `check_int_tuple`.
 
     >>> check_int(True, "pad", 0)
     Traceback (most recent call last):
@@ -101,11 +102,13 @@ def _check_leaf(given: object, around: object, what: str, minimum: int) -> int:
 
 
 def check_index(value: Ints) -> Ints:
-    """A coordinate, index or offset: a non-negative int, which one of numpy's integers becomes, or
-    a non-negative int64 array.
+    """Check that a coordinate, index or offset is a non-negative int or a non-negative int64 array.
 
-    Errors: SWZ202 for a bool, a float, an array of another type (narrow ones would wrap in
-    silence); SWZ306 negative.
+    One of numpy's integers becomes an int.
+
+    Raises:
+        SwzError: SWZ202 for a bool, a float or an array of another type (narrow types would wrap without
+            a message); SWZ306 for a negative value.
 
     >>> check_index(7)
     7
@@ -204,10 +207,11 @@ def _take(leaves: Iterator[int], profile: IntTuple) -> IntTuple:
 
 
 def compact_strides(shape: IntTuple) -> IntTuple:
-    """The strides of the compact column-major layout of `shape`: each the product of all extents
-    before it.
+    """The strides of the compact column-major layout of `shape`.
 
-    CuTe gives a *static* extent of 1 the stride 0 instead; inside the shape both mean the same.
+    Each is the product of all extents before it. CuTe gives a *static* extent of 1 the stride 0
+    instead; inside the shape both mean the same.
+
     Source: NVIDIA CUTLASS, include/cute/stride.hpp, compact_col_major.
 
     >>> compact_strides((8, (4, 2)))
@@ -218,8 +222,9 @@ def compact_strides(shape: IntTuple) -> IntTuple:
 
 
 def idx2crd(index: Ints, shape: IntTuple) -> Coord:
-    """The coordinate in `shape` of a linear index, first leaf fastest; the last leaf takes the
-    quotient unbounded.
+    """The coordinate in `shape` of a linear index, first leaf fastest.
+
+    The last leaf takes the quotient without a bound.
 
     >>> idx2crd(37, (8, (4, 2)))
     (5, (0, 1))
@@ -242,12 +247,14 @@ def _split(index: Ints, shape: IntTuple) -> Coord:
 
 
 def crd2idx(coord: Coord, shape: IntTuple, stride: IntTuple | None = None) -> Ints:
-    """The offset of a coordinate: sum of digit * stride; without `stride` the linear index, first
-    leaf fastest.
+    """The offset of a coordinate: the sum of digit * stride.
 
-    `coord` is nested like `shape`, or has one integer for a whole nested part, which is then split
-    over that part's leaves (the last one taking the quotient unbounded). Error: SWZ205 where the
-    nesting does not fit.
+    Without `stride` it is the linear index, first leaf fastest. `coord` is nested like `shape`, or has
+    one integer for a whole nested part. That integer is split over the part's leaves, and the last leaf
+    takes the quotient without a bound.
+
+    Raises:
+        SwzError: SWZ205 if the nesting does not fit.
 
     >>> crd2idx((5, (0, 1)), (8, (4, 2)))
     37

@@ -37,12 +37,15 @@ def cute_text(value: IntTuple) -> str:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Layout(Drawn):
-    """A map from coordinates to offsets in elements: nested `shape` and `stride` of one profile,
-    strides >= 0.
+    """A map from coordinates to offsets in elements: `shape` and `stride`, nested alike, strides >= 0.
 
     Without `stride` it is the compact column-major layout of `shape`, as in CuTe. One text in CuTe's
-    notation stands for both. Errors: SWZ200 a text that is no layout, SWZ201 negative value, SWZ202
-    not an integer, SWZ203 zero extent, SWZ204 shape and stride nested differently, SWZ206 too large.
+    notation stands for both.
+
+    Raises:
+        SwzError: SWZ200 if the text is no layout, SWZ201 for a negative value, SWZ202 for one that is
+            not an integer, SWZ203 for a zero extent, SWZ204 if shape and stride are nested differently,
+            SWZ206 if it is too large.
 
     >>> row_major = Layout((8, 64), (64, 1))
     >>> print(row_major, row_major(1, 2), row_major.size, row_major.cosize)
@@ -110,8 +113,7 @@ class Layout(Drawn):
         return total
 
     def offsets(self) -> list[int]:
-        """The offset of every linear index in order, all `size` of them; much quicker than asking
-        for each.
+        """The offsets of all `size` linear indices in order; much quicker than one call for each.
 
         >>> Layout((2, 3), (1, 4)).offsets()
         [0, 1, 4, 5, 8, 9]

@@ -1,15 +1,16 @@
-"""Reads layouts as CuTe prints them, and as people write them with names and small expressions in
-place of numbers.
+"""Reads layouts in CuTe's notation, also with names and small expressions in place of numbers.
 
 What each form means: `shape:stride` alone is a `Layout`; a swizzle in front of it, with or without
 an offset between, acts on *element offsets* (`ComposedLayout`); a swizzle in front of
 `smem_ptr[16b](..)` acts on *byte addresses* (`PointerLayout`). `Sw<..>`, `S<..>` (the Python DSL's
-spelling) and `Swizzle<..>` are the same thing. One trap: the CuTe DSL's shared-memory atoms print
-as `S<3,4,3> o 0 o ..`, with the numbers of the *byte* form, because the DSL hands that swizzle to
-the pointer afterwards (`get_tensor(layout.outer, swizzle=layout.inner)`). Read here they are what
-they say, a swizzle of element offsets; such a tile's swizzle has to be declared as one of the
-address. Source: NVIDIA CUTLASS, the print functions of include/cute; CuTe DSL,
-nvgpu/warpgroup/helpers.py.
+spelling) and `Swizzle<..>` are the same thing.
+
+One trap: the CuTe DSL's shared-memory atoms print as `S<3,4,3> o 0 o ..`, with the numbers of the
+*byte* form, because the DSL passes that swizzle to the pointer afterwards
+(`get_tensor(layout.outer, swizzle=layout.inner)`). This reader takes them literally, as a swizzle of
+element offsets. The swizzle of such a tile has to be declared as one of the address.
+
+Source: NVIDIA CUTLASS, the print functions of include/cute; CuTe DSL, nvgpu/warpgroup/helpers.py.
 """
 
 from __future__ import annotations
@@ -55,11 +56,13 @@ def parse_layout(text: str, constants: Mapping[str, int] | None = None) -> Layou
 
 
 def parse_swizzle(text: str, constants: Mapping[str, int] | None = None) -> Swizzle:
-    """A swizzle alone: `Swizzle<3,3,3>`, `Sw<3,4,3>`, `S<3,4,3>`; a missing third number is the
-    first one, as in C++.
+    """A swizzle alone: `Swizzle<3,3,3>`, `Sw<3,4,3>` or `S<3,4,3>`.
 
-    A number may be a C expression of the constants, without `<` and `>`. Errors: SWZ200
-    syntax, SWZ210 illegal numbers, SWZ301 to SWZ305 of expressions.
+    A missing third number equals the first one, as in C++. A number may be a C expression of the
+    constants, without `<` and `>`.
+
+    Raises:
+        SwzError: SWZ200 for wrong syntax, SWZ210 for illegal numbers, SWZ301 to SWZ305 for expressions.
 
     >>> parse_swizzle("Sw<3,4,3>"), parse_swizzle("Swizzle<2, 3>")
     (Swizzle(3, 4, 3), Swizzle(2, 3, 2))
@@ -70,11 +73,11 @@ def parse_swizzle(text: str, constants: Mapping[str, int] | None = None) -> Swiz
 
 
 def parse_notation(text: str, constants: Mapping[str, int] | None = None) -> Layout | ComposedLayout | PointerLayout:
-    """Any layout that CuTe prints, with or without a swizzle; leaves and errors as for
-    `parse_layout`.
+    """Any layout that CuTe prints, with or without a swizzle.
 
-    An address inside the pointer's parentheses is dropped: where a tile lies is not part of its
-    layout. A pointer without a swizzle gets the identity, `Swizzle<0,4,3>`.
+    Leaves and errors are those of `parse_layout`. An address inside the pointer's parentheses is
+    dropped: the place of a tile is not part of its layout. A pointer without a swizzle gets the
+    identity, `Swizzle<0,4,3>`.
 
     >>> print(parse_notation("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
     Swizzle<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)
@@ -110,9 +113,7 @@ class _Source(Source):
             return Swizzle(*numbers)
 
     def cut_pointer(self, span: Span) -> tuple[Span, Span | None]:
-        """A tensor's `Sw<3,4,3>_smem_ptr[16b](0x..)` cut in two; a swizzle alone has no second
-        part.
-        """
+        """Cut a tensor's `Sw<3,4,3>_smem_ptr[16b](0x..)` in two; a swizzle alone has no second part."""
         found = re.search(r">(?=_(?:smem_|ptr))", self.slice(span))
         if not found:
             return span, None

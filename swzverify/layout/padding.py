@@ -1,5 +1,6 @@
-"""Row-major and column-major arrays whose contiguous dimension is padded: `__shared__ float
-t[R][C + pad]`.
+"""Row-major and column-major arrays with a padded contiguous dimension.
+
+An example is `__shared__ float t[R][C + pad]`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from swzverify.layout.layout import Layout
 
 
 def padded_layout(shape: tuple[int, ...], order: Literal["row", "col"] = "row", pad: int = 0) -> tuple[Layout, int]:
-    """The layout of a C array (`row`: last index fastest; `col`: first) and its allocation, both in
-    elements.
+    """The layout and the allocation of a padded C array, both in elements.
 
-    `pad` elements follow every run of the fastest index, the last run too: the allocation is R*(C +
-    pad) for `row`. Errors: SWZ201 negative, SWZ202 not an int, SWZ203 zero extent, SWZ214 nested
-    shape or unknown order.
+    In the order `row` the last index is fastest, in `col` the first. `pad` elements follow every run of
+    the fastest index, also the last run: the allocation is R*(C + pad) for `row`.
+
+    Raises:
+        SwzError: SWZ201 for a negative value, SWZ202 for one that is not an int, SWZ203 for a zero
+            extent, SWZ214 for a nested shape or an unknown order.
 
     >>> layout, allocation = padded_layout((32, 32), "row", 1)
     >>> print(layout, allocation)

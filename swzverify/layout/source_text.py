@@ -59,9 +59,7 @@ def swizzle_text(text: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text being read; positions are characters of it, so that every error can point at its
-    place.
-    """
+    """The text of a layout, by whose characters errors give their place."""
 
     text: str
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -89,8 +87,9 @@ class Source:
         return start, end
 
     def split(self, span: Span, separator: re.Pattern[str]) -> list[Span]:
-        """The parts of a span between the separators outside every parenthesis; unbalanced ones are
-        refused.
+        """The parts of a span between the separators that are outside every parenthesis.
+
+        Unbalanced parentheses are refused.
         """
         parts: list[Span] = []
         opened: list[int] = []
@@ -181,9 +180,7 @@ class Source:
         return tuple([self.node(entry, role, level + 1) for entry in entries])
 
     def is_parenthesised(self, span: Span) -> bool:
-        """Whether one pair of parentheses holds the whole span, as in `(8,64)` but not in
-        `(a)*(b)`.
-        """
+        """Whether one pair of parentheses encloses the whole span, as in `(8,64)` but not in `(a)*(b)`."""
         opened = 0
         for position in range(*span):
             opened += {"(": 1, ")": -1}.get(self.text[position], 0)

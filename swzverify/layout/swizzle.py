@@ -16,22 +16,24 @@ MAX_SPAN_BITS = 62  # so that a mask and what it selects fit an int64 array
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Swizzle(Drawn):
-    """`x ^ ((x & yyy) >> shift)`: `bits` (B) bits from bit `base` (M) on, XORed with those `shift`
-    (S) bits higher.
+    """The map `x ^ ((x & yyy) >> shift)`, which XORs some bits of x with higher ones.
 
-    With `Swizzle<3,4,3>` the bits of an offset are, from the high ones to the low ones,
+    It changes `bits` (B) bits, from bit `base` (M) on: they are XORed with those `shift` (S) bits
+    higher. With `Swizzle<3,4,3>` the bits of an offset are, from the high ones to the low ones,
 
         ...x YYY ZZZ xxxx        Y: read, unchanged    Z: becomes Z ^ Y    x: not looked at
              |   |   +--- M = 4 bits below
              |   +------- B = 3 bits that change
              +----------- B = 3 bits, S = 3 places higher
 
-    A negative shift moves the other way: the upper field is XORed with the lower one. It acts on
-    whatever it is given, element offsets or byte addresses; the caller says which. Error: SWZ210
-    where CuTe's static_asserts would refuse. Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
+    A negative shift moves the other way: the upper field is XORed with the lower one. The swizzle acts
+    on the value that it gets, an element offset or a byte address; the caller says which. One text, such
+    as `Swizzle<3,3,3>` or `Sw<3,4,3>`, stands for the three numbers.
 
-    One text, such as `Swizzle<3,3,3>` or `Sw<3,4,3>`, stands for the three numbers. Error: SWZ200
-    where it is none.
+    Raises:
+        SwzError: SWZ200 if the text is no swizzle; SWZ210 where CuTe's static_asserts would refuse.
+
+    Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
 
     >>> swizzle = Swizzle(3, 3, 3)
     >>> print(swizzle, swizzle(64), swizzle(64 + 8), swizzle.span)
@@ -61,8 +63,9 @@ class Swizzle(Drawn):
 
     @classmethod
     def unchecked(cls, bits: int, base: int, shift: int) -> Swizzle:
-        """The same formula with |shift| < bits allowed, for research; a negative `bits` or `base`
-        has no meaning.
+        """The same formula, also for |shift| < bits, for research.
+
+        A negative `bits` or `base` has no meaning.
 
         >>> broken = Swizzle.unchecked(3, 4, 0)
         >>> broken(0x70), broken(0x10), broken.is_legal
@@ -82,8 +85,10 @@ class Swizzle(Drawn):
     @overload
     def __call__(self, value: Array) -> Array: ...
     def __call__(self, value: Ints) -> Ints:
-        """The swizzled offset or address; int64 arrays may stand for ints. Errors: SWZ202 no
-        integer, SWZ306 negative.
+        """The swizzled offset or address; int64 arrays may stand for ints.
+
+        Raises:
+            SwzError: SWZ202 if the value is no integer, SWZ306 if it is negative.
 
         >>> Swizzle(2, 0, -4)(0b11)
         51
@@ -112,8 +117,9 @@ class Swizzle(Drawn):
 
     @property
     def span(self) -> int:
-        """The period, 2^(base + bits + |shift|): adding a multiple of it to the input adds the same
-        to the output.
+        """The period, 2^(base + bits + |shift|).
+
+        Adding a multiple of it to the input adds the same to the output.
 
         >>> Swizzle(3, 4, 3).span
         1024
@@ -122,8 +128,7 @@ class Swizzle(Drawn):
 
     @property
     def block(self) -> int:
-        """The smallest power of two such that every aligned block of that many values keeps its
-        values.
+        """The size of the smallest aligned power-of-two block that the swizzle maps onto itself.
 
         >>> Swizzle(3, 4, 3).block, Swizzle(3, 4, -3).block, Swizzle(0, 4, 3).block
         (128, 1024, 1)
@@ -136,12 +141,13 @@ class Swizzle(Drawn):
         return not _why_illegal(self.bits, self.shift)
 
     def recast(self, element_bytes_log2: int) -> Swizzle:
-        """The same swizzle counted in units 2^k times larger (k = `element_bytes_log2`), or smaller
-        for k < 0.
+        """The same swizzle counted in units 2^k times larger, with k = `element_bytes_log2`.
 
-        A swizzle of byte addresses becomes the one of the offsets of 2^k-byte elements: the two
-        agree wherever the base address is a multiple of `span` bytes. Error: SWZ211 where it would
-        tear a unit apart.
+        For k < 0 the units are smaller. A swizzle of byte addresses becomes the one of the offsets of
+        2^k-byte elements: the two agree wherever the base address is a multiple of `span` bytes.
+
+        Raises:
+            SwzError: SWZ211 if the swizzle moves bits inside a unit.
 
         >>> print(Swizzle(3, 4, 3).recast(1), Swizzle(3, 3, 3).recast(-1))
         Swizzle<3,3,3> Swizzle<3,4,3>

@@ -17,12 +17,15 @@ Tiler: TypeAlias = "Layout | int | tuple[Tiler, ...] | None"
 
 
 def logical_divide(layout: Layout, tiler: Tiler) -> Layout:
-    """The layout as (tile, rest): `tiler` picks the first tile's indices, the second mode goes from
-    tile to tile.
+    """The layout as (tile, rest).
 
-    With a tuple each mode becomes such a pair. A tile that does not divide the size makes the last
-    tile reach beyond it, as in CuTe. Errors: SWZ208 where the tiler leaves indices out or
-    composition is not defined, SWZ209 too many tilers.
+    `tiler` selects the first tile's indices; the second mode goes from tile to tile. With a tuple, each
+    mode becomes such a pair. If a tile does not divide the size, the last tile reaches beyond it, as in
+    CuTe.
+
+    Raises:
+        SwzError: SWZ208 if the tiler leaves indices out or composition is not defined, SWZ209 if there
+            are too many tilers.
 
     >>> print(logical_divide(Layout(16, 3), 4))
     (4,4):(3,12)
@@ -55,8 +58,7 @@ def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
 
 
 def tiled_divide(layout: Layout, tiler: Tiler) -> Layout:
-    """`zipped_divide` with the second mode's entries as modes of their own: (tile, rest, rest,
-    ...).
+    """The layout (tile, rest, rest, ...): `zipped_divide` with each rest as a mode of its own.
 
     >>> print(tiled_divide(Layout((8, 64), (64, 1)), (4, 16)))
     ((4,16),2,4):((64,1),256,16)
@@ -66,11 +68,12 @@ def tiled_divide(layout: Layout, tiler: Tiler) -> Layout:
 
 
 def logical_product(block: Layout, tiler: Tiler) -> Layout:
-    """The layout (block, repeats): `block` laid down once for every element of `tiler`, without
-    overlap.
+    """The layout (block, repeats): one copy of `block` for every element of `tiler`, without overlap.
 
-    With a tuple each mode is repeated on its own. Errors: SWZ208 where `block` overlaps itself,
-    SWZ209 too many tilers.
+    With a tuple, each mode is repeated on its own.
+
+    Raises:
+        SwzError: SWZ208 if `block` overlaps itself, SWZ209 if there are too many tilers.
 
     >>> print(logical_product(Layout((2, 2), (4, 1)), 6))
     ((2,2),(2,3)):((4,1),(2,8))
@@ -86,8 +89,9 @@ def logical_product(block: Layout, tiler: Tiler) -> Layout:
 
 
 def blocked_product(block: Layout, tiler: Layout) -> Layout:
-    """`logical_product` mode by mode: mode i is (block's mode i, tiler's mode i), so that blocks
-    stay whole.
+    """The `logical_product` mode by mode, with whole blocks.
+
+    Mode i is (block's mode i, tiler's mode i).
 
     >>> print(blocked_product(Layout((2, 5), (5, 1)), Layout((3, 4))))
     ((2,3),(5,4)):((5,10),(1,30))
@@ -97,8 +101,9 @@ def blocked_product(block: Layout, tiler: Layout) -> Layout:
 
 
 def raked_product(block: Layout, tiler: Layout) -> Layout:
-    """`logical_product` mode by mode: mode i is (tiler's mode i, block's mode i), so that blocks
-    interleave.
+    """The `logical_product` mode by mode, with interleaved blocks.
+
+    Mode i is (tiler's mode i, block's mode i).
 
     >>> print(raked_product(Layout((2, 5), (5, 1)), Layout((3, 4))))
     ((3,2),(4,5)):((10,5),(30,1))

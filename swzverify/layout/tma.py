@@ -1,12 +1,12 @@
-"""Where a TMA tile load puts a box of global memory: the row pitch, and the swizzle on absolute
-shared addresses.
+"""The destination of a TMA tile load in shared memory: the row pitch and the swizzle of addresses.
+
+The three ATOM modes of later chips are not modelled: the driver refuses them.
 
 Source: measured on an H100 (sm_90) for every mode below, inner boxes of 16 to 128 bytes and
 destinations of every 128-byte phase; `tests/data/h100_tma.csv.gz` holds the words read back. On an
 H200 a load faults at every destination that is no multiple of 128 bytes, in all modes, and the
 driver refuses extents beyond 256 and inner boxes of no whole 16 bytes:
-`tests/data/h200_tma_limits.csv`. The three ATOM modes of later chips are not modelled: the driver
-refuses them.
+`tests/data/h200_tma_limits.csv`.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ class TmaMode(StrEnum):
 
     @property
     def span_bytes(self) -> int | None:
-        """The row pitch in shared memory, in bytes; None where the rows follow each other as they
-        are.
-        """
+        """The row pitch in shared memory, in bytes; None if rows follow each other without a gap."""
         return None if self is TmaMode.NONE else int(self.value[:-1])
 
     @property
@@ -127,12 +125,14 @@ def tma_pitch_bytes(mode: TmaMode, inner_elements: int, element_bits: int) -> in
 
 
 def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int) -> Layout:
-    """The layout (rows, inner):(pitch, 1) in elements, which `mode.swizzle` then permutes on
-    absolute byte addresses.
+    """The layout (rows, inner):(pitch, 1) in elements.
 
-    Errors: SWZ220 inner extent no multiple of 16 bytes, SWZ221 wider than the swizzle's rows,
-    SWZ224 elements that do not fit them, SWZ225 more than 256 rows or inner elements, SWZ202/SWZ203
-    no positive ints.
+    `mode.swizzle` then permutes it on absolute byte addresses.
+
+    Raises:
+        SwzError: SWZ220 if the inner extent is no multiple of 16 bytes, SWZ221 if it is wider than the
+            swizzle's rows, SWZ224 if elements do not fit the rows, SWZ225 for more than 256 rows or
+            inner elements, SWZ202 or SWZ203 for values that are no positive ints.
 
     >>> print(tma_layout(TmaMode.B128, 8, 32, 16), tma_layout(TmaMode.NONE, 8, 32, 16))
     (8,32):(64,1) (8,32):(32,1)
@@ -155,8 +155,7 @@ def tma_layout(mode: TmaMode, rows: int, inner_elements: int, element_bits: int)
 
 
 def tma_allocation_bytes(mode: TmaMode, rows: int, inner_elements: int, element_bits: int) -> int:
-    """The bytes of one stage: whole rows of the pitch, the last one too; errors as for
-    `tma_layout`.
+    """The bytes of one stage: whole rows of the pitch, also the last one; errors as `tma_layout`.
 
     >>> tma_allocation_bytes(TmaMode.B128, 8, 32, 16)
     1024
