@@ -10,11 +10,10 @@ Right = TypeVar("Right", bound=Hashable)
 
 
 def largest_matching(reach: Mapping[Left, Sequence[Right]]) -> dict[Left, Right]:
-    """As many pairs as there can be, each of something on the left with its own one of what it
-    reaches on the right.
+    """A largest matching: pairs of a left item and an item that it reaches, each item in one pair at most.
 
-    Kuhn's algorithm: a pair is added along a path that exchanges pairs, and where no such path is
-    left, the matching is a largest one (Berge's theorem).
+    Kuhn's algorithm: a pair is added along a path that exchanges pairs. If no such path is left, the
+    matching is a largest one (Berge's theorem).
 
     >>> sorted(largest_matching({"a": [1, 2], "b": [1], "c": [1]}).items())
     [('a', 2), ('b', 1)]

@@ -1,10 +1,9 @@
-"""How many units of one slot the lanes of a warp can choose: the worst choices of a warp
-instruction.
+"""The worst choices of a warp instruction: how many units of one slot its lanes can choose.
 
-An aligned lane touches one whole unit of max(4, width) bytes, which lies in one slot, the banks at
-its place in the 128-byte line. A group costs the most different units in one slot. Its lanes choose
-each for itself, so the most that a slot can hold is a largest matching of lanes to the slot's
-units. Groups choose independently of each other, so their costs add up.
+An aligned lane touches one whole unit of max(4, width) bytes. The unit lies in one slot: the banks
+at its place in the 128-byte line. A group costs as much as the slot with the most different units.
+Each lane chooses independently, so the most that a slot can hold is a largest matching of lanes to
+the slot's units. Groups choose independently of each other, so their costs add up.
 
 In global memory the whole warp is one group, and any two different sectors count: the most is a
 largest matching of lanes to sectors.
@@ -39,8 +38,9 @@ class Crowd:
 
 
 def crowd(row: Instruction, lanes: Sequence[Options]) -> Crowd:
-    """The worst choices of a warp instruction with the plain rule, or of one of global memory; every
-    address is aligned.
+    """The worst choices of a warp instruction, if every address is aligned.
+
+    The instruction follows the plain rule, or is one of global memory.
 
     >>> from swzverify.hardware import find_instruction
     >>> found = crowd(find_instruction("ld.shared.b32"), [[0, 128 * lane] for lane in range(32)])
@@ -150,8 +150,9 @@ def _joined(row: Instruction, lanes: Sequence[Options], distance: int) -> _Joine
 
 
 def _agreements(first: Options, other: Options) -> dict[int | None, tuple[int | None, int | None]]:
-    """The addresses on which a pair can agree, None where both are idle, with what each lane
-    chooses.
+    """The addresses on which a pair can agree, each with what the two lanes choose.
+
+    None stands for a pair, or a lane, that is idle.
     """
     found: dict[int | None, tuple[int | None, int | None]] = {}
     mates = set(other)
@@ -175,8 +176,9 @@ def _can_differ(lanes: Sequence[Options], distance: int) -> bool:
 
 
 def _torn(choice: Choice, lanes: Sequence[Options], kept: set[int]) -> Choice:
-    """The choice with lanes that are not kept changed, so that pairs differ at both distances, if
-    that is found.
+    """The choice, changed in lanes outside `kept` so that some pair differs at each distance.
+
+    If no such change is found, the pairs of that distance stay unchanged.
     """
     result, fixed = list(choice), set(kept)
     for distance in PAIR_DISTANCES:

@@ -1,6 +1,4 @@
-"""Every point of a box, expressions at all of them, and overlapping ranges among many: what the
-enumerating engines have in common.
-"""
+"""Shared by the enumerating engines: points of a box, expressions at all points, overlapping ranges."""
 
 from __future__ import annotations
 
@@ -30,10 +28,10 @@ def grid(counts: Mapping[str, int]) -> dict[str, NDArray[np.int64]]:
 def everywhere(
     roots: tuple[Expr, ...], counts: Mapping[str, int], given: Mapping[str, Numbers] | None = None
 ) -> tuple[Numbers, ...]:
-    """The values of expressions at every joint value of variables 0 .. count - 1, flat, in the order of
-    `grid`; `given` has single values of the others.
+    """The values of expressions at every joint value of variables 0 .. count - 1.
 
-    Each variable has an axis of its own: what reads few of them is evaluated at few points.
+    They are flat, in the order of `grid`; `given` has single values of the other variables. Each
+    variable has an axis of its own: an expression that reads few of them is evaluated at few points.
 
     >>> from swzverify.ir.expr import BinaryOperator, binary, var
     >>> total = binary(BinaryOperator.ADD, var("x", 4), var("y", 4))
@@ -67,8 +65,9 @@ def first_overlap(
     assumed: Truths,
     extent: int,
 ) -> Finding:
-    """Sort the positions within each value of the shared variables; neighbours must be `extent`
-    apart.
+    """Check that positions are `extent` apart within each value of the shared variables.
+
+    The positions are sorted, so that only neighbours are compared.
     """
     if not assumed.any():
         return Finding(engine, Answer.EMPTY)

@@ -81,8 +81,9 @@ def _injective(goal: Injective) -> Finding:
 
 
 def _apart(goal: Apart) -> Finding:
-    """Mark what one side touches, look up what the other does; tag by tag where the two must differ
-    in a tag.
+    """Mark the places that one side touches, and look up those of the other.
+
+    If the two must differ in a tag, this is done for each tag.
     """
     enough = dict(goal.enough)
     shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}

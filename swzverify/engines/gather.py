@@ -1,9 +1,9 @@
-"""The matching engine: the cost of warp instructions whose lanes have values of their own, over
-every choice.
+"""The matching engine: the cost of warp instructions over every choice of their lanes' own values.
 
-It reads the front end's own definition, at every value of every lane's unknowns. A choice that costs
-most is built (`crowd`), and priced by the plain rule: where it costs what no choice exceeds, the
-worst case is exact. Few choices are tried one by one. `residues` has a bound for larger ranges.
+It reads the front end's own definition, at every value of every lane's unknowns. It builds a most
+expensive choice (`crowd`) and prices it by the plain rule. If the price equals the bound that no
+choice exceeds, the worst case is exact. Few choices are tried one by one. `residues` has a bound for
+larger ranges.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ _OTHER = Finding(NAME, Answer.NOT_APPLICABLE)
 
 @dataclass(frozen=True, slots=True)
 class _Warp:
-    """A warp instruction: its place among all, and for each lane what it can choose, with the value
-    of the unknowns that chooses it.
+    """A warp instruction: its index, and for each lane the addresses that it can choose.
+
+    Each address has the value of the unknowns that chooses it.
     """
 
     row: int
@@ -64,9 +65,7 @@ class _Warp:
 
 @dataclass(frozen=True, slots=True)
 class _Priced:
-    """The costs of the worst choices that were found for a warp instruction, and what none
-    exceeds.
-    """
+    """The costs of the worst choices found for a warp instruction, and upper bounds for all choices."""
 
     warp: _Warp
     found: tuple[tuple[Price, Choice], ...]
@@ -184,8 +183,9 @@ def _price(row: Instruction, warp: _Warp) -> _Priced:
 
 
 def _sampled(lanes: Sequence[Options]) -> Iterator[Sequence[int | None]]:
-    """Some choices, the same in every run; the first one is of first options, so that some lane is
-    active.
+    """Some choices, the same in every run.
+
+    The first one has each lane's first option, so that some lane is active.
     """
     yield [options[0] for options in lanes]
     random = Random(0)  # noqa: S311 - the same choices in every run
@@ -193,9 +193,7 @@ def _sampled(lanes: Sequence[Options]) -> Iterator[Sequence[int | None]]:
 
 
 class Matching(Native):
-    """Decides the cost of every choice, each warp instruction by itself: the most that its lanes can
-    choose.
-    """
+    """Decides the cost of every choice, one warp instruction at a time."""
 
     name = NAME
     rules = Rules(gather_cost=_gather)

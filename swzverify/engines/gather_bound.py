@@ -1,8 +1,7 @@
-"""A bound for costs with values of the lanes' own, by residues: how many lanes of a group can reach
-one slot at all.
+"""A bound by residues for costs with values of the lanes' own: the lanes that can reach one slot.
 
-Ranges of data are often larger than can be listed. But where a lane lies in the 128-byte line
-repeats, so one period of each variable tells which slots a lane can reach.
+Ranges of data are often too large to list. But the place of a lane in the 128-byte line repeats, so
+one period of each variable tells which slots a lane can reach.
 """
 
 from __future__ import annotations

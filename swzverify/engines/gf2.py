@@ -1,9 +1,8 @@
-"""The GF(2) engine: affine maps over bits, decided by rank, kernel and comparison of forms, at any
-size.
+"""The GF(2) engine: affine maps over bits, decided by rank, kernel and comparison of forms.
 
-A map that is affine in all its bits for every bit pattern of its variables is so on any part of
-them, which is all that a proof needs. A failure found by linear algebra may lie outside the
-variables' limits; it is offered as a candidate only when it lies inside.
+It works at any size. A map that is affine in all its bits for every bit pattern of its variables is
+affine on every subset of them; a proof needs no more. A failure found by linear algebra may lie
+outside the variables' limits. It is returned as a candidate only if it lies inside.
 """
 
 from __future__ import annotations
@@ -101,8 +100,7 @@ def kernel_vector(columns: Sequence[int]) -> int | None:
 
 
 def flips(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int] | None:
-    """For each bit of the given variables, which output bits it flips; None where an output bit is
-    not affine.
+    """For each bit of the given variables, the output bits that it flips; None if a bit is not affine.
 
     >>> from swzverify.ir.expr import var
     >>> lane = var("lane", 4)
@@ -124,9 +122,7 @@ def flips(bits: Bits, numbering: VariableBits, nodes: Sequence[Var]) -> list[int
 
 
 def one_to_one(image: Expr, x: Var) -> bool | None:
-    """Whether an expression of one variable is affine and one to one on all of the variable's bit
-    patterns.
-    """
+    """Whether an expression of one variable is affine and one to one on all bit patterns."""
     numbering = VariableBits.of([x])
     rows = _rows(affine_bits([image], numbering)[0], numbering, (x,))
     return None if rows is None else rank(rows) == x.width
@@ -178,8 +174,10 @@ def _injective(goal: Injective) -> Finding:
 
 
 def _cost(goal: Cost) -> Finding:
-    """Free variables flip the same address bits in every lane; that permutes words and banks: one
-    warp tells all.
+    """Decide costs by one warp.
+
+    Free variables flip the same address bits in every lane. This permutes words and banks, so one warp
+    stands for all.
     """
     if goal.domain.assumption is not TRUE or not looks_affine(goal.address):
         return _OTHER
@@ -244,9 +242,7 @@ def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
 
 
 class GF2(Native):
-    """Decides what is affine over GF(2): rank for injectivity, constant forms for conditions, one warp
-    for costs.
-    """
+    """Decides affine maps: rank for injectivity, constant forms for conditions, one warp for costs."""
 
     name = NAME
     rules = Rules(always=_always, injective=_injective, cost=_cost)

@@ -44,12 +44,11 @@ class Bijection:
 
 @dataclass(frozen=True, slots=True)
 class Injective:
-    """Two points that differ outside `shared` occupy disjoint ranges position .. position + extent
-    - 1.
+    """Two points that differ outside `shared` occupy disjoint ranges of `extent` positions.
 
-    The position is `inner`, or `outer`'s image of it (then extent is 1: positions are told apart).
-    `definition(arrays)` gives (counts, positions), the positions in any unit in which points are
-    `definition_extent` long.
+    The range of a point is position .. position + extent - 1. The position is `inner`, or `outer`'s
+    image of it; then extent is 1, and positions must be different. `definition(arrays)` gives (counts,
+    positions), the positions in any unit in which points are `definition_extent` long.
     """
 
     domain: Domain
@@ -78,11 +77,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """No range of `first` meets one of `second`, for common values of `shared` and where
-    `condition` holds.
+    """No range of `first` meets one of `second`, for common values of `shared` and under `condition`.
 
-    `condition` (one bit) is over the sides' variables that `tags` name, a pair (one of each side):
-    they differ.
+    `condition` is one bit over the variables that `tags` names, one of each side: it says that they
+    differ.
     """
 
     shared: tuple[Var, ...]
@@ -95,12 +93,11 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A warp instruction takes at most `at_most` wavefronts (None: it has no bank conflict), at
-    every free point.
+    """A warp instruction takes at most `at_most` wavefronts at every free point.
 
-    `address` is the byte address of lane `lane`, `active` one bit; every active lane's address is a
-    multiple of the width, which is an obligation of its own. `definition(arrays)` gives (counts,
-    address, active).
+    If `at_most` is None, it has no bank conflict. `address` is the byte address of lane `lane`, and
+    `active` is one bit. Every active lane's address is a multiple of the width, which is an obligation
+    of its own. `definition(arrays)` gives (counts, address, active).
     """
 
     domain: Domain
@@ -142,8 +139,7 @@ def of_lane(name: str, lane: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Covers:
-    """Every element's range is met by exactly `times` active points' ranges, for each value of the
-    shared variables.
+    """Exactly `times` active points' ranges meet each element's range, for all shared values.
 
     `points` have range `reach` at `address` when `active`; elements have range `extent` at
     `position`; all in one unit. `shared` are the stage and the base that points and elements have

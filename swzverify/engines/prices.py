@@ -1,6 +1,4 @@
-"""What a warp instruction costs, in whichever memory: wavefronts of shared memory, sectors of global
-memory.
-"""
+"""The cost of a warp instruction: wavefronts of shared memory, sectors of global memory."""
 
 from __future__ import annotations
 

@@ -51,12 +51,10 @@ def strides(inner: Expr, nodes: tuple[Var, ...]) -> list[int] | None:
 
 
 def _plain_sum(root: Expr) -> dict[str, int] | None:
-    """Each variable's factor where `root` is seen at once to be a sum of variables times numbers
-    that never wraps.
+    """Each variable's factor, if `root` is easily seen to be a linear sum that never wraps; else None.
 
-    All variables in one pass; what it does not know is left to `repetition`. Factors are at least
-    0, so a node is largest where every variable is, and does not wrap when that value fits its
-    width.
+    All variables are found in one pass. `repetition` handles the other expressions. Factors are at least
+    0, so a node is largest where every variable is, and does not wrap if that value fits its width.
     """
     found: dict[Expr, tuple[dict[str, int], int]] = {}
     for node in postorder(root):

@@ -1,9 +1,8 @@
-"""The residue engine: what repeats in a variable needs one period of it, evaluated over the
-expression form.
+"""The residue engine: an expression that repeats in a variable is evaluated over one period of it.
 
 Bank conflicts do not change when every address of a warp grows by a whole number of words, and a
-condition's truth repeats where its expression does. So every free variable is cut to one period,
-however large or unbounded it is, and the rest is evaluated.
+condition's truth repeats if its expression does. So the engine reduces every free variable to one
+period, however large or unbounded it is, and evaluates the rest.
 """
 
 from __future__ import annotations
@@ -93,9 +92,7 @@ def _cost(goal: Cost) -> Finding:
 
 
 def _cost_period(goal: Cost, node: Var, unit: int) -> int | None:
-    """Steps of a variable after which every lane's address has grown by the same multiple of
-    `unit`.
-    """
+    """Steps of a variable after which every lane's address grew by one common multiple of `unit`."""
     address = repetition(goal.address, node.name)
     active = _constant_period(goal.active, node.name)
     assumed = _constant_period(goal.domain.assumption, node.name)
@@ -107,8 +104,9 @@ def _cost_period(goal: Cost, node: Var, unit: int) -> int | None:
 
 
 def _linear_period(goal: Cost, others: int) -> int | None:
-    """Variables whose bits only flip address bits, the same in every lane, cost the same at every
-    value.
+    """`others`, if all address bits are affine, so that a variable only flips them; else None.
+
+    The flipped bits are the same in every lane, so the cost is the same at every value.
     """
     (bits,) = affine_bits([goal.address], VariableBits.of(goal.domain.variables))
     return others if all(form is not None for form in bits) else None

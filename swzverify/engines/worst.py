@@ -16,11 +16,10 @@ RANK = 4096
 def judge_rows(
     engine: str, cost: Cost, addresses: Numbers, active: Truths, counts: Truths, point_of: Callable[[int], Point]
 ) -> Finding:
-    """The finding for rows of 32 lanes, of which those with `counts` are all that the claim speaks
-    about.
+    """The finding for rows of 32 lanes; the claim covers only the rows with `counts`.
 
-    `point_of(row)` gives the free variables' values. Empty when no row with an active lane counts; not
-    applicable when one of them has a misaligned lane.
+    `point_of(row)` gives the free variables' values. The answer is `EMPTY` if no such row has an active
+    lane, and `NOT_APPLICABLE` if one has a misaligned lane.
     """
     rows = np.flatnonzero(counts & active.any(axis=1))
     if rows.size == 0:

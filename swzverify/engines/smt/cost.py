@@ -1,5 +1,6 @@
-"""Costs: two lanes in each other's way; variables separated and the rest enumerated; or the rule as
-one formula.
+"""Costs: a pair of conflicting lanes, variables that separate, or the whole rule as one formula.
+
+Variables that do not separate are enumerated.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ MAX_ENUMERATED_ROWS = 4096
 
 
 def cost(goal: Cost, rlimit: int) -> Finding:
-    """No lanes in each other's way; or at most so many wavefronts, by the cheapest way that
-    applies.
-    """
+    """Decide that no two lanes conflict, or a number of wavefronts, by the cheapest applicable method."""
     row = goal.instruction
     if goal.at_most is None and not row.by_octets and not row.is_global:
         return _conflict_pair(goal, rlimit)
@@ -37,8 +36,9 @@ def cost(goal: Cost, rlimit: int) -> Finding:
 
 
 def _conflict_pair(goal: Cost, rlimit: int) -> Finding:
-    """Two symbolic lanes of one group in each other's way; for wide loads, of a joined group where
-    groups join.
+    """Look for two symbolic lanes of one group that conflict.
+
+    For wide loads, the two lanes may be in one joined group, where groups join.
     """
     row = goal.instruction
     # Joined groups hold the single ones: without a conflict there, there is none at all.
@@ -65,12 +65,11 @@ def _pair_model(goal: Cost, group_lanes: int, rlimit: int, *, join: bool) -> Mod
 
 
 def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
-    """Prove that some free variables only flip, or only shift, every lane's address alike;
-    enumerate the others.
+    """Prove that free variables only flip or only shift all addresses alike; enumerate the others.
 
-    Flipping the same bits in every lane permutes units and slots; growing all addresses by whole
-    words (whole lines for the octet rule) turns the banks round, by whole sectors moves sectors.
-    Neither changes the cost, so one value of such variables stands for all.
+    Flipping the same bits in every lane permutes units and slots. Growing all addresses by whole words
+    (whole lines for the octet rule) rotates the banks; by whole sectors, it moves sectors. Neither
+    changes the cost, so one value of such variables stands for all.
     """
     in_conditions = set(variables(goal.active, goal.domain.assumption))
     wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
@@ -112,10 +111,9 @@ def _by_counting(goal: Cost, rlimit: int) -> Finding:
 
 @lru_cache(maxsize=1024)
 def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool, rlimit: int) -> bool:
-    """a(lane, chosen) = a(lane, 0) shifted or flipped by what a(0, chosen) differs from a(0, 0),
-    for all of the rest.
+    """Whether a(lane, chosen) is a(lane, 0), shifted or flipped by the step from a(0, 0) to a(0, chosen).
 
-    The difference must be a multiple of `unit` bytes.
+    This must hold for all values of the other variables. The step must be a multiple of `unit` bytes.
     """
     if not _seems_separate(address, lane, chosen, unit, shift):
         return False
@@ -139,8 +137,9 @@ def _separates(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shi
 
 
 def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int, shift: bool) -> bool:
-    """The same in numbers, each chosen variable by itself at its first and last values: a no is a
-    no.
+    """Whether some values of each chosen variable are consistent with separation; False is certain.
+
+    Each variable is tested alone, at its first and last values, in numbers.
     """
     lanes = np.arange(LANES, dtype=np.int64)[None, :]
     start = {node.name: np.zeros((1, 1), dtype=np.int64) for node in variables(address)} | {lane.name: lanes}

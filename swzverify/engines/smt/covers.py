@@ -21,11 +21,11 @@ MAX_TOUCHES = 3
 
 
 def covers(goal: Covers, rlimit: int) -> Finding:
-    """No times + 1 points touch one element (Z3), and the touches of all points add up to times *
-    elements.
+    """Decide that no times + 1 points touch one element, and that all touches are times * elements.
 
-    Bits of the points that change neither address nor activity double the touches of every element;
-    with them fixed, the rest has the fewer touches to tell apart.
+    Z3 decides the first part; the second is a count. Bits of the points that change neither address nor
+    activity double the touches of every element. With these bits fixed, fewer touches must be told
+    apart.
     """
     if not evaluable(goal.address, goal.active, goal.points.assumption, goal.position):
         return Finding(NAME, Answer.NOT_APPLICABLE, detail="positions of more than 63 bits")
@@ -63,8 +63,9 @@ def covers(goal: Covers, rlimit: int) -> Finding:
 
 
 def _apart_as_sums(goal: Covers, idle: list[tuple[Var, int]], rlimit: int) -> bool:
-    """Whether linear arithmetic shows that no two points' ranges meet, where ranges take elements
-    whole.
+    """Whether linear arithmetic shows that no two points' ranges meet.
+
+    It applies if ranges consist of whole elements.
     """
     if idle:
         return False
@@ -112,10 +113,9 @@ def _unaligned(position: Bits, low_bits: int) -> Truth:
 
 
 def _idle_bits(goal: Covers, rlimit: int) -> list[tuple[Var, int]]:
-    """Bits of the points' variables that may be flipped without changing address, activity or
-    assumption.
+    """Bits of the points' variables that change neither address, activity nor assumption.
 
-    Evaluation proposes, Z3 proves; without its proof there are none.
+    Evaluation proposes them and Z3 proves them; without a proof the list is empty.
     """
     candidates = _seemingly_idle(goal)
     if not candidates:

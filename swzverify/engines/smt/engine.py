@@ -69,11 +69,10 @@ class SMT:
             return Finding(NAME, Answer.UNDECIDED, detail=f"Z3 gave up within rlimit {self.rlimit}: {reason}")
 
     def possible(self, condition: Expr) -> Finding:
-        """Whether a one-bit expression holds at some point inside the variables' limits, and one
-        where it does.
+        """Whether a one-bit expression holds at some point inside the variables' limits.
 
-        Otherwise the answer is `EMPTY` where there is none, and `UNDECIDED` within too small a
-        budget.
+        If it does, the finding has such a point. If it holds nowhere, the answer is `EMPTY`. If the budget
+        is too small, it is `UNDECIDED`.
         """
         point = _seen_true(condition)
         if point is not None:
@@ -91,9 +90,7 @@ def _always(goal: Always, rlimit: int) -> Finding:
 
 
 def _seen_true(condition: Expr) -> dict[str, int] | None:
-    """A point that satisfies, where a look at a few shows one: each variable by itself over its
-    first values.
-    """
+    """A satisfying point among a few: each variable alone over its first values; None if none is found."""
     nodes = variables(condition)
     if not evaluable(condition):
         return None

@@ -99,10 +99,10 @@ def _pair(goal: GatherCost, group_lanes: int, rlimit: int) -> Finding | None:
 
 
 def _crowd(goal: GatherCost, group: int, size: int, rlimit: int) -> Finding | None:
-    """So many lanes of one group that take a wavefront each: one slot, and different units; in global
-    memory, where all is one slot, different sectors.
+    """Look for `size` lanes of one group that take a wavefront each: one slot, and different units.
 
-    Units are in ascending order, so that each set of lanes is looked at in one order only.
+    In global memory there is one slot, and the units are sectors. Units are in ascending order, so that
+    each set of lanes is examined in one order only.
     """
     row = goal.cost.instruction
     if size > row.group_lanes:
@@ -135,8 +135,9 @@ def _crowd(goal: GatherCost, group: int, size: int, rlimit: int) -> Finding | No
 
 
 def _groups_keep(goal: GatherCost, limit: int, rlimit: int) -> bool:
-    """Whether the most of each group, added up, keeps the limit; groups that join take no more than
-    they do apart.
+    """Whether the sum of each group's maximum is at most the limit.
+
+    Groups that join take no more than they do apart.
     """
     row = goal.cost.instruction
     left = limit

@@ -1,5 +1,6 @@
-"""Injectivity: two points with overlapping ranges; sums of strides as digit differences over the
-integers.
+"""Injectivity: two points with overlapping ranges, or digit differences for sums of strides.
+
+Digit differences are decided over the integers.
 """
 
 from __future__ import annotations
@@ -49,9 +50,7 @@ def _by_digits(goal: Injective, sums: LinearSum, rlimit: int) -> Finding:
 
 
 def digit_differences(nodes: tuple[Var, ...], sums: LinearSum, extent: int, rlimit: int) -> dict[Var, int] | None:
-    """Digit differences, not all 0, that move a linear position by less than `extent`; None when
-    there are none.
-    """
+    """Digit differences, not all 0, that move a linear position by less than `extent`; None if none."""
     if not nodes:
         return None
     query = Query("QF_LIA")

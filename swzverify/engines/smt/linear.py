@@ -20,8 +20,7 @@ class LinearSum:
 
 @lru_cache(maxsize=1024)
 def linear_sum(root: Expr) -> LinearSum | None:
-    """The sum that `root` equals at every point; None where it is no sum, or where a step could
-    wrap.
+    """The linear sum that `root` equals at every point; None if there is none or a step could wrap.
 
     >>> from swzverify.ir.integers import add, integer, multiply, named
     >>> found = linear_sum(add(multiply(named("r", 48), integer(72)), named("c", 64)).bits)

@@ -1,5 +1,4 @@
-"""The octet rule of 16-byte `cp.async.cg` as Z3 terms: the classes of the lanes that copy, octet by
-octet.
+"""The octet rule of 16-byte `cp.async.cg` as Z3 terms: classes of copying lanes, octet by octet.
 
 A class takes one wavefront. The rule counts how far its units move the sectors that they read, even
 and odd sectors apart; but two units of a class that read sectors of one parity and move them
@@ -26,8 +25,9 @@ odd ones.
 
 
 def octet_costs(addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
-    """(wavefronts, minimum) of one warp as counts; addresses at least 8 bits wide and aligned to 16
-    bytes.
+    """The (wavefronts, minimum) of one warp as counts.
+
+    Addresses have at least 8 bits and are aligned to 16 bytes.
     """
     like = addresses[0]
     copies = copying(addresses, active)
@@ -44,9 +44,7 @@ def octet_costs(addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bit
 
 
 def copying(addresses: Sequence[Bits], active: Sequence[Truth]) -> list[Truth]:
-    """Which lanes copy: the active ones, unless a lower active lane of the warp has the same
-    address.
-    """
+    """For each lane, whether it copies: it is active, and no lower active lane has its address."""
     found: list[Truth] = []
     for lane in range(LANES):
         lower = [z3.And(active[e], addresses[e] == addresses[lane]) for e in range(lane)]
@@ -55,11 +53,10 @@ def copying(addresses: Sequence[Bits], active: Sequence[Truth]) -> list[Truth]:
 
 
 def class_of(lane: int, addresses: Sequence[Bits], copies: Sequence[Truth]) -> Bits:
-    """The class of a lane that copies: its line, kind, whether halves are swapped, whether its
-    sector moves oddly.
+    """The class of a lane that copies: its line, its kind, swapped halves, and odd moves of its sector.
 
-    Of two lanes that are one unit the halves are both kept or both swapped, so that either tells
-    the unit's class.
+    In a unit of two lanes, the halves are both kept or both swapped, so either lane gives the unit's
+    class.
     """
     own = addresses[lane]
     alone = z3.BitVecVal(lane % 2, _KIND_BITS, own.ctx)
@@ -70,9 +67,7 @@ def class_of(lane: int, addresses: Sequence[Bits], copies: Sequence[Truth]) -> B
 
 
 def together(lane: int, addresses: Sequence[Bits], copies: Sequence[Truth]) -> Truth:
-    """Whether a lane that copies and its mate are one unit: both copy, and they write to one
-    sector.
-    """
+    """Whether a copying lane and its mate are one unit: both copy, and they write to one sector."""
     own, mate = (units(addresses[each], SECTOR_BYTES) for each in (lane, lane ^ 1))
     return z3.And(copies[lane ^ 1], own == mate)
 

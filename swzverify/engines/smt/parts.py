@@ -19,8 +19,10 @@ _LOW, _HIGH = "/low", "/high"
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """`goal` is the cost over the parts, `names` are the variables that it no longer has, `bits` those
-    of a low part.
+    """A cost whose wide variables are cut into a low and a high part.
+
+    `goal` is the cost over the parts, `names` are the variables that it no longer has, and `bits` is the
+    width of a low part.
     """
 
     goal: Cost
@@ -49,9 +51,10 @@ class Parts:
 
 
 def parts_of(goal: Cost, wide: int) -> Parts | None:
-    """A cost with every variable of more than `wide` values in parts, so many low values that an
-    aligned step of the high part is one after which the cost repeats. None where there is no such
-    variable, or a lane's width is as much already.
+    """Cut every variable of more than `wide` values into a low and a high part.
+
+    The low part has so many values that a step of the high part is an aligned step after which the cost
+    repeats. None if there is no such variable, or if a lane's width is already as large as the step.
     """
     row = goal.instruction
     count = turn_bytes(row) // row.width_bytes

@@ -1,11 +1,10 @@
-"""One question to Z3: what it answers, and when it gives up, must not depend on what was asked
-before.
+"""One question to Z3, whose answer and budget do not depend on earlier questions.
 
-Ids of terms steer Z3's heuristics, and a context gives out ids for as long as it lives: only in a
-fresh one do the same model and the same cost come out every time. But a context costs Z3 more than
-most questions do (two hash tables of 8 MiB to fill), and so does a solver. So a question goes to a
-shared solver first, and only a quick `unsat` counts from there, which has no model to differ in;
-everything else is asked again in a context of its own, with the whole budget.
+Ids of terms steer Z3's heuristics, and a context gives out ids for as long as it lives. Only in a
+fresh context do the same model and the same cost result every time. But a context costs Z3 more than
+most questions do (two hash tables of 8 MiB to fill), and so does a solver. Therefore a question goes
+to a shared solver first. Only a quick `unsat` counts from there, because it has no model that could
+differ. Every other question is asked again in a context of its own, with the whole budget.
 
 Source: Z3 4.13 to 5, python API; QF_BV for bit-vectors, QF_LIA for digit differences.
 """
@@ -94,11 +93,15 @@ class Query:
         self._conditions.extend(conditions)
 
     def solve(self, rlimit: int) -> Model | None:
-        """A model, or None when there is none. Raises when Z3 gives up, and on Ctrl-C, which Z3
-        swallows.
+        """A model, or None if there is none.
 
-        Z3's plain solver answers most questions in a fraction of the time that the logic's own
-        tactic takes to get going; the tactic gets the rest of the budget for the others.
+        Z3's plain solver answers most questions in a fraction of the time that the logic's own tactic takes
+        to start. The tactic gets the rest of the budget for the others.
+
+        Raises:
+            OutOfBudgetError: Z3 used up its budget.
+            OutOfClockError: The wall clock ended the query.
+            KeyboardInterrupt: Ctrl-C was pressed, which Z3 swallows.
         """
         conditions = [*self._conditions, *self.terms.bounds.values()]
         if rlimit >= SHARED_RLIMIT and self._unsat_at_once(conditions):
@@ -117,8 +120,9 @@ class Query:
         return self._check(_within(z3.SolverFor(self._logic, ctx=context), rlimit - quick), conditions)
 
     def _unsat_at_once(self, conditions: list[Truth]) -> bool:
-        """Whether the shared solver says so, which forgets the question then; a question that it does
-        not end with is its last.
+        """Whether the shared solver finds `unsat` quickly; it forgets the question then.
+
+        If it does not finish a question, that solver is not used again.
         """
         solver = self._place.solver(self._logic)
         solver.push()

@@ -1,8 +1,7 @@
-"""Expressions as Z3 terms, wrapped once: operators by the names of Z3's C interface, one context
-per query.
+"""Expressions as Z3 terms: operators by the names of Z3's C interface, one context per query.
 
-Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
-y)` is silently False, `BitVecVal(300, 8)` wraps.
+This file prevents three errors: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
+y)` is silently False, and `BitVecVal(300, 8)` wraps.
 """
 
 from __future__ import annotations
@@ -39,8 +38,9 @@ Model: TypeAlias = z3.ModelRef
 
 
 class _Term(z3.BitVecRef):
-    """A bit-vector term that knows its width: z3py asks Z3 for the sort, and wraps it, at every
-    turn.
+    """A bit-vector term that knows its width.
+
+    z3py would ask Z3 for the sort, and wrap it, at every use.
     """
 
     def __init__(self, made: z3.Ast, context: z3.Context, width: int) -> None:
@@ -58,8 +58,9 @@ class _Term(z3.BitVecRef):
 
 
 class Translated:
-    """What was translated into a context already, for all questions that are asked there. It says
-    nothing of a variable's bound, which is a part of each question.
+    """The terms already translated into a context, for all questions that are asked there.
+
+    It has no bounds of variables; they are part of each question.
     """
 
     def __init__(self, context: z3.Context) -> None:
@@ -70,9 +71,7 @@ class Translated:
 
 
 class Translator:
-    """Translates a question's expressions into a Z3 context, each once; keeps the bounds of the
-    variables that it met.
-    """
+    """Translates a question's expressions into a Z3 context, each once, and keeps variables' bounds."""
 
     def __init__(self, known: Translated) -> None:
         self.context = known.context

@@ -26,9 +26,7 @@ def _unit_and_slot(row: Instruction, address: Bits) -> tuple[Bits, Bits]:
 
 
 def pair_conflict(row: Instruction, first: Bits, other: Bits) -> Truth:
-    """Whether two active lanes of one group are in each other's way; addresses at least 8 bits
-    wide.
-    """
+    """Whether two active lanes of one group conflict; addresses have at least 8 bits."""
     unit_a, slot_a = _unit_and_slot(row, first)
     unit_b, slot_b = _unit_and_slot(row, other)
     if row.counts_equal_words:
@@ -68,8 +66,9 @@ def joined(addresses: Sequence[Bits], active: Sequence[Truth]) -> Truth:
 
 
 def wavefronts(row: Instruction, addresses: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
-    """(wavefronts, minimum) of one warp instruction as counts, of global memory (sectors, minimum);
-    addresses at least 8 bits wide and aligned.
+    """The (wavefronts, minimum) of one warp instruction as counts; in global memory (sectors, minimum).
+
+    Addresses have at least 8 bits and are aligned.
     """
     if row.is_global:
         return _sectors(row, addresses, active)
