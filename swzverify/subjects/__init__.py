@@ -1,9 +1,8 @@
-"""What a claim can be about: tiles, accesses, index maps and listings, as plain integer functions and as
-expressions.
+"""The subjects of claims (tiles, accesses, maps, listings), as plain functions and as expressions.
 
-The plain functions are the definition that exhaustion and replay use; the lowering is what the
-other engines read. The two share no code but the enumeration of thread names. May import
-`hardware`, `layout`, `ir`, `errors`.
+The plain functions are the definition that exhaustion and replay use; the other engines read the
+lowering. The two share no code but the enumeration of thread names. May import `hardware`,
+`layout`, `ir`, `errors`.
 """
 
 from swzverify.subjects.access import Access

@@ -1,8 +1,8 @@
-"""A warp instruction that a block runs: which lane touches which bytes, in every warp, iteration,
-stage and base.
+"""A warp instruction that a block runs: which lane touches which bytes.
 
-`stated_access` has its fields. What they mean is written twice: `plain_access` is the definition in
-integers, `lowered_access` the expressions that engines read.
+It covers every warp, iteration, stage and base. `stated_access` has its fields. Their meaning is
+written twice: `plain_access` is the definition in integers, and `lowered_access` has the expressions
+that engines read.
 """
 
 from __future__ import annotations
@@ -65,14 +65,13 @@ class Access(StatedAccess):
 
     @property
     def loop_room(self) -> tuple[int, ...]:
-        """How far each loop's variable goes: to its limit, or farther for a comparison with another
-        access.
-        """
+        """The number of values of each loop's variable: its limit, or more for a comparison of accesses."""
         return self.room or self.loop_limits
 
     def within(self, room: Mapping[str, int]) -> Access:
-        """The same access over variables of unbounded loops that go as far as `room` says, at least to
-        their limits. A loop with a bound keeps its iterations.
+        """The same access, with variables of unbounded loops that go as far as `room`.
+
+        They go at least to their limits. A loop with a bound keeps its iterations.
         """
         wider = tuple(
             max(limit, required(room.get(loop.name, limit), f"access {self.name}: the room of {loop.name}"))
@@ -83,8 +82,12 @@ class Access(StatedAccess):
         return self if wider == self.loop_room else replace(self, room=wider)
 
     def _check_room(self) -> None:
-        """Refuse, by SWZ105, room that leaves iterations out, or goes beyond a loop's bound: the scope
-        names all iterations and no others.
+        """Refuse room that leaves iterations out or goes beyond a loop's bound.
+
+        The scope of a verdict names all iterations and no others.
+
+        Raises:
+            SwzError: SWZ105.
         """
         if self.room and (
             len(self.room) != len(self.loops)
@@ -101,9 +104,7 @@ class Access(StatedAccess):
 
     @property
     def variables(self) -> tuple[Var, ...]:
-        """The lane, then the free variables: warp, loops (counted from 0), stage, base; last the
-        lane's own unknowns.
-        """
+        """The lane, then the free variables (warp, loops counted from 0, stage, base), then the unknowns."""
         return (self.lane, *self.free, *self.own)
 
     @property
@@ -133,15 +134,11 @@ class Access(StatedAccess):
         return environment(self, point)
 
     def definition(self, point: Mapping[str, Array]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array, Array]:
-        """(assumed, active, position in units, the stage's start in units), from plain integer
-        functions.
-        """
+        """The plain definition (assumed, active, position in units, the stage's start in units) at points."""
         return definition(self, point)
 
     def coordinates(self, env: Mapping[str, Array]) -> list[Array]:
-        """The tile coordinate at each point; what is negative belongs to no active lane and counts
-        as 0.
-        """
+        """The tile coordinate at each point; a negative one belongs to no active lane and counts as 0."""
         return coordinates(self, env)
 
     def assumed_at(self, point: Mapping[str, int]) -> bool:
@@ -149,8 +146,9 @@ class Access(StatedAccess):
         return assumed_at(self, point)
 
     def exists_at(self, point: Mapping[str, int]) -> bool:
-        """Whether the iteration at a point exists, in plain Python integers: whether no thread
-        leaves C's range.
+        """Whether the iteration at a point exists: no thread leaves C's range.
+
+        It is decided in plain Python integers.
         """
         return exists_at(self, point)
 
@@ -168,9 +166,7 @@ class Access(StatedAccess):
         return {}
 
     def describe_loops(self) -> tuple[str, ...]:
-        """The loops in words: which values, where an unbounded one ends and why, and that lanes
-        share them.
-        """
+        """The loops in words: their values, the end of an unbounded loop with its reason, and shared values."""
         found = self.iterations
         return describe_loops(self.loops, found.limits, dict(found.ended_by), all_exist=found.all_exist)
 

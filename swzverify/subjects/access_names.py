@@ -1,7 +1,6 @@
-"""What the names in an access's expressions stand for: over the expression form, and all of their
-joint values.
+"""The meaning of the names in an access's expressions: as expressions, and as all joint values.
 
-Loop variables count iterations from 0, so that every variable begins there; a name's value is
+Loop variables count iterations from 0, so that every variable starts at 0. The value of a name is
 `loop.value(iteration)`.
 """
 
@@ -30,8 +29,9 @@ def constants(access: StatedAccess) -> dict[str, Integer]:
 
 
 def threads(access: StatedAccess) -> dict[str, Integer]:
-    """The names of every thread, over the variables of lane and warp; beyond the block they mean
-    nothing.
+    """The names of every thread, over the variables of lane and warp.
+
+    Beyond the block they have no meaning.
     """
     lane, warp = ints.named(LANE, LANES), ints.named(WARP, access.warps)
     tid = ints.add(ints.multiply(warp, ints.integer(LANES)), lane)
@@ -61,11 +61,10 @@ def loops(
     room: Sequence[int] | None = None,
     first: Mapping[str, int] | None = None,
 ) -> dict[str, Integer]:
-    """Each loop variable's value over its iterations, of which there are `limits`; those in `first`
-    begin there.
+    """Each loop variable's value over its iterations.
 
-    With more `room`, its variable goes on to there, and beyond its last iteration the value stays
-    as it is.
+    `limits` has the numbers of iterations. Loops in `first` start at that iteration. If `room` is larger
+    than the limit, the variable goes on to it, and the value stays that of the last iteration.
     """
     env: dict[str, Integer] = {}
     for loop, limit, space in zip(access.loops, limits, room or limits, strict=True):
@@ -89,8 +88,9 @@ def unknowns(access: StatedAccess) -> dict[str, Integer]:
 def joint_values(
     access: StatedAccess, names: frozenset[str], limits: Sequence[int], tid: int | None = None
 ) -> dict[str, Array] | None:
-    """Every joint value of some names, of one thread where `tid` says so; None when there are more
-    than 2^18.
+    """Every joint value of some names; None if there are more than 2^18.
+
+    With `tid`, the values are those of one thread.
     """
     arrays: dict[str, Array] = {name: np.full(1, value, dtype=np.int64) for name, value in access.constants.items()}
     axes: dict[str, Array] = {}

@@ -1,5 +1,6 @@
-"""Index maps: C expressions over a box of variables, such as the order in which thread blocks take
-their tiles.
+"""Index maps: C expressions over a box of variables.
+
+An example is the order in which thread blocks take their tiles.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ MAX_ENUMERATED = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class IndexMap:
-    """`value` (one expression a result) at every point of the box `over`; `onto` is the box that it
-    should fill.
+    """A map given by `value` (one expression per result) at every point of the box `over`.
 
-    Errors: SWZ301 unknown name, SWZ303 to SWZ305 what C leaves undefined, with the span of the
-    sub-expression.
+    `onto` is the box that the results should fill.
+
+    Raises:
+        SwzError: SWZ301 for an unknown name, SWZ303 to SWZ305, with the span of the sub-expression, if C
+            leaves the value undefined.
 
     >>> from swzverify.ir.c_parse import parse
     >>> IndexMap("order", (("bid", 128),), (parse("bid%8 + bid/64*8"), parse("bid/8%8")), (16, 8)).at({"bid": 70})
@@ -64,9 +67,7 @@ class IndexMap:
 
     @property
     def uses_base(self) -> bool:
-        """Whether an expression reads `base`: the map's own, or that of the tile that it is
-        compared with.
-        """
+        """Whether an expression reads `base`, of the map or of the tile that it is compared with."""
         return any("base" in expression.names for expression in self.value)
 
     @property
@@ -101,9 +102,7 @@ class IndexMap:
         return arrays | {name: axis.ravel() for (name, _), axis in zip(wanted, axes, strict=True)}
 
     def at(self, point: Mapping[str, int]) -> tuple[int, ...]:
-        """The results at one point, in plain integers; `point` has `base` in bytes where the map
-        uses it.
-        """
+        """The results at one point, in plain integers; `point` has `base` in bytes if the map uses it."""
         env = {**self.constants, **point}
         return tuple(expression.at(env) for expression in self.value)
 

@@ -1,10 +1,9 @@
-"""Which iterations of an access exist: an unbounded loop ends where an expression of some thread
-leaves C's range.
+"""Which iterations of an access exist.
 
-An iteration is one value of every loop, and it exists for all threads of the block or for none.
-Most unbounded loops simply end: below some value no thread overflows, and from there on one thread
-does at every value. What is less plain is told by a condition on the loop variables to which every
-thread contributes.
+An unbounded loop ends where an expression of some thread leaves C's range. An iteration is one value
+of every loop. It exists for all threads of the block or for none. Most unbounded loops have a simple
+end: below some value no thread overflows, and from this value on one thread always does. Other cases
+are expressed by a condition on the loop variables to which every thread contributes.
 """
 
 from __future__ import annotations
@@ -61,10 +60,10 @@ def iterations(access: StatedAccess) -> Iterations:
 
 
 def last_active(access: StatedAccess, limits: Sequence[int]) -> dict[str, int]:
-    """For each unbounded loop, after how many iterations intervals see that no lane is active any
-    more, if they do.
+    """For each unbounded loop, the iteration after which intervals show that no lane is active.
 
-    A guess for claims that count iterations: what they do with it they prove.
+    Loops without such an iteration are left out. The result is a guess for claims that count iterations;
+    they prove what they do with it.
     """
     found: dict[str, int] = {}
     conditions = [*access.assume, *(() if access.predicate is None else (access.predicate,))]
@@ -148,8 +147,9 @@ def _values(
 
 
 def _last(holds: Callable[[int], bool], most: int) -> int:
-    """The last number up to `most` at which something holds that holds at 0 and stops holding at
-    most once.
+    """The last number up to `most` at which `holds` is true.
+
+    It must be true at 0 and become false at most once.
     """
     good, bad = 0, most + 1
     while bad - good > 1:
@@ -171,11 +171,10 @@ def _safe_limit(access: StatedAccess, index: int, limits: Sequence[int]) -> int:
 
 
 def _end(access: StatedAccess, index: int, limits: Sequence[int], safe: int) -> tuple[int, int] | None:
-    """(iteration, thread): from that iteration of a loop on, wherever the other loops are, that
-    thread overflows.
+    """Find (iteration, thread) such that the thread overflows from that iteration of a loop on.
 
-    None where none of the threads that were tried does. `safe` iterations are known to exist: a
-    thread that overflows from there on tells the loop's end exactly.
+    This holds for all values of the other loops. `safe` iterations are known to exist: a thread that
+    overflows from there on gives the exact end of the loop. None if no thread that was tried does.
     """
     if safe == ANY_LIMIT:
         return None
@@ -200,9 +199,7 @@ def _end(access: StatedAccess, index: int, limits: Sequence[int], safe: int) -> 
 
 
 def _witnesses(access: StatedAccess, index: int, safe: int) -> Iterator[int]:
-    """Threads that may end a loop: the last and the first one, then those that overflow soonest
-    from `safe` on.
-    """
+    """Threads that may end a loop: the last, the first, then those that overflow first after `safe`."""
     tried = dict.fromkeys((access.threads - 1, 0))
     yield from tuple(tried)
     loop = access.loops[index]

@@ -25,11 +25,13 @@ Array: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ListedLoop:
-    """A loop variable that takes some values, at unequal distances; `values` has them in ascending
-    order.
+    """A loop variable that takes some values at unequal distances, in ascending order.
 
-    `listed` and `geometric` make loops. Errors: SWZ105 values that are not in order, or fewer than
-    two, SWZ107 one that no integer of C is, or too many, SWZ202 one that is no int.
+    `listed` and `geometric` make loops.
+
+    Raises:
+        SwzError: SWZ105 if values are not in order or fewer than two, SWZ107 if a value is no integer of
+            C or there are too many, SWZ202 if a value is no int.
 
     >>> ListedLoop("s", (1, 2, 4)).count
     3

@@ -1,7 +1,7 @@
-"""Listings of machine code, as the claims on register banks read them: which registers each
-instruction reads through the operand reuse cache, and what the cache holds.
+"""Listings of machine code, for the claims on register banks.
 
-This is the plain definition. docs/semantics.md, section 8, says it in words.
+A listing says which registers each instruction reads through the operand reuse cache, and what the
+cache holds. This is the plain definition; docs/semantics.md, section 8, has it in words.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ class ListedInstruction:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What the slots hold before an instruction: `surely` one register of each slot at most, and all
-    that they `perhaps` hold.
+    """The contents of the slots before an instruction.
+
+    `surely` has at most one register for each slot; `perhaps` has all that the slots may hold.
     """
 
     surely: tuple[tuple[int, int], ...]
@@ -95,8 +96,9 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Conflicts:
-    """The extra cycles of an instruction: at most `most`, at least `least`, and what the slots held
-    before it. `most` is None for one that is not understood.
+    """The extra cycles of an instruction, from `least` to `most`.
+
+    `held` is what the slots held before it. `most` is None if the instruction is not understood.
     """
 
     most: int | None
@@ -201,8 +203,9 @@ _EVERY = frozenset((slot, register) for slot in SLOTS for register in range(REGI
 
 
 def _may_keep_anything(each: ListedInstruction) -> bool:
-    """Whether an instruction that is not understood has a mark: its operand may be of several
-    registers.
+    """Whether an instruction that is not understood has a reuse mark.
+
+    Its operand may consist of several registers.
     """
     return each.work is Work.UNKNOWN and any(read.reuse for read in each.reads)
 

@@ -51,10 +51,12 @@ ANY_LIMIT = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`for (name = start; name < stop; name += step)`; without `stop`, every value from `start`
-    that overflows nothing.
+    """A counting loop `for (name = start; name < stop; name += step)`.
 
-    Errors: SWZ105 a step below 1, SWZ107 a number that no integer of C is.
+    Without `stop` it takes every value from `start` on at which nothing overflows.
+
+    Raises:
+        SwzError: SWZ105 for a step below 1, SWZ107 for a number that is no integer of C.
 
     >>> Loop("k", 0, 64, 16).count
     4
@@ -104,8 +106,9 @@ class Loop:
         return self.start + self.step * iterations
 
     def iteration_of(self, value: int) -> int | None:
-        """In which iteration it takes a value, however far the loop goes; None between two steps and
-        before the start.
+        """The iteration in which the loop takes a value, for a loop without an end.
+
+        None for a value between two steps or before the start.
 
         >>> Loop("k", 0, 64, 16).iteration_of(32), Loop("k", 0, 64, 16).iteration_of(33)
         (2, None)
@@ -118,8 +121,7 @@ class Loop:
         return ints.add(ints.multiply(index, ints.integer(self.step)), ints.integer(self.start))
 
     def describe(self, limit: int, ended_by: int | None = None) -> str:
-        """The loop's values in words, of which there are `limit`; beyond, thread `ended_by`
-        overflows.
+        """The first `limit` values of the loop, in words; beyond them, thread `ended_by` overflows.
 
         >>> Loop("k", 0, 64, 16).describe(4), Loop("k", 0, None).describe(2, 63)
         ('k in 0..48 step 16', 'k in 0..1 (beyond, thread 63 overflows)')
@@ -139,8 +141,9 @@ def require_c_integer(owner: str, what: str, value: int) -> None:
 
 
 class Constants(Mapping[str, int]):
-    """The constants of a subject. It has no method that changes them: a claim is judged from
-    expressions that were made of them before.
+    """The constants of a subject, which cannot be changed.
+
+    A claim is judged from expressions that were made of the constants before.
 
     >>> Constants({"BM": 64})
     {'BM': 64}

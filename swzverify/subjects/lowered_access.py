@@ -27,8 +27,10 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LoweredAccess:
-    """The access over expressions: `position` in the tile's units, `start` the stage's first unit,
-    `relative` what lies between the two before a swizzle of addresses, `active` one bit.
+    """The access as expressions.
+
+    `position` is in the tile's units, and `start` is the stage's first unit. `relative` is the distance
+    between the two before a swizzle of addresses. `active` is one bit.
     """
 
     position: Integer
@@ -96,9 +98,7 @@ def _lower(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) 
 
 
 def _lower_expression(access: StatedAccess, iterations: Iterations, offset: Formula, reading: Reading) -> Integer:
-    """The expression of the access's tile at its coordinate: it is judged as an expression of the
-    access.
-    """
+    """The expression of the access's tile at its coordinate, judged as an expression of the access."""
     name = "" if access.tile is None else access.tile.name
     try:
         value = offset.lowered(reading)
@@ -120,9 +120,7 @@ def _lower_active(access: StatedAccess, reading: Reading) -> Expr:
 
 
 def _active_values(access: StatedAccess, iterations: Iterations, node: Formula) -> Array | None:
-    """The values that an expression takes where a lane is active and the assumptions hold; None if
-    too many.
-    """
+    """The values of an expression at active lanes where the assumptions hold; None if too many."""
     wanted = node.names.union(*(each.names for each in access.assume))
     if access.predicate is not None:
         wanted |= access.predicate.names
@@ -149,9 +147,7 @@ class _Reach(NamedTuple):
 
 
 def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> _Reach:
-    """Bounds of an expression where a lane is active: exact where its values can be listed, else
-    thread by thread.
-    """
+    """Bounds of an expression at active lanes: exact if its values can be listed, else by thread."""
     every = _active_values(access, iterations, node)
     if every is not None:
         return _Reach(int(every.min()), int(every.max()), True) if every.size else _Reach(0, 0, True)

@@ -123,8 +123,10 @@ class LoweredListing:
         return {}
 
     def _perhaps_before(self, index: int, register: int, slot: int | None) -> bool:
-        """Whether a slot may hold the register: it was marked there, or came from elsewhere, and has not
-        been read there without a mark since.
+        """Whether a slot may hold the register.
+
+        It does if the register was marked there, or came from elsewhere, and has not been read there without
+        a mark since.
         """
         return any(self._perhaps_in(index, register, each) for each in (SLOTS if slot is None else (slot,)))
 

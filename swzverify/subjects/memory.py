@@ -1,6 +1,4 @@
-"""Where things begin in shared memory: a fixed address, any multiple of an alignment, or a place in
-a memory.
-"""
+"""Start addresses in shared memory: fixed, any multiple of an alignment, or a place in a memory."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ class Memory:
 
     @property
     def alignment_bytes(self) -> int:
-        """What the pitch of tiles in it is rounded up to, and where its base is open what that is a
-        multiple of.
-        """
+        """The alignment of the pitch of tiles in this memory, and of its base if that is open."""
         return self.align_bytes or 1
 
 
@@ -100,10 +96,12 @@ Base: TypeAlias = FixedBase | AlignedBase | MemoryBase
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A base as `index * unit + start` bytes, 0 <= index < count; `index` is the variable that
-    engines see.
+    """A base as `index * unit + start` bytes, 0 <= index < count.
 
-    Errors: SWZ105 a base without a value or before 0, SWZ202 what is no int.
+    `index` is the variable that engines see.
+
+    Raises:
+        SwzError: SWZ105 for a base without a value or below 0, SWZ202 for a value that is no int.
     """
 
     start_bytes: int

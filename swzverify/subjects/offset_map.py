@@ -30,11 +30,13 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class OffsetMap:
-    """The offset of each coordinate of a box, as a C expression of the coordinate: what a tile has
-    in place of a layout.
+    """The offset of each coordinate of a box, as a C expression: a tile has it in place of a layout.
 
-    `over` names the modes with their extents. The value counts elements, or, `in_bytes`, bytes; both
-    from the start of a stage. Errors: those of `IndexMap`, SWZ306 where a value is negative.
+    `over` names the modes with their extents. The value counts elements or, with `in_bytes`, bytes from
+    the start of a stage.
+
+    Raises:
+        SwzError: As `IndexMap`; SWZ306 if a value is negative.
 
     >>> marlin = OffsetMap((("i", 64), ("j", 8)), parse("i*8 + (j ^ i%8)"))
     >>> marlin(9, 0), marlin.extents, marlin.greatest, str(marlin)
@@ -113,11 +115,12 @@ class OffsetMap:
         return Integer(substitute(found.bits, dict(within)), found.low, found.high)
 
     def at_coordinate(self, coord: Sequence[CFormula]) -> CFormula:
-        """The expression with the text of each coordinate, in parentheses, in place of the mode's
-        name.
+        """The expression with each mode's name replaced by the coordinate's text in parentheses.
 
-        Constants are written as numbers, since those of an access are its own. Errors: SWZ302 where
-        that is too long.
+        Constants are written as numbers, because those of an access are its own.
+
+        Raises:
+            SwzError: SWZ302 if the result is too long.
 
         >>> stored = OffsetMap((("i", 8), ("j", 8)), parse("i*P + j"), constants={"P": 9})
         >>> str(stored.at_coordinate((parse("tid/8"), parse("tid%8"))))
@@ -161,9 +164,7 @@ class OffsetMap:
         )
 
     def room_bits(self, element_bits: int) -> int:
-        """The bits from the start to the end of the last element, exactly. Errors: those of
-        `greatest`.
-        """
+        """The exact number of bits from the start to the end of the last element; errors as `greatest`."""
         return _end_bits(self.greatest, element_bits, in_bytes=self.in_bytes)
 
     def room_bits_at_most(self, element_bits: int) -> int:

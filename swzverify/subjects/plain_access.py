@@ -1,9 +1,8 @@
-"""An access by its plain definition, in integers: what exhaustion and replay read, and what the
-lowering must equal.
+"""The plain definition of an access, in integers: for exhaustion and replay.
 
-Nothing here knows of expressions over bit-vectors. The lowering uses nothing of this but the names
-of threads, and which iterations exist where it looks for a negative coordinate: an error of one
-shows against the other.
+The lowering must equal it. Nothing here knows of expressions over bit-vectors. The lowering uses
+only two things of this file: the names of threads, and which iterations exist where it looks for a
+negative coordinate. Therefore an error in one shows against the other.
 """
 
 from __future__ import annotations
@@ -31,13 +30,16 @@ MAX_POINTS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LaneRecord:
-    """One lane at one binding, in plain integers: None in place of an address where the lane is
-    inactive.
+    """One lane at one binding, in plain integers.
 
-    `bit` says where inside the byte an element begins that is no whole number of bytes: 0 to 7,
-    else 0. `values` are those of the unknowns that expressions read, of every lane that the block
-    has. `start_bytes` is the address of the stage that the lane goes to, or of the base of a bare
-    address.
+    Attributes:
+        lane: The number of the lane.
+        coord: The tile coordinate; None if the lane is inactive.
+        offset_elements: The offset in elements; None if the lane is inactive.
+        address_bytes: The byte address; None if the lane is inactive.
+        bit: The bit 0 .. 7 of the byte at which the element begins; 0 for elements of whole bytes.
+        values: The values of the unknowns that expressions read, for every lane that the block has.
+        start_bytes: The address of the lane's stage, or of the base of a bare address.
     """
 
     lane: int
@@ -87,10 +89,9 @@ def base_bytes(place: Origin, point: Mapping[str, Array]) -> Array:
 def definition(
     access: StatedAccess, point: Mapping[str, Array]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Array, Array]:
-    """(assumed, active, position in units, the stage's start in units), from plain integer
-    functions.
+    """The plain definition (assumed, active, position in units, the stage's start in units) at points.
 
-    Lanes that are not active have some position that means nothing.
+    The positions of inactive lanes have no meaning.
     """
     env = environment(access, point)
     assumed = np.asarray(all(loop.count != 0 for loop in access.loops))
@@ -155,9 +156,7 @@ def threads_that_leave(access: StatedAccess, loops: Mapping[str, int]) -> list[i
 
 
 def coordinates(access: StatedAccess, env: Mapping[str, Array]) -> list[Array]:
-    """The tile coordinate at each point; what is negative belongs to no active lane and counts
-    as 0.
-    """
+    """The tile coordinate at each point; a negative one belongs to no active lane and counts as 0."""
     return [np.maximum(_read(access, each, env), 0) for each in access.coord]
 
 
@@ -203,9 +202,7 @@ def _thread_at(access: StatedAccess, tid: int) -> dict[str, int]:
 
 
 def _lane_at(access: StatedAccess, env: Mapping[str, int], base: int, stage: int) -> LaneRecord:
-    """One thread, given everything that an expression can name, the base address in bytes, and the
-    stage of a tile.
-    """
+    """The record of one thread, from the values of all names, the base in bytes, and a tile's stage."""
     lane = env["lane"]
     if access.predicate is not None and not access.predicate.at(env):
         return LaneRecord(lane, None, None, None)
@@ -235,8 +232,9 @@ def assumed_at(access: StatedAccess, point: Mapping[str, int]) -> bool:
 
 
 def exists_at(access: StatedAccess, point: Mapping[str, int]) -> bool:
-    """Whether the iteration at a point exists, in plain Python integers: whether no thread leaves
-    C's range.
+    """Whether the iteration at a point exists: no thread leaves C's range.
+
+    It is decided in plain Python integers.
     """
     loops = _loops_at(access, point)
     if not access.is_unbounded:

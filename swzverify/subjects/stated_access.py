@@ -1,6 +1,4 @@
-"""What is said of an access: its fields, what follows from them alone, and what no hardware would
-run.
-"""
+"""The fields of an access, their direct consequences, and checks against what no hardware can run."""
 
 from __future__ import annotations
 
@@ -91,8 +89,12 @@ class StatedAccess:
                 )
 
     def _settle_memory(self) -> None:
-        """Refuse, by SWZ409, places in shared memory for an access to global memory; where nothing is
-        said of its array, that begins at any multiple of the width.
+        """Give an access to global memory its default base, and refuse places in shared memory for it.
+
+        The default base is any multiple of the width.
+
+        Raises:
+            SwzError: SWZ409.
         """
         if not self.instruction.is_global:
             return
@@ -132,8 +134,9 @@ class StatedAccess:
                 )
 
     def _check_unknowns(self) -> None:
-        """Refuse what has no meaning: an assumption on a lane's value, and a loop without a bound
-        beside one.
+        """Refuse an assumption on a lane's value, and an unbounded loop beside such a value.
+
+        Neither has a meaning.
         """
         names = {each.name for each in self.unknowns}
         for condition in self.assume:

@@ -165,8 +165,9 @@ class Tile:
 
     @property
     def offsets_decide(self) -> bool:
-        """Whether what is said of vectors is said of offsets, wherever the stage starts; where a
-        swizzle acts on addresses, or an expression gives them, it is said of addresses.
+        """Whether claims on vectors are about offsets, whatever the start of the stage.
+
+        They are about addresses if a swizzle acts on addresses or an expression gives addresses.
         """
         return self.address_swizzle is None and not self.counts_bytes
 
@@ -182,8 +183,9 @@ class Tile:
 
     @property
     def digit_extents(self) -> tuple[int, ...]:
-        """How many values each variable has that engines see of a coordinate: the leaves of a
-        layout, or the modes of an expression.
+        """The number of values of each variable by which engines see a coordinate.
+
+        The variables are the leaves of a layout, or the modes of an expression.
         """
         if isinstance(self.layout, OffsetMap):
             return self.layout.extents
@@ -191,8 +193,9 @@ class Tile:
 
     @property
     def contiguous_mode(self) -> int:
-        """The mode that holds the first leaf of stride 1 and extent > 1; mode 0 without one. The last
-        mode of an expression.
+        """The mode that holds the first leaf of stride 1 and extent > 1; mode 0 if there is none.
+
+        For an expression it is the last mode.
         """
         if isinstance(self.layout, OffsetMap):
             return self.layout.rank - 1
@@ -203,8 +206,9 @@ class Tile:
 
     @property
     def run_elements(self) -> int | None:
-        """How many elements lie side by side unswizzled: the leaves that continue each other from
-        stride 1. Of an expression nothing is said.
+        """The number of elements that are contiguous without the swizzle; None for an expression.
+
+        These are the leaves that continue each other from stride 1 on.
         """
         if isinstance(self.layout, OffsetMap):
             return None
@@ -217,8 +221,9 @@ class Tile:
     def relaid(
         self, layout: Layout | OffsetMap, swizzle: Swizzle | None = None, swizzle_on: SwizzleOn = "offset"
     ) -> Tile:
-        """The tile in the same memory with another layout or swizzle: the same base, stages,
-        allocation and pitch. Errors: those of a tile.
+        """The tile with another layout or swizzle, and the same base, stages, allocation and pitch.
+
+        Errors are those of a tile.
 
         >>> tile = Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))
         >>> tile.relaid(tile.layout).swizzle is None, tile.relaid(tile.layout).allocation_bytes
@@ -229,8 +234,9 @@ class Tile:
         return Tile(self.name, self.element_bits, layout, swizzle, on, *kept)
 
     def offset(self, coord: Sequence[Ints]) -> Ints:
-        """The element offset inside a stage: the swizzled one, if the swizzle acts on offsets; a byte
-        offset where an expression gives that. Ints or int64 arrays.
+        """The element offset inside a stage, swizzled if the swizzle acts on offsets.
+
+        It is a byte offset if an expression gives bytes. Coordinates are ints or int64 arrays.
         """
         plain = self.layout(*coord)
         if self.swizzle is None or self.swizzle_on == "address":
@@ -318,7 +324,7 @@ def _room_bytes(layout: Layout | OffsetMap, element_bits: int) -> int:
 
 
 def lower_swizzle(swizzle: Swizzle, value: Integer) -> Integer:
-    """x ^ ((x & yyy) >> shift) over expressions; `value` is not negative.
+    """The swizzle x ^ ((x & yyy) >> shift) over expressions; `value` is not negative.
 
     Source: NVIDIA CUTLASS, include/cute/swizzle.hpp.
     """
@@ -344,8 +350,9 @@ def _lower_mode(mode: Layout, value: Integer) -> Integer:
 
 
 def leaf_offsets(tile: Tile, digits: Sequence[Integer]) -> Integer:
-    """The unswizzled offset from one digit per leaf: the layout as the strided sum that it is. Of an
-    expression from one digit per mode.
+    """The unswizzled offset from one digit per leaf, or one per mode of an expression.
+
+    A layout is a sum of digits times strides.
     """
     if isinstance(tile.layout, OffsetMap):
         return tile.layout.lower(digits)

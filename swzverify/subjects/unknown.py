@@ -1,6 +1,4 @@
-"""Values that each lane has of its own: data that the kernel reads, of which only the range is
-known.
-"""
+"""Values that each lane has of its own: data that the kernel reads, with a known range."""
 
 from __future__ import annotations
 
@@ -17,11 +15,13 @@ from swzverify.subjects.loop import require_c_integer
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A number that each thread has of its own in each iteration: any of start, start + step, ...,
-    below `stop`.
+    """A number that each thread has of its own in each iteration: start, start + step, ... below `stop`.
 
-    Engines count its values from 0, as they do a loop's. Errors: SWZ105 a step below 1 or a range
-    without a value, SWZ107 a number that no integer of C is.
+    Engines count its values from 0, as they do those of a loop.
+
+    Raises:
+        SwzError: SWZ105 for a step below 1 or a range without a value, SWZ107 for a number that is no
+            integer of C.
 
     >>> Unknown("bin", 0, 64).count, Unknown("row", 8, 24, 8).value(1)
     (64, 16)
@@ -80,8 +80,10 @@ def columns(unknowns: Sequence[Unknown], taken: Sequence[str]) -> tuple[str, ...
 
 
 def own_values(unknowns: Sequence[Unknown], point: Mapping[str, int], lane: int) -> dict[str, int]:
-    """One lane's values at a point: its own ones, else those that the point gives all lanes, else
-    the first ones.
+    """One lane's values at a point.
+
+    Values of the lane itself come first, then those that the point gives all lanes, then the first
+    value of the range.
 
     >>> own_values([Unknown("bin", 0, 64)], {"bin": 3, "bin[1]": 9}, 1)
     {'bin': 9}

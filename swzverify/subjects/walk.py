@@ -1,6 +1,4 @@
-"""Addresses that move with a loop: the pointer of a kernel that is stepped, or XORed, in each
-iteration.
-"""
+"""Addresses that move with a loop: each iteration steps or XORs the kernel's pointer."""
 
 from __future__ import annotations
 
@@ -29,12 +27,14 @@ def walked(
     xor: CFormula | None = None,
     constants: Mapping[str, int] | None = None,
 ) -> CFormula:
-    """The address that begins at `start` and becomes `(address ^ xor) + step` from each value of the
-    loop to the next, as one expression of the loop's variable.
+    """The address that starts at `start` and becomes `(address ^ xor) + step` after each iteration.
 
-    `step` and `xor` may read the variable: its value is that of the iteration that ends. The values
-    come in ascending order. Errors: SWZ104 without `step` and `xor`, SWZ105 where `start` reads the
-    variable, SWZ206 for a loop without a bound, SWZ302 where the expression becomes too long.
+    The result is one expression of the loop's variable. `step` and `xor` may read the variable; they see
+    the value of the iteration that ends. Values come in ascending order.
+
+    Raises:
+        SwzError: SWZ104 without `step` and `xor`, SWZ105 if `start` reads the variable, SWZ206 for a
+            loop without a bound, SWZ302 if the expression becomes too long.
 
     >>> from swzverify.subjects import Loop
     >>> str(walked(Loop("k", 0, 3), parse("lane*16"), xor=parse("32 + k")))
