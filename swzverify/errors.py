@@ -67,9 +67,9 @@ def _again(code: str, message: str, hint: str, text: str | None, span: tuple[int
 
 
 def graphic(row: str) -> str:
-    """A line with U+FFFD for each character that acts on a terminal or is invisible; columns stay.
+    r"""A line with U+FFFD for each character that is invisible or acts on a terminal; columns stay.
 
-    >>> graphic("a\\x1b[31m") == "a\ufffd[31m"
+    >>> graphic("a\x1b[31m") == "a\ufffd[31m"
     True
     """
     if row.isprintable():

@@ -1,5 +1,4 @@
-"""The claims: one property per file, each with its obligations over the expression form and the
-table of its failures.
+"""The claims: one property per file, with its obligations as expressions and its table of failures.
 
 May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `ir`, `errors`.
 """

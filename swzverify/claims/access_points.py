@@ -25,10 +25,9 @@ def access_enough(access: Access, granule_bytes: int) -> tuple[tuple[str, int], 
 
 
 def access_domain(access: Access, granule_bytes: int) -> Domain:
-    """Every lane, warp, iteration, stage and base for which the assumptions hold, and every value of
-    the lane's unknowns.
+    """Every lane, warp, iteration, stage and base that satisfies the assumptions, and every unknown.
 
-    One lane at a time: what speaks of several lanes needs a copy of the unknowns for each.
+    It is about one lane at a time: an obligation on several lanes needs a copy of the unknowns for each.
     """
     return Domain(access.variables, access.lowered.assumption, access_enough(access, granule_bytes))
 
@@ -75,8 +74,9 @@ def lane_where(record: LaneRecord) -> str:
 
 
 def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mapping[int, str]) -> Counterexample:
-    """All lanes at a point, the marked ones colliding; inactive lanes have no cells. In global memory a
-    lane has a sector, where it has a word and a bank in shared memory.
+    """The table of all lanes at a point; the marked lanes collide, and inactive lanes have no cells.
+
+    A lane has a word and a bank in shared memory, and a sector in global memory.
     """
     is_global = access.instruction.is_global
     rest = ("address", "sector") if is_global else ("address", "word", "bank")

@@ -109,8 +109,12 @@ class Claim(ABC):
                 yield NumberChange(number.name, str(old), str(new), way)
 
     def check_subjects(self) -> None:
-        """Refuse, by SWZ105, anything but the claim's own kinds of subjects: a name in place of an
-        object, say; by SWZ409, accesses to another memory.
+        """Refuse subjects of a wrong kind, and accesses to another memory.
+
+        A name in place of an object is a wrong kind.
+
+        Raises:
+            SwzError: SWZ105 for a wrong kind, SWZ409 for another memory.
         """
         types = tuple(role.type for role in self.form.roles)
         for subject in self.subjects:

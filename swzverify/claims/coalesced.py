@@ -25,8 +25,9 @@ from swzverify.subjects.loop import LANE
 
 @dataclass(frozen=True, slots=True)
 class Coalesced(Claim):
-    """No warp instruction touches more than `at_most` sectors; without a number, more than its active
-    lanes need at least.
+    """No warp instruction touches more than `at_most` sectors.
+
+    Without a number, it touches no more than its active lanes need at least.
 
     >>> from swzverify.hardware import find_any_instruction, find_target
     >>> from swzverify.ir.c_parse import parse

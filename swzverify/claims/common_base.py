@@ -28,8 +28,12 @@ def related(first: Base, other: Base) -> bool:
 
 
 def refuse_moved(kind: str, *subjects: object) -> None:
-    """Refuse, by SWZ105, an access that was moved: the claim places its subjects itself, so that its
-    proof would be about another base.
+    """Refuse an access that was moved.
+
+    The claim sets the base of its subjects itself, so its proof would be about another base.
+
+    Raises:
+        SwzError: SWZ105.
     """
     for each in subjects:
         if isinstance(each, Access) and each.place is not None:

@@ -134,8 +134,9 @@ def measured(access: Access, point: Mapping[str, int]) -> WarpMeasure | None:
 def cost_replay(
     access: Access, at_most: int | None, goal: Goal, point: Mapping[str, int], word: str = "at most"
 ) -> Counterexample | None:
-    """The warp instruction in plain integers; None when it keeps the claim. `word` is what the claim
-    says of its number.
+    """The counterexample of a warp instruction, in plain integers; None if it keeps the claim.
+
+    `word` is the claim's word before its number.
     """
     if isinstance(goal.obligation, Always):
         return misaligned(access, point)

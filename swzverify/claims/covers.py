@@ -178,8 +178,9 @@ class Covers(Claim):
 
 
 def every_lane(access: Access, point: Mapping[str, int]) -> tuple[Places, list[tuple[int, ...]]]:
-    """The lanes of every warp instruction in a stage and at a base, and where each one is: its warp,
-    and the values of its loops. Iterations that do not run are left out.
+    """The lanes of every warp instruction in one stage and at one base, with their warps and loop values.
+
+    Iterations that do not run are left out.
     """
     ends = last_active(access, access.loop_limits)
     limits = zip(access.loops, access.loop_limits, strict=True)

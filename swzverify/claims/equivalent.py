@@ -65,8 +65,12 @@ class Equivalent(Claim):
                 self.plan()  # a map's expressions must be defined at the bases that the other one brings
 
     def _check_memories(self) -> None:
-        """Refuse, by SWZ409, an access to shared memory beside one to global memory: no address of
-        the one is an address of the other.
+        """Refuse an access to shared memory beside one to global memory.
+
+        No address of one memory is an address of the other.
+
+        Raises:
+            SwzError: SWZ409.
         """
         spaces = [each.instruction.space for each in (self.first, self.second) if isinstance(each, Access)]
         if len(set(spaces)) > 1:

@@ -75,7 +75,7 @@ class InBounds(Claim):
 
 
 def _within(low: Integer, position: Integer, length: int, high: Integer) -> Expr:
-    """low <= position and position + length <= high."""
+    """The condition low <= position and position + length <= high."""
     return conjunction([at_most(low, position), at_most(ints.add(position, ints.integer(length)), high)])
 
 

@@ -29,8 +29,9 @@ Seen: TypeAlias = dict[int, tuple[object, Hashable]]
 
 
 def likeness(claim: Claim, seen: Seen | None = None) -> Hashable | None:
-    """A key that only claims with the same statement share; None where there is no such key. `seen`
-    remembers the parts of claims on the same objects, and holds these.
+    """A key that only claims with the same statement share; None if there is no such key.
+
+    `seen` remembers the parts of claims on the same objects, and holds these objects.
 
     >>> from swzverify.claims import Bijective, Injective
     >>> from swzverify.layout import Layout

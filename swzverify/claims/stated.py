@@ -12,7 +12,7 @@ from swzverify.ir.integers import Integer
 
 
 def equal(left: Integer, right: Integer) -> Expr:
-    """left == right.
+    """The condition left == right.
 
     >>> from swzverify.ir.integers import integer, named
     >>> equal(named("x", 8), integer(9)).width
@@ -23,19 +23,19 @@ def equal(left: Integer, right: Integer) -> Expr:
 
 
 def less(left: Integer, right: Integer) -> Expr:
-    """left < right."""
+    """The condition left < right."""
     a, b, is_signed = ints.common(left, right)
     return compare(Comparison.SLT if is_signed else Comparison.ULT, a, b)
 
 
 def at_most(left: Integer, right: Integer) -> Expr:
-    """left <= right."""
+    """The condition left <= right."""
     a, b, is_signed = ints.common(left, right)
     return compare(Comparison.SLE if is_signed else Comparison.ULE, a, b)
 
 
 def multiple(value: Integer, unit: int) -> Expr:
-    """value % unit == 0, for a value that is not negative and a unit of at least 2."""
+    """The condition value % unit == 0, for a value >= 0 and a unit of at least 2."""
     if unit & (unit - 1) == 0:
         low = unit.bit_length() - 1
         bits = ints.resize(value, max(low, value.bits.width))

@@ -101,11 +101,11 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class SectorMeasure:
-    """The most sectors of global memory that a warp instruction touches, at the binding `where`;
-    `minimum` is what its active lanes need at least where their bytes are all different.
+    """The most sectors of global memory that a warp instruction touches, at the binding `where`.
 
-    `point` is the same place as the engines know it. `exact` is False where the engines stopped at a
-    case that breaks the claim: then the worst one touches at least as many.
+    `minimum` is what its active lanes need at least if their bytes are all different. `point` is the
+    same binding as the engines know it. If `exact` is False, the engines stopped at a case that breaks
+    the claim, and the worst case touches at least as many sectors.
 
     >>> print(SectorMeasure(5, 4, {"warp": 0}))
     5 sectors (minimum 4)
@@ -210,8 +210,10 @@ class Verdict(Shown):
 
     @property
     def is_by_one_engine(self) -> bool:
-        """Whether a proof rests on one engine only. What plain numbers decide, such as that every
-        address is a multiple of 1, leaves no question for a second engine.
+        """Whether a proof rests on one engine only.
+
+        A claim that plain numbers decide, such as that every address is a multiple of 1, leaves no question
+        for a second engine.
 
         >>> [Verdict(Outcome.PROVED, "", names).is_by_one_engine for names in (("z3",), ("gf2", "z3"), ("arithmetic",))]
         [True, False, False]

@@ -1,5 +1,6 @@
-"""Packages whose names are imported at their first use, and functions that stand above their callers:
-what a command does not need, it does not wait for.
+"""Imports at first use, and functions that are defined in layers above their callers.
+
+A command does not wait for packages that it does not need.
 """
 
 from __future__ import annotations

@@ -59,12 +59,11 @@ class Lost(Generic[Job, News]):
 
 @dataclass(frozen=True, slots=True)
 class Service(Generic[Job, News]):
-    """What the processes do: `serve(pipe, *arguments)` takes jobs from the pipe until it is closed,
-    and tells of each.
+    """The work of the processes: `serve(pipe, *arguments)` takes jobs until the pipe is closed.
 
-    `ends` says which news is the last of a job, `lost` what counts as the last of a job that was
-    lost. `allowed_s` is how many seconds a process may be silent after some news of a job, or after
-    None, when it was given the job.
+    It sends news of each job. `ends` says which news is the last of a job, and `lost` makes the last
+    news of a job that was lost. `allowed_s` is how many seconds a process may be silent after some news
+    of a job, or after the start of the job (None).
     """
 
     serve: Callable[..., None]

@@ -35,8 +35,10 @@ class Shown:
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        """IPython takes the first class that has either this or a `repr` of its own, and a dataclass
-        has one: so each class has this itself.
+        """Give each class `_repr_pretty_` of its own.
+
+        IPython takes the first class that has either this method or a `repr` of its own, and each dataclass
+        has a `repr`.
         """
         super().__init_subclass__()
         cls._repr_pretty_ = Shown._repr_pretty_
@@ -48,8 +50,10 @@ class Shown:
 
 
 class Drawn:
-    """What notebooks show as a picture. A class says here only that it has one: `swzverify.explain.notebook`
-    draws it, which knows pictures, and is imported when the first one is asked for.
+    """A value that notebooks show as a picture.
+
+    A class only says that it has a picture. `swzverify.explain.notebook` draws it, and is imported for
+    the first picture.
     """
 
     __slots__ = ()

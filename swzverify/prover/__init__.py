@@ -1,5 +1,4 @@
-"""From a claim to a verdict: obligations to engines, the two-engine rule, replay, vacuity, worst
-cases.
+"""From a claim to a verdict: engines, the two-engine rule, replay, vacuity and worst cases.
 
 May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `shown`, `errors`.
 """

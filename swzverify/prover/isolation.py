@@ -1,11 +1,9 @@
-"""Z3 in a process of its own per query, with hard limits: what goes wrong there costs an answer,
-never a verdict.
+"""Z3 in a process of its own per query, with hard limits; a fault there costs an answer, no verdict.
 
-A solver can hang, run out of memory or crash. In a forked process it takes nothing with it: the
-answer comes back through a pipe, as JSON under a key that only the two processes know, and whatever
-else happens (no answer, half of one, one that is not signed, a process that does not end well) is
-`undecided`. Forking is what carries an obligation over, functions included; where there is no fork
-there is no isolation.
+A solver can hang, run out of memory or crash. In a forked process this has no effect on the parent.
+The answer comes back through a pipe, as JSON under a key that only the two processes know. Anything
+else (no answer, half an answer, an unsigned one, a process that does not end well) is `undecided`.
+The fork copies the obligation, functions included; on systems without fork there is no isolation.
 """
 
 from __future__ import annotations
@@ -40,8 +38,9 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux's prctl(2)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may take: `seconds` of wall clock, and `memory_mib` beyond what the process
-    has at its start. Unless a user says otherwise, the clock is a safety net, and the budget decides.
+    """The limits of one query: `seconds` of wall clock and `memory_mib` beyond the process's start.
+
+    Unless a user sets other limits, the clock is a safety net, and the budget decides.
     """
 
     seconds: float = 3600.0
@@ -88,10 +87,12 @@ class IsolatedSMT:
 
 
 def ask(question: Callable[[], object], limits: Limits) -> Any:
-    """The JSON value that `question` returns in a forked process. Raises LostAnswerError for
-    anything else.
+    """The JSON value that `question` returns in a forked process.
 
-    The process is gone when this returns or raises, an interrupt from the keyboard included.
+    The process is gone when this returns or raises, also after an interrupt from the keyboard.
+
+    Raises:
+        LostAnswerError: The process sent anything else.
 
     >>> ask(lambda: [1, "two"], Limits(seconds=10))
     [1, 'two']
@@ -168,8 +169,9 @@ def _last_words(text: bytes) -> str:
 
 
 def _answer(question: Callable[[], object], pipe: int, key: bytes, limits: Limits, parent: int) -> None:
-    """The child's whole life; it leaves by `_exit`, so that nothing of the parent's is flushed or
-    run twice.
+    """Answer the question in the child, and leave by `_exit`.
+
+    Thus nothing of the parent is flushed or run twice.
     """
     code, said = 1, b""
     try:

@@ -38,10 +38,9 @@ _SEND = "this is a fault of swzverify: please send the spec and this text to the
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement(Shown):
-    """What became of a claim: the verdict, and what those need who tell more of it than the verdict
-    does.
+    """The result of judging a claim: the verdict, plus the data that reports and pictures need.
 
-    `point` is one at which the claim says something, where the prover had to look for one. `panel`
+    `point` is a point that satisfies the claim's assumptions, if the prover had to look for one. `panel`
     has the engines, within the options of this claim.
     """
 
@@ -66,9 +65,7 @@ class Judgement(Shown):
         return f"{self._heading}\n{self.verdict}"
 
     def _repr_html_(self) -> str:
-        """The same for notebooks, with a picture of the warp instruction that breaks a claim on its
-        cost.
-        """
+        """The same for notebooks, with a picture of the warp instruction that breaks a cost claim."""
         told = self.verdict._repr_html_()  # pyright: ignore[reportPrivateUsage]  # IPython's name
         return html_facts(self._heading, []) + told + (drawn(self) or "")
 
@@ -143,9 +140,7 @@ def _verdict(claim: Claim, plan: Plan, panel: Panel) -> tuple[Verdict, Mapping[s
 
 
 def _possible(exists: Expr, panel: Panel) -> Finding:
-    """Whether some point satisfies what a claim presumes, and one that does, where it was looked
-    for.
-    """
+    """Whether some point satisfies the claim's assumptions; the finding has one if a search was needed."""
     if exists is TRUE or exists is FALSE:
         return Finding(FOLDING, Answer.HOLDS if exists is TRUE else Answer.EMPTY)
     return panel.possible(exists)
@@ -207,11 +202,10 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
 
 
 def _reached(claim: CostClaim, proved: Verdict, panel: Panel) -> Verdict:
-    """The verdict once no warp instruction takes more than is claimed: some must take as many, where
-    the claim says so.
+    """The verdict after the upper bound was proved: some warp instruction must also take that many.
 
-    It counts when it is priced plainly at a point. That none does is a proof by the same rules as
-    any other.
+    This applies only if the claim says so. An instruction counts if it is priced by the plain rule at a
+    point. That none does is a proof by the same rules as any other.
     """
     wanted, measure = claim.reaches, proved.measure
     if wanted is None or (measure is not None and measure.wavefronts == wanted):
@@ -343,11 +337,11 @@ def _contradiction(findings: list[Finding]) -> str:
 
 
 def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
-    """The smallest power of two such that the maps agree at every multiple of it; alignments only
-    get easier.
+    """The smallest power of two such that the maps agree at every multiple of it, in words.
 
-    Whatever engine answers first leads the search; what is said of the result needs Z3, like any
-    proof. Nothing is said where a step of the search stays open.
+    If maps agree at every multiple of one power of two, they agree at those of the larger ones. The
+    first engine that answers leads the search; the result needs Z3, as any proof does. The text is empty
+    if a step of the search stays open.
     """
     choices = claim.alignments()
     if not choices:
@@ -370,10 +364,9 @@ def _smallest_alignment(claim: Equivalent, panel: Panel) -> str:
 
 
 def _holds_at(claim: Equivalent, align_bytes: int, panel: Panel, *, sure: bool) -> bool | None:
-    """Whether the claim holds for bases that are multiples of `align_bytes`; by Z3 where no other
-    engine tells.
+    """Whether the claim holds for bases that are multiples of `align_bytes`; None if that stays open.
 
-    None where that stays open.
+    Z3 decides if no other engine does, or if `sure` is set.
     """
     goals = claim.plan_for(align_bytes).goals
     answers: set[Answer] = set()

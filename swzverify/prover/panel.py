@@ -44,8 +44,9 @@ def _by_z3(engine: Engine, obligation: Obligation) -> Finding:
 
 
 def is_folded(obligation: Obligation) -> bool:
-    """Whether an obligation's formula is `true` as built, from constants and from what is equal to
-    itself.
+    """Whether an obligation's formula is already `true` when it is built.
+
+    This happens with constants, and with values that are equal to themselves.
     """
     return isinstance(obligation, Always) and obligation.holds is TRUE
 
@@ -80,9 +81,7 @@ class Panel:
         return _by_z3(self._engine(), obligation)
 
     def possible(self, condition: Expr) -> Finding:
-        """Whether some point satisfies a one-bit condition: it holds at one, there is none, or Z3
-        gave up.
-        """
+        """Whether some point satisfies a one-bit condition: yes, no, or Z3 gave up."""
         return self._engine().possible(condition)
 
     def _engine(self) -> SMT | IsolatedSMT:
