@@ -1,7 +1,7 @@
-"""What an access costs as a whole, every warp instruction of it priced by the plain rule, and what
-an order of thread blocks needs wave by wave.
+"""The cost of an access as a whole, and what an order of thread blocks needs in each wave.
 
-May import `claims` (for its measures), `subjects`, `hardware`, `errors`.
+Every warp instruction of an access is priced by the plain rule. May import `claims` (for its
+measures), `subjects`, `hardware`, `errors`.
 """
 
 from swzverify.search.costs.access_costs import AccessCosts, cost, lanes_to_price

@@ -144,11 +144,11 @@ def cost(access: Access) -> AccessCosts:
 
 
 def lanes_to_price(access: Access) -> int:
-    """How many lanes `cost` would look at: over all warps, iterations, stages and bases.
+    r"""How many lanes `cost` would look at: over all warps, iterations, stages and bases.
 
     >>> from swzverify.spec import parse_spec
     >>> a = "{instruction: ld.shared.b32, threads: 64, for: {i: 4}, address: tid*4 + i*256}"
-    >>> lanes_to_price(parse_spec(f"swzverify: 1\\naccesses: {{a: {a}}}", path="a.yaml").cases[0].accesses["a"])
+    >>> lanes_to_price(parse_spec(f"swzverify: 1\naccesses: {{a: {a}}}", path="a.yaml").cases[0].accesses["a"])
     256
     """
     runs, places = _sizes(access)
@@ -156,8 +156,9 @@ def lanes_to_price(access: Access) -> int:
 
 
 def _sizes(access: Access) -> tuple[dict[str, int], dict[str, int]]:
-    """The number of values of each variable: of those that number the warp instructions, and of the
-    stage and the base.
+    """The number of values of each variable, in two maps.
+
+    The first has the variables that number the warp instructions, the second the stage and the base.
     """
     sizes = {node.name: node.limit for node in access.free}
     enough = dict(access_enough(access, granule_bytes(access)))
@@ -173,8 +174,10 @@ def granule_bytes(access: Access) -> int:
 
 
 def refuse_what_has_no_end(access: Access) -> None:
-    """Errors: SWZ206 a loop without a bound, or values that each lane has of its own: the list of
-    the warp instructions has no end.
+    """Refuse an access with an endless list of warp instructions.
+
+    Raises:
+        SwzError: SWZ206 for a loop without a bound, or values that each lane has of its own.
     """
     for loop in access.loops:
         if loop.is_unbounded:
@@ -195,8 +198,9 @@ def refuse_what_has_no_end(access: Access) -> None:
 def _priced(
     access: Access, runs: Mapping[str, int], places: Mapping[str, int]
 ) -> Iterator[tuple[_Truths, CostArrays, Mapping[str, _Array]]]:
-    """Chunks of warp instructions: which rows count (instructions by places), their costs, and the
-    variables' values in each row.
+    """Price chunks of warp instructions: which rows count, their costs, and the variables' values.
+
+    A row is one instruction at one place.
     """
     instructions, at = prod(runs.values()), prod(places.values())
     step = max(1, _CHUNK_LANES // (LANES * at))

@@ -159,8 +159,9 @@ def _check(order: IndexMap, size: int, blocks: int) -> None:
 
 
 def _different(wave_of: _Array, value: _Array, extent: int, waves: int) -> _Array:
-    """The number of different values in each wave; values are below `extent`, which is at most the
-    number of blocks, so that no key wraps.
+    """The number of different values in each wave.
+
+    Values are below `extent`, which is at most the number of blocks, so no key wraps.
     """
     keys = np.unique(wave_of * extent + value)
     return np.bincount(keys // extent, minlength=waves)

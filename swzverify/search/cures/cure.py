@@ -46,8 +46,9 @@ class Candidate:
     again: Callable[[Tile], Tile | None] | None = field(default=None, compare=False)
 
     def on(self, tile: Tile | None) -> Candidate | None:
-        """The same change in another case, where the tile may be another one; None where it cannot be
-        made. Errors: those of a tile that cannot be.
+        """The same change in another case, whose tile may be different; None if it cannot be made.
+
+        Errors are those of a tile.
         """
         if tile is None or tile == self.old:
             return self

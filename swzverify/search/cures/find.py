@@ -38,8 +38,9 @@ two maps that have to be equal have to change together.
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands beside a claim: every claim and access of the same case, the other `cases`, and the
-    names of the `fixed` tiles: something else decides their layout, such as TMA.
+    """The context of a claim: all claims and accesses of its case, the other `cases`, and `fixed` tiles.
+
+    Something else, such as TMA, decides the layout of the tiles that `fixed` names.
     """
 
     claims: Sequence[Claim] = ()
@@ -70,10 +71,10 @@ def find_cures(
     *,
     quick: bool = False,
 ) -> tuple[Cure, ...]:
-    """What would make a refuted claim hold, at most one change of each kind; `refuted` is what it
-    costs now. A `quick` search gives up sooner.
+    """Changes that make a refuted claim hold, at most one of each kind.
 
-    `work` has the budget of each kind; a kind has no cure here where its budget does not suffice.
+    `refuted` is the present cost. A `quick` search gives up sooner. `work` has the budget of each kind;
+    a kind whose budget does not suffice has no cure here.
 
     >>> from swzverify.claims import ConflictFree
     >>> from swzverify.hardware import find_instruction, find_target
@@ -116,8 +117,10 @@ def _nearest(
     works: tuple[Work, Work],
     refuted: Measure | None,
 ) -> Cure | None:
-    """The first candidate that is proved to be a cure and is not known to break another case; else
-    the first one that is proved in its own. The second of `works` is for the other cases.
+    """The first candidate that is proved to be a cure and is not known to break another case.
+
+    If there is none, it is the first that is proved in its own case. The second of `works` is for the
+    other cases.
     """
     work, elsewhere = works
     partial: Cure | None = None
@@ -140,8 +143,10 @@ def _nearest(
 
 @dataclass(frozen=True, slots=True)
 class _InCase:
-    """What a change does in another case: something that it breaks, in words, or claims that may be
-    lost and are; `is_open` where the budget does not suffice.
+    """The effect of a change in another case: what it breaks, or the claims that are lost.
+
+    `broken` has words for what it breaks. `lost` has claims that may be lost and are. `is_open` means
+    that the budget did not suffice.
     """
 
     name: str

@@ -16,11 +16,10 @@ MAX_BITS = 5
 
 
 def swizzles(tile: Tile, width_bytes: int) -> Iterator[Candidate]:
-    """The tile with each swizzle that moves whole vectors of `width_bytes`, the widest access, the
-    fewest bits first.
+    """The tile with each swizzle that moves whole vectors, the fewest bits first.
 
-    They act on what the tile's own swizzle acts on, on element offsets where it has none. A tile
-    that is placed by an expression gets none.
+    A vector has `width_bytes`, the width of the widest access. The swizzles act on the same values as the
+    tile's own swizzle, or on element offsets if it has none. A tile that an expression places gets none.
     """
     if isinstance(tile.layout, OffsetMap):
         return

@@ -23,8 +23,9 @@ def with_layout(tile: Tile, layout: Layout) -> Tile:
 
 
 def swizzle_reach(tile: Tile, on: SwizzleOn) -> int:
-    """The bits of the largest offset, or of the largest byte address from the start of a stage,
-    that a swizzle of this tile can look at.
+    """The number of bits that a swizzle of this tile can read.
+
+    These are the bits of the largest offset, or of the largest byte address from the start of a stage.
     """
     if on == "address":
         return (tile.allocation_bytes - 1).bit_length()

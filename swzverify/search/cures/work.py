@@ -41,8 +41,9 @@ class Work:
 
     @staticmethod
     def within(options: Options, *, quick: bool = False) -> Work:
-        """A whole budget, or a `quick` one, of about a second; no proof may cost more than those of
-        the run.
+        """A whole budget, or a `quick` one of about a second.
+
+        No proof may cost more than those of the run.
         """
         bounded = replace(options, rlimit=min(options.rlimit, MAX_RLIMIT), single_engine=False)
         if quick:
@@ -62,8 +63,10 @@ class Work:
             raise SpentError
 
     def price(self, access: Access) -> AccessCosts | None:
-        """What an access costs; None where it cannot be enumerated or is misaligned. Raises
-        `SpentError`.
+        """The cost of an access; None if it cannot be enumerated or is misaligned.
+
+        Raises:
+            SpentError: The budget is used up.
         """
         if access.is_unbounded or access.own:
             return None

@@ -17,8 +17,9 @@ MAX_CELLS = 1 << 11
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A cell: the worst wavefronts of a warp instruction and its bank conflicts; or, in `why`, why
-    the cell has no price.
+    """A cell of a table: the worst wavefronts of a warp instruction and its bank conflicts.
+
+    If the cell has no price, `why` says the reason.
     """
 
     row: int
@@ -31,8 +32,17 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The prices of one access, over two parameters; `fixed` names the other ones, `now` is the
-    name of the tile's own cell.
+    """The prices of one access over two parameters.
+
+    Attributes:
+        access: The access that is priced.
+        fixed: The names and values of the other parameters.
+        row_name: The parameter of the rows.
+        column_name: The parameter of the columns.
+        row_heads: The heads of the rows.
+        column_heads: The heads of the columns.
+        prices: The cells.
+        now: The name of the tile's own cell.
     """
 
     access: Access
@@ -55,8 +65,10 @@ class Sweep:
     tables: tuple[Table, ...]
 
     def best(self, access: Access) -> tuple[int, tuple[str, ...]]:
-        """The fewest wavefronts of an access and the cells that have them. Error: SWZ583 where no
-        cell has a price.
+        """The fewest wavefronts of an access, and the cells that have them.
+
+        Raises:
+            SwzError: SWZ583 if no cell has a price.
         """
         prices = [price for table in self.tables if table.access is access for price in table.prices if not price.why]
         if not prices:

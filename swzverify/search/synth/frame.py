@@ -19,8 +19,9 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The tile without a swizzle in each variant, and the swizzles to price on it, in the order in
-    which they are preferred. `pad_elements` follow every `pad_rows` elements, in each variant.
+    """The tile without a swizzle in each variant, and the swizzles to price on it, best first.
+
+    In each variant, `pad_elements` follow every `pad_rows` elements.
     """
 
     tiles: tuple[Tile, ...]
@@ -36,8 +37,9 @@ class Frame:
         return max(tile.total_bytes for tile in self.tiles)
 
     def whole(self, vector_bits: int, least_base: int | None) -> Truths:
-        """For each swizzle whether it, and the pad, keep vectors of so many bits whole; `least_base` is
-        the lowest bit that a swizzle may change then.
+        """For each swizzle, whether it and the pad keep vectors of `vector_bits` bits whole.
+
+        `least_base` is the lowest bit that a swizzle may change then.
         """
         bits = self.tiles[0].element_bits
         for row in self.pad_rows:

@@ -1,5 +1,6 @@
-"""Every distinct warp instruction of an access, as coordinates: the plain rule prices these where
-ranks cannot tell the cost.
+"""Every distinct warp instruction of an access, as coordinates.
+
+The plain rule prices these where ranks cannot tell the cost.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Warp instructions with an active lane, each once; all arrays have the shape (n, 32). `coord`
-    has the coordinates for each mode, `stage` is None where the access does not choose the stage.
+    """The distinct warp instructions with an active lane; all arrays have the shape (n, 32).
+
+    `coord` has the coordinates for each mode. `stage` is None if the access does not choose the stage.
     """
 
     coord: tuple[Array, ...]

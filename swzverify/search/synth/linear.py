@@ -23,10 +23,11 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LinearLanes:
-    """`columns` has for each of the five bits of the lane the bits of the element's offset that it
-    flips. `origin` is the offset of lane 0 where every other variable is 0.
+    """An access whose offsets are a linear map of the lane's bits.
 
-    Offsets are multiples of 2^low_bits, as far as seen: no variable moves a lower bit.
+    `columns` has for each of the five bits of the lane the bits of the element's offset that it flips.
+    `origin` is the offset of lane 0 where every other variable is 0. All offsets that were seen are
+    multiples of 2^low_bits: no variable moves a lower bit.
     """
 
     instruction: Instruction
@@ -64,11 +65,10 @@ class LinearLanes:
 
 
 def linear_lanes(access: Access, tile: Tile) -> LinearLanes | None:
-    """The access, on this tile in place of its own, as a linear map of the lane's bits; None where it
-    is not linear, or where that is not seen.
+    """The access on this tile as a linear map of the lane's bits; None if it is not seen to be linear.
 
-    The tile has a layout; its swizzle does not count. Which lanes are active may depend on the lane
-    alone.
+    `tile` stands in place of the access's own tile. It has a layout; its swizzle does not count. Which
+    lanes are active may depend on the lane alone.
 
     >>> from swzverify.hardware import find_instruction, find_target
     >>> from swzverify.ir.c_parse import parse
@@ -127,8 +127,9 @@ def xor_of(columns: Sequence[int], which: int) -> int:
 
 
 def ranks(columns: Sequence[NDArray[np.unsignedinteger] | Array], count: int) -> NDArray[np.uint8]:
-    """The rank over GF(2) of `count` small matrices at once: `columns[i]` has the i-th column of
-    each, as the bits of an integer that is not negative.
+    """The ranks over GF(2) of `count` small matrices at once.
+
+    `columns[i]` has the i-th column of each matrix, as the bits of an integer that is not negative.
 
     >>> ranks([np.array([1, 3], np.uint8), np.array([1, 5], np.uint8), np.array([2, 6], np.uint8)], 2).tolist()
     [2, 2]

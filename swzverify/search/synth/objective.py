@@ -30,8 +30,9 @@ class Score:
 
 
 def scores(wavefronts: Array, conflicts: Array, weights: Sequence[int], total_bytes: int) -> Array:
-    """The four numbers of each member, (members, 4); `wavefronts` and `conflicts` are (members,
-    accesses).
+    """The four numbers of each member's score, of shape (members, 4).
+
+    `wavefronts` and `conflicts` have the shape (members, accesses).
 
     >>> scores(np.array([[4, 8]]), np.array([[0, 4]]), (1, 2), 1024).tolist()
     [[1, 20, 8, 1024]]

@@ -1,8 +1,8 @@
-"""What an access costs under each of many swizzles: the exact worst over every warp, iteration,
-stage and base.
+"""The cost of an access under each of many swizzles: the exact worst case.
 
-Linear accesses are priced by ranks, every other one by the plain rule on each distinct warp
-instruction. The prices are those that `costs` gives for each tile one by one.
+It is the worst over every warp, iteration, stage and base. Linear accesses are priced by ranks, the
+others by the plain rule on each distinct warp instruction. The prices are those that `costs` gives
+for each tile alone.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ Integers: TypeAlias = NDArray[np.signedinteger[Any]]
 
 @dataclass(frozen=True)
 class Fields:
-    """Swizzles as three columns, B, M and S; B = 0 is no swizzle. The caller knows what they act
-    on.
+    """Swizzles as three columns, B, M and S; B = 0 is no swizzle.
+
+    The caller knows what they act on.
     """
 
     bits: Array
@@ -61,9 +62,7 @@ class Fields:
         return np.where(self.bits > 0, self.base + self.bits + np.abs(self.shift), 0)
 
     def recast(self, up: int) -> Fields:
-        """The swizzles counted in units that are 2^up times smaller; the same object for the same
-        units.
-        """
+        """The swizzles counted in units 2^up times smaller; the same object if the units are the same."""
         if up <= 0:
             return self
         if up not in self._recast:
@@ -77,8 +76,10 @@ class Fields:
 
     @cached_property
     def _moves(self) -> tuple[Integers, Integers, Integers | None]:
-        """The mask of the bits that are read, and how far these move down and up; None where no bit
-        moves up. The numbers have 32 bits where these suffice, for they are read often.
+        """The mask of the bits that are read, and how far these move down and up.
+
+        The last is None if no bit moves up. The numbers have 32 bits if these suffice, because they are read
+        often.
         """
         forward, back = np.maximum(self.shift, 0), np.maximum(-self.shift, 0)
         mask = ((np.int64(1) << self.bits) - 1) << (self.base + forward)
@@ -104,8 +105,10 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """A row for each swizzle: wavefronts and bank conflicts in the worst case, and whether every
-    lane's address is a multiple of the width. Where it is not, the numbers mean nothing.
+    """A row for each swizzle: wavefronts and bank conflicts in the worst case, and alignment.
+
+    `aligned` says whether every lane's address is a multiple of the width. If it is not, the other
+    numbers have no meaning.
     """
 
     wavefronts: Array
@@ -172,8 +175,10 @@ def _active(access: Access) -> Truths:
 
 
 def _by_ranks(lanes: LinearLanes, tile: Tile, fields: Fields, on: SwizzleOn) -> Prices:
-    """The lanes of a group touch 2^rank(unit bits) units; each slot that is touched holds
-    2^(rank(unit bits) - rank(slot bits)) of them.
+    """Price linear lanes by ranks.
+
+    The lanes of a group touch 2^rank(unit bits) units. Each slot that is touched holds 2^(rank(unit
+    bits) - rank(slot bits)) of them.
     """
     shift = tile.element_bits.bit_length() - 1 - 3
     first, end = slot_bits(lanes.instruction)

@@ -152,8 +152,9 @@ class Problem:
 
     @cached_property
     def vector_bits_of(self) -> tuple[int, ...]:
-        """For each access the vector that has to stay whole for it: what a lane takes, an element at
-        least, `keep_bytes` at least.
+        """For each access the size in bits of the vector that has to stay whole for it.
+
+        It is what a lane takes, and at least an element and `keep_bytes`.
         """
         least = max(self.variants[0].tile.element_bits, 8 * self.keep_bytes)
         return tuple(max(8 * access.instruction.width_bytes, least) for access in self.accesses)
@@ -169,8 +170,9 @@ class Problem:
         return min(self.vector_bits_of)
 
     def base_for(self, vector_bits: int, on: SwizzleOn | None = None) -> int | None:
-        """The lowest bit that a swizzle may change without tearing vectors; None where a vector is
-        no power of two of its units, elements or bytes.
+        """The lowest bit that a swizzle may change without tearing vectors.
+
+        None if a vector is no power of two of its units, which are elements or bytes.
         """
         unit = 8 if (on or self.on) == "address" else self.variants[0].tile.element_bits
         count, rest = divmod(vector_bits, unit)

@@ -81,9 +81,10 @@ def _claims(problem: Problem, member: Member) -> Iterator[tuple[Claim, str]]:
 
 
 def _runs(variant: Variant, tile: Tile, elements: int) -> bool:
-    """Whether vectors of so many elements lie in one mode, each at a whole vector from the start of
-    the memory, before any swizzle: then `contiguous` says that they stay whole. Rows may begin inside
-    a vector where that matters to no access.
+    """Whether vectors of `elements` elements lie in one mode, each at a whole vector of the memory.
+
+    This is without the swizzle: `contiguous` then says that the vectors stay whole. Rows may start
+    inside a vector if that matters to no access.
     """
     layout = tile.layout if isinstance(tile.layout, Layout) else variant.layout
     leaves = [leaf for leaf in layout.modes[variant.bare().contiguous_mode].leaves if leaf[0] > 1]

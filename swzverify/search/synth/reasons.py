@@ -1,8 +1,8 @@
-"""Why no member of a family is free of bank conflicts: a smallest set of accesses that no member
-serves together, and the argument.
+"""The reason why no member of a family is free of bank conflicts.
 
-A member serves an access if the access has no conflicts and its vectors stay whole. For a set of
-accesses only their own vectors count: it may be a wide write that makes a narrow read conflict.
+It is a smallest set of accesses that no member serves together, and the argument. A member serves an
+access if the access has no conflicts and its vectors stay whole. For a set of accesses only their
+own vectors count: a wide write may make a narrow read conflict.
 """
 
 from __future__ import annotations
@@ -121,8 +121,10 @@ def _only(problem: Problem, chosen: Sequence[int]) -> XorSearch:
 
 
 def _facts(problem: Problem, core: Sequence[int]) -> list[str]:
-    """What ranks tell about the core: lanes that count although they repeat a word, and bits of the
-    slot that cannot change because vectors stay whole.
+    """Facts about the core that ranks show.
+
+    They are lanes that count although they repeat a word, and bits of the slot that cannot change
+    because vectors stay whole.
     """
     found = _repeats(problem, core)
     vector = max(problem.vector_bits_of[index] for index in core)

@@ -28,10 +28,19 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One layout of a family: the tile in each variant, its swizzle, pad or XOR terms, and its
-    prices.
+    """One layout of a family, with its prices.
 
-    `wavefronts` and `conflicts` have a number for each access, in the problem's order.
+    Attributes:
+        tiles: The tile in each variant.
+        score: The numbers by which members are compared.
+        wavefronts: The wavefronts of each access, in the problem's order.
+        conflicts: The bank conflicts of each access, in the problem's order.
+        swizzle: The swizzle, if the member has one.
+        on: What the swizzle acts on.
+        pad_row: The number of elements before a pad.
+        pad_elements: The number of elements of a pad; 0 for none.
+        mode: The TMA mode, if TMA writes the tile.
+        terms: The XOR terms.
     """
 
     tiles: tuple[Tile, ...]
@@ -110,11 +119,14 @@ class Priced:
 
 
 def price_family(problem: Problem) -> Priced:
-    """Every member of the problem's family with its price. Once one is free of conflicts those that
-    take more bytes are left out: they cannot be better.
+    """Every member of the problem's family with its price.
 
-    Errors: those of the family; SWZ206 more to price than the budget; SWZ563 where no member keeps
-    every element in the allocation and every address aligned.
+    Once one member is free of conflicts, those that take more bytes are left out: they cannot be better.
+    Errors of the family are passed on.
+
+    Raises:
+        SwzError: SWZ206 if there is more to price than the budget, SWZ563 if no member keeps every
+            element in the allocation and every address aligned.
     """
     frames = frames_of(problem)
     paths = [Path(access) for access in problem.accesses]

@@ -94,8 +94,10 @@ def _mapped(variant: Variant, terms: tuple[Term, ...]) -> Tile:
 
 
 def xor_offset(variant: Variant, terms: tuple[Term, ...]) -> str:
-    """The element offset under a map as a C expression of i, j, ... Error: SWZ564 more modes than
-    have names.
+    """The element offset under a map, as a C expression of i, j, ...
+
+    Raises:
+        SwzError: SWZ564 if there are more modes than names.
     """
     layout = variant.layout
     if layout.rank > len(MODE_NAMES):

@@ -14,8 +14,9 @@ ALWAYS_ZERO = 62
 
 
 def start_step(tile: Tile) -> int:
-    """Every stage begins at a multiple of this many bytes, wherever the tile begins; 0 where the
-    only one begins at address 0.
+    """A number of bytes of which every stage's start is a multiple, for every base of the tile.
+
+    It is 0 if the only stage starts at address 0.
 
     >>> from swzverify.layout import Layout
     >>> start_step(Tile("A", 16, Layout((64, 64), (72, 1)), stages=2))
@@ -33,8 +34,12 @@ def free_bits(tile: Tile) -> int:
 
 
 def starts(tile: Tile, period: int, *, every_stage: bool = True) -> list[int]:
-    """Where a stage can begin, in bytes modulo a power of two: over every base and every stage, or
-    for stage 0 alone. Error: SWZ206 more than 2^18 of them.
+    """The possible starts of a stage, in bytes modulo a power of two.
+
+    They are over every base and every stage, or for stage 0 alone.
+
+    Raises:
+        SwzError: SWZ206 if there are more than 2^18.
 
     >>> from swzverify.layout import Layout
     >>> from swzverify.subjects import AlignedBase

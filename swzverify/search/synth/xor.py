@@ -1,14 +1,14 @@
-"""`xor`: bits of the byte offset below 128 are XORed with other bits of it, in any way that is
-linear over GF(2); the map with the fewest XOR terms.
+"""The family `xor`: the linear map with the fewest XOR terms on bits of the byte offset below 128.
 
-With vectors of 2^v bytes, words of 4 bytes at least, the members are y = x ^ T(x): T is linear,
-changes bits v to 6 only and reads bits v and up, and y is one to one. Bits below v and above 6 stay:
-vectors stay whole, and every aligned line of 128 bytes keeps its bytes.
+These bits are XORed with other bits of the offset, in any way that is linear over GF(2). With
+vectors of 2^v bytes, words of 4 bytes at least, the members are y = x ^ T(x): T is linear, changes
+bits v to 6 only and reads bits v and up, and y is one to one. Bits below v and above 6 stay: vectors
+stay whole, and every aligned line of 128 bytes keeps its bytes.
 
-What an access costs depends only on the space that the rows v to 6 span, with the fixed rows below
-them. Row operations bring every member to rows that read their own bit and bits from 7 up. So whether
-some member is free, and which costs are possible, is decided over those: each bit from 7 up adds one
-of 2^(7 - v) values wherever it is set. Terms inside the line can only save terms.
+The cost of an access depends only on the space that the rows v to 6 span, with the fixed rows below
+them. Row operations bring every member to rows that read their own bit and bits from 7 up. Whether
+some member is free, and which costs are possible, is therefore decided over those: each bit from 7
+up adds one of 2^(7 - v) values wherever it is set. Terms inside the line can only save terms.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LinearPath:
-    """One access as the search sees it: what the bits of the lane inside a group flip in the byte
-    address, the bits [first, 7) that name a slot, the rank of the units, and the groups of a warp.
+    """One access in the form that the search uses.
+
+    `columns` has the bits of the byte address that each bit of the lane inside a group flips. The bits
+    [first, 7) name a slot. `units` is the rank of the units, and `groups` the number of groups of a warp.
     """
 
     columns: tuple[int, ...]
@@ -53,8 +55,9 @@ class LinearPath:
 
     @property
     def repeats(self) -> bool:
-        """Whether lanes of a group touch one unit and each of them counts: no layout keeps them
-        apart.
+        """Whether lanes of a group touch one unit and each of them counts.
+
+        Then no layout keeps them apart.
         """
         return self.units > rank([column >> self.first for column in self.columns])
 
@@ -105,8 +108,9 @@ class Choices:
         budget: int | None = None,
         distances: frozenset[int] | None = None,
     ) -> Choices:
-        """The choices for some accesses, with some terms inside the line; `distances` are the only
-        ones that terms may move by.
+        """The choices for some accesses, with some terms inside the line.
+
+        `distances` are the only ones by which terms may move bits.
         """
         high, targets = search.sources, search.targets
         wanted: list[list[tuple[int, int]]] = [[] for _ in high]
@@ -128,14 +132,16 @@ class Choices:
 
     @property
     def certain(self) -> int:
-        """The number of terms that every answer has, whatever its terms inside the line are: a
-        source needs one where lanes differ in it alone.
+        """The number of terms that every answer has, for all terms inside the line.
+
+        A source needs one if lanes differ in it alone.
         """
         return sum(any(read == 1 << at and not own for read, own in each) for at, each in enumerate(self.wanted))
 
     def fewest(self, at_most: int) -> dict[int, int] | None:
-        """The values with the fewest bits in all, `at_most` or fewer; None where there are none, or
-        where the budget has ended.
+        """The values with the fewest bits in all, at most `at_most`.
+
+        None if there are none, or if the budget has ended.
         """
         if not all(self.domains):
             return None
@@ -204,11 +210,14 @@ class XorSearch:
         return tuple(path.lacks([_moved(column, terms) for column in path.columns]) for path in self.paths)
 
     def freeing(self, which: Sequence[int]) -> dict[int, int] | None:
-        """What each source adds to the targets so that these accesses are free; None where no map
-        frees them: every choice was ruled out, which proves it. Error: SWZ206 too many choices.
+        """What each source adds to the targets so that these accesses are free; None if no map frees them.
 
-        Two lanes of a group that differ by d meet in a slot where the fixed bits of d are 0 and what
-        the map adds is the rest of d: so each d rules out one sum of the sources' values.
+        None is a proof: every choice was ruled out. Two lanes of a group that differ by d meet in a slot if
+        the fixed bits of d are 0 and the map adds the rest of d. So each d rules out one sum of the sources'
+        values.
+
+        Raises:
+            SwzError: SWZ206 if there are too many choices.
         """
         if any(self.paths[index].repeats for index in which):
             return None
@@ -234,8 +243,11 @@ class XorSearch:
 
 
 def xor_search(problem: Problem) -> XorSearch:
-    """The problem as ranks. Errors: SWZ564 an access that is not linear over bits, or elements, or a
-    tile, that the family cannot move.
+    """The problem in the form of ranks.
+
+    Raises:
+        SwzError: SWZ564 if an access is not linear over bits, or if the family cannot move the elements
+            or a tile.
     """
     least = max(problem.vector_bits // 8, BANK_WORD_BYTES)
     if least & (least - 1) or problem.vector_bits % 8:
@@ -304,8 +316,9 @@ def solve(search: XorSearch) -> XorAnswer:
 
 
 def _together(search: XorSearch, best: tuple[Term, ...]) -> tuple[Term, ...]:
-    """A free map with no more terms that moves bits by one or two distances only, where there is
-    one: it takes fewer operations.
+    """A free map that moves bits by one or two distances only, with no more terms, if there is one.
+
+    It takes fewer operations.
     """
     distances = sorted({source - target for source in search.sources for target in search.targets})
     for count in (1, 2):
@@ -318,8 +331,9 @@ def _together(search: XorSearch, best: tuple[Term, ...]) -> tuple[Term, ...]:
 
 
 def _cheapest(search: XorSearch) -> XorAnswer:
-    """The least weighted wavefronts over every map that reads bits above the line; where those are
-    too many, over maps of few terms.
+    """The least weighted wavefronts over every map that reads bits above the line.
+
+    If these maps are too many, it is the least over maps of few terms.
     """
     pairs = [Term(target, source) for source in search.sources for target in search.targets]
     complete = len(pairs) <= MAX_MAP_BITS

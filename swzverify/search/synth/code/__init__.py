@@ -1,6 +1,5 @@
-"""Searches over listings of machine code: reuse marks, the order of the instructions, the numbers of
-the registers.
+"""Searches over listings of machine code: reuse marks, order of instructions, register numbers.
 
-Each counts the conflicts that a listing has at most, as `subjects.listing` defines them. May import
-`subjects`, `hardware`, `errors`.
+Each minimizes the most conflicts that a listing can have, as `subjects.listing` defines them. May
+import `subjects`, `hardware`, `errors`.
 """

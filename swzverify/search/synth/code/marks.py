@@ -31,10 +31,12 @@ class _Way:
 
 
 def best_marks(listing: Listing) -> Found:
-    """The listing with the marks that leave the fewest conflicts; of those with the fewest reads from
-    the banks, and of those with the fewest marks.
+    """The listing with the reuse marks that leave the fewest conflicts.
 
-    Raises ValueError where an instruction is not understood.
+    Among those it has the fewest reads from the banks, and then the fewest marks.
+
+    Raises:
+        ValueError: An instruction is not understood.
     """
     given = price_of(listing)
     chosen = _chosen(listing)

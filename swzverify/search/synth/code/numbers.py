@@ -85,8 +85,9 @@ def _free(listing: Listing) -> list[int]:
 
 
 class _Search:
-    """Chooses banks for registers, first for those in most sets; the best choice so far bounds the
-    rest.
+    """Chooses banks for registers by branch and bound, first for the registers in most sets.
+
+    The best choice so far bounds the rest.
     """
 
     def __init__(self, listing: Listing, sets: list[frozenset[int]], free: list[int]) -> None:

@@ -26,10 +26,10 @@ _ROUNDS = 40
 
 
 def best_order(listing: Listing) -> Found:
-    """The listing in an order with few conflicts; among such orders one with few reads from the
-    banks.
+    """The listing in an order with few conflicts, and among such orders with few reads from the banks.
 
-    Errors: SWZ568 a listing whose instructions depend on each other, jump, or have unknown slots.
+    Raises:
+        SwzError: SWZ568 if instructions depend on each other, jump, or have unknown slots.
     """
     own = listing.instructions
     _check(listing)
@@ -102,8 +102,9 @@ class _Steps:
         return (sum(each[0] for each in steps), sum(each[1] for each in steps))
 
     def bound(self, part: int) -> int:
-        """No order has fewer conflicts (`part` 0) or reads (`part` 1): each instruction costs at
-        least what it costs after the best of the others, and one is the first.
+        """A lower bound of the conflicts (`part` 0) or reads (`part` 1) of every order.
+
+        One instruction is the first; each other one costs at least what it costs after the best predecessor.
         """
         if not self.count:
             return 0

@@ -20,8 +20,9 @@ def frames(problem: Problem) -> list[Frame]:
 
 
 def every_swizzle(problem: Problem, tiles: tuple[Tile, ...]) -> Fields:
-    """No swizzle, and every swizzle that keeps the narrowest vectors whole, within the bits that
-    offsets, or addresses inside a stage, have.
+    """No swizzle, and every swizzle that keeps the narrowest vectors whole.
+
+    The swizzles stay within the bits of the offsets, or of the addresses inside a stage.
     """
     least = problem.base_for(problem.narrowest_bits)
     if least is None:
