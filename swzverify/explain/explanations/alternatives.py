@@ -11,8 +11,9 @@ from swzverify.subjects.tile import SwizzleOn
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the access takes where its tile has `swizzle` in place of its own: the same with
-    `parameter` one more or one less, or no swizzle at all.
+    """The cost of the access if its tile has `swizzle` in place of its own swizzle.
+
+    It is the same swizzle with `parameter` one more or one less, or no swizzle.
     """
 
     parameter: Literal["B", "M", "S", "none"]
@@ -23,10 +24,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What swizzles do that differ from the tile's in `parameter` alone, at the values `tried`.
-    `fewest` are the fewest wavefronts that the access takes with one of them, `values` give these.
-    `now` is the tile's own value, `wavefronts` and `bank_conflicts` are what the access takes with
-    it.
+    """The effect of swizzles that differ from the tile's in `parameter` alone.
+
+    Attributes:
+        parameter: The parameter that differs.
+        now: The tile's own value of the parameter.
+        wavefronts: The wavefronts of the access with the tile's own value.
+        bank_conflicts: Its bank conflicts with that value.
+        tried: The values that were priced.
+        fewest: The fewest wavefronts of the access with one of them.
+        values: The values that give the fewest wavefronts.
     """
 
     parameter: Literal["B", "M", "S"]
@@ -39,9 +46,10 @@ class Parameter:
 
     @property
     def verdict(self) -> Literal["right", "no help", "too small", "too large", "misplaced"]:
-        """`right` where there is no conflict, `no help` where no other value gives fewer
-        wavefronts. Where another value does, B is `too small` or `too large`, and M or S is
-        `misplaced`.
+        """Whether the tile's value is right, and if not, what is wrong with it.
+
+        It is `right` if there is no conflict, and `no help` if no other value gives fewer wavefronts. If
+        another value does, B is `too small` or `too large`, and M or S is `misplaced`.
         """
         if self.fewest == self.wavefronts:
             return "no help" if self.bank_conflicts else "right"
@@ -52,9 +60,18 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class BestSwizzle:
-    """The best of all `count` swizzles that look at the lowest `reach` bits only, with B from 1 to
-    `most_bits`, M from `least` on and S from B on. `winners` of them give the access the fewest
-    `wavefronts`; `first` is the winner with the fewest bits, then the lowest M, then the lowest S.
+    """The best of all swizzles that read the lowest `reach` bits only.
+
+    Attributes:
+        on: What the swizzles act on.
+        count: The number of swizzles that were priced.
+        least: The lowest M.
+        reach: The number of bits that the swizzles may read.
+        most_bits: The largest B; B starts at 1, and S at B.
+        wavefronts: The fewest wavefronts of the access.
+        bank_conflicts: The bank conflicts with these wavefronts.
+        winners: The number of swizzles that give the fewest wavefronts.
+        first: The winner with the fewest bits, then the lowest M, then the lowest S.
     """
 
     on: SwizzleOn
@@ -70,8 +87,9 @@ class BestSwizzle:
 
 @dataclass(frozen=True, slots=True)
 class LeastBase:
-    """A swizzle with an M below `least` can tear the access's vectors apart: they have 2^least
-    elements, or bytes where it acts `on` addresses.
+    """The lowest M of a swizzle that keeps the access's vectors whole.
+
+    The vectors have 2^least elements, or bytes if the swizzle acts on addresses.
     """
 
     least: int
@@ -80,9 +98,10 @@ class LeastBase:
 
 @dataclass(frozen=True, slots=True)
 class BestPad:
-    """The first pad, the fewest bytes first, that leaves the access no conflict: `pad` elements
-    behind each run of `row` elements. `wavefronts` and `bank_conflicts` are those with the padded
-    `layout`.
+    """The first pad, the fewest bytes first, that leaves the access without conflicts.
+
+    `pad` elements follow each run of `row` elements. `wavefronts` and `bank_conflicts` are those with
+    the padded `layout`.
     """
 
     pad: int

@@ -27,8 +27,10 @@ _NAMES: tuple[Literal["B", "M", "S"], ...] = ("B", "M", "S")
 
 
 class Range:
-    """The swizzles that a tile could have for an access: those that keep its vectors whole and look
-    at bits that its offsets, or the addresses of a stage, have.
+    """The swizzles that a tile could have for an access.
+
+    They keep the access's vectors whole, and they read bits that its offsets, or the addresses of a
+    stage, have.
     """
 
     def __init__(self, access: Access, tile: Tile, layout: Layout) -> None:
@@ -57,9 +59,10 @@ class Range:
 
 
 def swizzle_changes(access: Access, costs: AccessCosts) -> list[Change | Parameter | LeastBase | BestSwizzle]:
-    """What other values of B, M and S do for the access, one step away and all of them; and what
-    the best of all swizzles does. Empty where the tile has no layout, or where there is too much to
-    price.
+    """The effect of other values of B, M and S on the access, and the best of all swizzles.
+
+    The values are those one step away, and all of them. The list is empty if the tile has no layout, or
+    if there is too much to price.
     """
     tile = access.tile
     if tile is None or not isinstance(tile.layout, Layout):
@@ -131,8 +134,9 @@ def _best(among: Range) -> list[BestSwizzle]:
 
 
 def best_pad(access: Access, costs: AccessCosts) -> list[BestPad]:
-    """The first pad that frees an access of its conflicts; empty where there is none, where the tile
-    is swizzled, and where there is too much to price.
+    """The first pad that frees an access of its conflicts.
+
+    The list is empty if there is none, if the tile is swizzled, or if there is too much to price.
     """
     tile = access.tile
     if tile is None or tile.swizzle is not None or not costs.bank_conflicts or not isinstance(tile.layout, Layout):

@@ -43,8 +43,9 @@ def steps(run: Chosen) -> list[Steps]:
 
 
 def levels(addresses: Sequence[int]) -> tuple[Level, ...] | None:
-    """The steps that make up a list, the fastest first: each level repeats the run of the levels
-    before it. None where no three levels make up the list.
+    """The steps that make up a list, the fastest first; None if three levels are not enough.
+
+    Each level repeats the run of the levels before it.
 
     >>> levels([0, 4, 8, 144, 148, 152])
     (Level(count=3, step_bytes=4), Level(count=2, step_bytes=144))
@@ -65,7 +66,8 @@ def levels(addresses: Sequence[int]) -> tuple[Level, ...] | None:
 
 
 def _by_order(row: Instruction, level: Level) -> int | None:
-    """The wavefronts of lanes that step by whole units, else None: `order` lanes lie in different
-    slots, and the next ones lie in the same slots again.
+    """The wavefronts of lanes that step by whole units, else None.
+
+    `order` lanes lie in different slots, and the next ones lie in the same slots again.
     """
     return None if level.step_bytes % row.unit_bytes else -(-level.count // level.order)

@@ -20,8 +20,9 @@ from swzverify.subjects.loop import STAGE
 
 
 def explain_tile(tile: Tile, start_bytes: int | None = None) -> Explanation:
-    """Why the elements of a tile lie in their banks, in the stage that starts at `start_bytes`;
-    None is the first stage.
+    """Why the elements of a tile lie in their banks, in the stage that starts at `start_bytes`.
+
+    None is the start of the first stage.
 
     >>> from swzverify.layout import Layout
     >>> found = explain_tile(Tile("T", 32, Layout((32, 32), (32, 1))))
@@ -52,11 +53,13 @@ def limit_of(claim: CostClaim, costs: Cost) -> Limit:
 
 
 def explain_access(access: Access, at: Mapping[str, int] | None = None, *, changes: bool = True) -> Explanation:
-    """Why an access takes its wavefronts, with the lanes of the worst warp instruction, or of the
-    one at some values of the variables. Without `changes` other swizzles and pads are left out:
-    they take most of the time.
+    """Why an access takes its wavefronts.
 
-    Errors: SWZ581 values that `at` cannot have; SWZ409 an access to global memory.
+    The explanation has the lanes of the worst warp instruction, or of the one at the values `at`.
+    Without `changes`, other swizzles and pads are left out: they take most of the time.
+
+    Raises:
+        SwzError: SWZ581 for values that `at` cannot have, SWZ409 for an access to global memory.
 
     >>> from swzverify import Layout
     >>> from swzverify.hardware import find_instruction, find_target

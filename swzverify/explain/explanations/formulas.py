@@ -8,8 +8,9 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """A bit of a variable: bit `bit` of (value - start) / step. Where a loop's values are `listed`,
-    it is a bit of the value's place in the list.
+    """A bit of a variable: bit `bit` of (value - start) / step.
+
+    If a loop's values are `listed`, it is a bit of the value's index in the list.
 
     >>> str(Bit("lane", 3)), str(Bit("k", 0, start=8, step=24)), str(Bit("s", 1, listed=True))
     ('lane[3]', '((k-8)/24)[0]', 'index(s)[1]')
@@ -38,8 +39,9 @@ class Bit:
 
 @dataclass(frozen=True, slots=True)
 class BankBit:
-    """Bit `index` of the bank of each lane's first word, in every warp instruction: the XOR of
-    `terms` and `constant`.
+    """A bit of the bank of each lane's first word, in every warp instruction.
+
+    Bit `index` of the bank is the XOR of `terms` and `constant`.
     """
 
     index: int
@@ -57,8 +59,10 @@ class BankBit:
 
 @dataclass(frozen=True, slots=True)
 class TileBankBit:
-    """Bit `index` of the bank of an element's first byte, by its coordinate, in the stage that
-    starts at `start_bytes`.
+    """A bit of the bank of an element's first byte, by the element's coordinate.
+
+    Bit `index` of the bank is the XOR of `terms` and `constant`, in the stage that starts at
+    `start_bytes`.
     """
 
     tile: str
@@ -79,11 +83,10 @@ def _formula(terms: tuple[Bit, ...], constant: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The matrix over GF(2) from bits of variables (columns) to the bits of the bank (rows, bank[0]
-    first).
+    """The matrix over GF(2) from bits of variables (columns) to bits of the bank (rows, bank[0] first).
 
-    `of` says what has the bank: a lane's first word, or an element. Bits of variables that are left
-    out reach no bank bit. `constants` are XORed to the results of the rows.
+    `of` says whose bank it is: that of a lane's first word, or of an element. Bits of variables that are
+    left out reach no bank bit. `constants` are XORed to the results of the rows.
     """
 
     of: Literal["access", "tile"]
@@ -95,8 +98,9 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class NotLinear:
-    """`bits` are the bits of the bank for which no formula over XOR is known. The bank is that of
-    the access's lanes, or of the tile's elements.
+    """The bits of the bank for which no XOR formula is known.
+
+    The bank is that of the access's lanes, or of the tile's elements.
     """
 
     of: Literal["access", "tile"]

@@ -46,8 +46,9 @@ def ranks(access: Access, forms: Forms, point: Mapping[str, int]) -> list[Rank |
 
 
 def _kernel(units: Sequence[int], slots: Sequence[int], *, counts_equal: bool) -> tuple[list[int], list[int]]:
-    """Vectors that span the kernel of the slots, first those that merge, then those that collide;
-    each has as few bits as possible.
+    """Vectors that span the kernel of the slots, first those that merge, then those that collide.
+
+    Each has as few bits as possible.
     """
     every = sorted(range(1, 1 << len(slots)), key=lambda vector: (vector.bit_count(), vector))
     kernel = [vector for vector in every if xor_of(slots, vector) == 0]

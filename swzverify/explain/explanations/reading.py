@@ -22,14 +22,15 @@ END_BANK_BIT = BANK_PERIOD_BYTES.bit_length() - 1
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The forms of a byte address, lowest bit first, None for a bit without a form; `bits` are the
-    names of the variables' bits, in the order that the forms use.
+    """The forms of a byte address, lowest bit first, None for a bit without a form.
 
-    `apart` are the forms of a number that differs between two lanes of a warp instruction exactly
-    where their units differ, by the same bits: the address, or its distance from a start that all
-    lanes share. A start at any multiple of 1024, for example, carries into the address, and not
-    into the distance. `below` are the forms of the place inside the byte, where elements are no
-    whole bytes.
+    `bits` are the names of the variables' bits, in the order that the forms use. `below` are the forms
+    of the place inside the byte, for elements that are not whole bytes.
+
+    `apart` are the forms of a number by which units are compared: it differs between two lanes of a warp
+    instruction exactly where their units differ, by the same bits. It is the address, or its distance
+    from a start that all lanes share. A start at any multiple of 1024, for example, carries into the
+    address, and not into the distance.
     """
 
     address: Bits
@@ -91,9 +92,10 @@ def access_forms(access: Access) -> Forms:
 
 
 def _start_is_shared(access: Access) -> bool:
-    """Whether lanes need the same unit exactly where they are equally far from where the stage
-    starts: the start is at a whole unit and the same for all of them, and what the swizzle of
-    addresses moves is whole units.
+    """Whether lanes need the same unit exactly if they are equally far from the stage's start.
+
+    Then the start is at a whole unit and the same for all of them, and the swizzle of addresses moves
+    whole units.
     """
     start, tile = access.lowered.start, access.tile
     if start is None or tile is None or access.place is not None:
@@ -137,8 +139,9 @@ def access_formulas(access: Access, forms: Forms) -> list[BankBit | Matrix | Not
 
 
 def matrix(of: Literal["access", "tile"], name: str, forms: Forms, keep: Collection[str]) -> Matrix | NotLinear:
-    """The matrix of the bank's bits, or which bits have no form. A column of zeros stays only where
-    it belongs to a variable of `keep`.
+    """The matrix of the bank's bits, or the bits that have no form.
+
+    A column of zeros stays only if it belongs to a variable of `keep`.
     """
     missing = tuple(index for index, form in enumerate(forms.bank) if form is None)
     if missing:

@@ -52,9 +52,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The worst warp instruction of the access, at `where`, with its wavefronts and its minimum.
-    `bank_conflicts` are the most that a warp instruction has, `instructions` counts those with an
-    active lane, `evidence` says how the cost rule is known.
+    """The worst warp instruction of an access.
+
+    Attributes:
+        access: The name of the access.
+        instruction: The name of the instruction.
+        target: The name of the target.
+        evidence: How the cost rule is known.
+        wavefronts: The wavefronts of the worst warp instruction.
+        minimum: The minimum of its active lanes.
+        bank_conflicts: The most bank conflicts of a warp instruction.
+        instructions: The number of warp instructions with an active lane.
+        where: The values of the variables at the worst warp instruction.
     """
 
     access: str
@@ -70,8 +79,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A claim on costs: `at_most` wavefronts, or no conflict where that is None. `kept` tells
-    whether the costs keep it.
+    """A claim on costs: `at_most` wavefronts, or no conflict if that is None.
+
+    `kept` says whether the costs keep it.
     """
 
     kind: str
@@ -83,12 +93,17 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Every warp instruction runs in `groups` groups of 2^group_bits lanes; the lanes of each touch
-    2^unit_rank different units of `unit_bytes` in 2^slot_rank slots of the 128 / unit_bytes, each
-    slot the same number. `joined` tells that neighbouring groups are joined.
+    """The units and slots of every warp instruction, by ranks.
 
-    `counts_equal` is for instructions that do not merge equal words: the number of lanes then
-    stands for the number of units.
+    Attributes:
+        group_bits: A group has 2^group_bits lanes.
+        unit_bytes: The size of a unit.
+        unit_rank: The lanes of a group touch 2^unit_rank different units.
+        slot_rank: These units lie in 2^slot_rank slots of the 128 / unit_bytes, equally many in each.
+        groups: The number of groups of a warp instruction.
+        joined: Whether neighbouring groups are joined.
+        counts_equal: Whether equal words are not merged: the number of lanes then stands for the number
+            of units.
     """
 
     group_bits: int
@@ -117,10 +132,10 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel vector: in every warp instruction, lanes l and l ^ vector of a group meet in a slot
-    and are not merged; `lanes` are such a pair, and `words` are their first words at `where`.
+    """A kernel vector: lanes l and l ^ vector of a group meet in a slot and are not merged.
 
-    `bits` are the bits of the lane that differ. `alone` tells that each of them reaches no bit of
+    This holds in every warp instruction. `lanes` are such a pair, and `words` are their first words at
+    `where`. `bits` are the bits of the lane that differ. `alone` says that each of them reaches no bit of
     the slot by itself; else they reach some, and cancel.
     """
 
@@ -139,8 +154,9 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """In every warp instruction, lanes l and l ^ vector of a group touch the same unit, which counts
-    once.
+    """A merging vector: lanes l and l ^ vector of a group touch the same unit, which counts once.
+
+    This holds in every warp instruction.
     """
 
     vector: int
@@ -157,9 +173,11 @@ def _bits(vector: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """At `where`, `lanes` are the lanes of a group that need a word of `bank`, and `words` are the
-    different words that they need there: no bank of any group has more of what counts. `wavefronts`
-    is what the group takes; `counts_equal` tells that each lane counts, even with an equal word.
+    """The lanes of a group that need a word of one bank, at `where`.
+
+    `words` are the different words that `lanes` need in `bank`: no bank of any group has more that
+    count. `wavefronts` is the cost of the group. `counts_equal` says that each lane counts, even with an
+    equal word.
     """
 
     lanes: tuple[int, ...]
@@ -172,8 +190,9 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """At `where`, the lanes that copy in the octet with the most `wavefronts`, by classes: lanes of
-    different classes never share a wavefront.
+    """The lanes that copy in the most expensive octet at `where`, by classes.
+
+    Lanes of different classes never share a wavefront.
     """
 
     classes: tuple[tuple[int, ...], ...]
@@ -190,25 +209,25 @@ class Level:
 
     @property
     def divisor(self) -> int:
-        """gcd of the step and 128 bytes, the period of the banks."""
+        """The gcd of the step and 128 bytes, the period of the banks."""
         return gcd(self.step_bytes, BANK_PERIOD_BYTES)
 
     @property
     def order(self) -> int:
-        """The order of the step modulo 128 bytes: after so many steps, and not before, an address is
-        back at its place in the banks.
+        """The order of the step modulo 128 bytes.
+
+        After this many steps, and not before, an address is back at its place in the banks.
         """
         return BANK_PERIOD_BYTES // self.divisor
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """At `where`, the addresses of the group of `lanes` go up by `levels`, the fastest first: the
-    i-th lane's is the first one's plus the sum of (digit of i) * step_bytes, the digits of i by the
-    counts.
+    """The steps by which the addresses of a group of lanes go up, at `where`.
 
-    `wavefronts` are those of the group by the order of the step, where there is one level, which
-    steps by whole units; else None.
+    `levels` has the fastest level first. The i-th lane's address is the first one's plus the sum of
+    (digit of i) * step_bytes, with the digits of i by the counts. If there is one level, which steps by
+    whole units, `wavefronts` are those of the group by the order of the step; else None.
     """
 
     lanes: tuple[int, ...]
@@ -219,8 +238,10 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Pitch:
-    """A step of a mode's leaf, number `leaf` of `leaves`, moves by `level.step_bytes`; the leaf has
-    `level.count` values. Where the tile is `swizzled`, this holds without the swizzle.
+    """The step of a mode's leaf, number `leaf` of `leaves`.
+
+    One step moves by `level.step_bytes`; the leaf has `level.count` values. If the tile is `swizzled`,
+    this holds without the swizzle.
     """
 
     tile: str
@@ -233,9 +254,10 @@ class Pitch:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """`period` is the smallest number of steps of a mode, at most half of its `extent`, after which
-    the banks of all elements repeat where the other modes stay; None where there is none. The stage
-    starts at `start_bytes`.
+    """The number of steps of a mode after which the banks of all elements repeat.
+
+    The other modes stay. `period` is the smallest such number, at most half of the mode's `extent`, or
+    None if there is none. The stage starts at `start_bytes`.
     """
 
     tile: str
@@ -247,9 +269,10 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class SwizzleBits:
-    """The swizzle of a tile: it XORs bits Y of the offset or address onto bits Z, in the same
-    order. `width` bits are drawn. `byte_shift` is log2 of the bytes of its unit, element or byte;
-    None where the unit is no power of two of bytes.
+    """The swizzle of a tile: it XORs bits Y of the offset or address onto bits Z, in the same order.
+
+    `width` bits are drawn. `byte_shift` is log2 of the bytes of its unit, which is an element or a byte;
+    None if the unit is no power of two of bytes.
     """
 
     tile: str
@@ -282,8 +305,9 @@ class SwizzleBits:
 
 @dataclass(frozen=True, slots=True)
 class OneToOne:
-    """The map from a tile's coordinates to its offsets, linear over GF(2), with its rank and the
-    number of bits of a coordinate. The map is one to one where the two are equal.
+    """The map from a tile's coordinates to its offsets, linear over GF(2).
+
+    It is one to one if its `rank` equals the number of `bits` of a coordinate.
     """
 
     tile: str

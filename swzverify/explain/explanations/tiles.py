@@ -78,8 +78,9 @@ def tile_formulas(tile: Tile, start_bytes: int) -> list[TileBankBit | Matrix | N
 
 
 def one_to_one(tile: Tile) -> list[OneToOne]:
-    """The rank of a linear map from coordinates to offsets, where every mode has a power of two of
-    values.
+    """The rank of a linear map from coordinates to offsets.
+
+    The list is empty if a mode's extent is no power of two, or if the map is not linear.
     """
     if any(extent & (extent - 1) for extent in tile.extents):
         return []

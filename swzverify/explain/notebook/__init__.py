@@ -1,9 +1,9 @@
-"""Tiles and accesses for Python and notebooks: a tile states its accesses, an access says what it
-costs. `drawing.py` has the pictures of values in notebooks.
+"""Tiles and accesses for Python and notebooks: a tile states its accesses, an access its cost.
 
-They are the subjects of claims with a few more methods, so that they can stand wherever a subject
-can; specs and `swzverify.Tile` give these. May import `prover`, `pictures`, `costs`, `claims`,
-`subjects`, `hardware`, `layout`, `ir`, `shown`, `errors`.
+They are the subjects of claims with a few more methods, so they can be used wherever a subject can;
+specs and `swzverify.Tile` make these. `drawing.py` has the pictures of values in notebooks. May
+import `prover`, `pictures`, `costs`, `claims`, `subjects`, `hardware`, `layout`, `ir`, `shown`,
+`errors`.
 """
 
 from swzverify.explain.notebook.access import Access

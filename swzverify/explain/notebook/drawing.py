@@ -44,8 +44,7 @@ def svg_of(value: object) -> str | None:
 
 @singledispatch
 def picture_of(value: object) -> Picture | None:
-    """The picture that a notebook draws of a value; None for no picture. Errors: those of the
-    views.
+    """The picture that a notebook draws of a value; None for no picture; errors are those of the views.
 
     >>> picture_of("(4,8):(8,1)") is None
     True

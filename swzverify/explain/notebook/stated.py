@@ -1,6 +1,4 @@
-"""The arguments that state an access in Python, as the objects that an access has: the block, the
-loops and the expressions.
-"""
+"""The Python arguments of an access, as its objects: the block, the loops and the expressions."""
 
 from __future__ import annotations
 
@@ -65,8 +63,12 @@ def loops_of(loops: Loops | None) -> tuple[AnyLoop, ...]:
 
 
 def expressions_of(coord: Expressions) -> tuple[Formula, ...]:
-    """The coordinate, one C expression per mode. Errors: SWZ105 what is no list of expressions and
-    ints, and those of expressions.
+    """The coordinate, one C expression per mode.
+
+    Errors of expressions are passed on.
+
+    Raises:
+        SwzError: SWZ105 if the coordinate is no list of expressions and ints.
 
     >>> [str(each) for each in expressions_of(["lane", 0])]
     ['lane', '0']

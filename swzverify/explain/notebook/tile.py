@@ -80,8 +80,9 @@ class Tile(subjects.Tile, Drawn):
         target: str | Target = "sm_90",
         name: str = "",
     ) -> Access:
-        """A store or an asynchronous copy to the tile; an atomic may be stated by either. Arguments
-        and errors as for `read`.
+        """A store or an asynchronous copy to the tile; an atomic may be stated by `read` or `write`.
+
+        Arguments and errors are those of `read`.
 
         >>> from swzverify import Layout
         >>> tile = Tile("A", 32, Layout("(32,32):(32,1)"))

@@ -19,8 +19,9 @@ from swzverify.subjects.plain_access import LaneRecord
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One warp instruction: where it runs, its lanes, and its cost; `costs` are those of all warp
-    instructions of the access, None where these cannot be listed.
+    """One warp instruction: its point, its lanes and its cost.
+
+    `costs` are those of all warp instructions of the access; None if these cannot be listed.
     """
 
     access: Access
@@ -69,10 +70,12 @@ def chosen(access: Access, at: Mapping[str, int] | None = None) -> Chosen:
 
 
 def at_point(access: Access, point: Mapping[str, int]) -> Chosen:
-    """The warp instruction at a point as engines know it, such as that of a counterexample; its
-    `costs` are None.
+    """The warp instruction at a point of the engines, such as that of a counterexample.
 
-    Errors: SWZ581 no such iteration, or no active lane there; those of `access_cost`.
+    Its `costs` are None. Errors of `access_cost` are passed on.
+
+    Raises:
+        SwzError: SWZ581 if there is no such iteration, or no active lane there.
     """
     return _run(access, point, None)
 

@@ -39,11 +39,11 @@ Window = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What part of a grid to draw: elements per cell, rows and columns of elements; None for the
-    defaults.
+    """The part of a grid to draw: elements per cell, and rows and columns of elements.
 
-    `stage` and `base` say which copy of the tile is drawn; the base is a byte address, None for the
-    first one that the tile may have. Without `rows` at most `most_rows` rows of cells are drawn.
+    None stands for the defaults. `stage` and `base` say which copy of the tile is drawn. The base is a
+    byte address, or None for the first one that the tile may have. Without `rows`, at most `most_rows`
+    rows of cells are drawn.
     """
 
     vector: int | None = None
@@ -167,8 +167,10 @@ def base_of(tile: Tile, base: int | None) -> int:
 
 
 def grid_of(tile: Tile, view: View | None = None) -> Grid:
-    """The cells of a tile. Errors: SWZ581 a vector, window, stage or base that it does not have, or
-    a tile of too many elements.
+    """The cells of a tile.
+
+    Raises:
+        SwzError: SWZ581 if the tile has no such vector, window, stage or base, or too many elements.
 
     >>> from swzverify.layout import Layout, Swizzle
     >>> grid = grid_of(Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3)))
@@ -221,9 +223,7 @@ def _window(what: str, asked: Window | None, extent: int, step: int, most: int) 
 
 
 def _vector(tile: Tile, view: View, down: bool, base: int) -> int:
-    """The elements of a cell: as many as are asked for, else the longest vector that lies side by
-    side.
-    """
+    """The number of elements of a cell: the one in `view`, else the longest contiguous vector."""
     extent = extents_of(tile)[0 if down else 1]
     asked = view.vector
     if asked is not None:
@@ -240,8 +240,9 @@ def _vector(tile: Tile, view: View, down: bool, base: int) -> int:
 
 
 def longest_vector(tile: Tile, down: bool, base: int) -> int:
-    """The largest power of two of elements, of 16 bytes at most, that lie side by side everywhere and
-    begin at a multiple of their size, as a lane reads them.
+    """The largest power of two of elements that are contiguous and aligned everywhere.
+
+    Vectors have at most 16 bytes and start at a multiple of their size, as a lane reads them.
     """
     position = _vectors(tile, down, base)
     best, vector = 1, 2
@@ -253,15 +254,14 @@ def longest_vector(tile: Tile, down: bool, base: int) -> int:
 
 
 def is_whole(tile: Tile, vector: int, down: bool, base: int) -> bool:
-    """Whether every aligned vector of elements lies side by side and in order, by the tile's own
-    addresses.
-    """
+    """Whether every aligned vector of elements is contiguous and in order, by the tile's addresses."""
     return _lie_together(tile, _vectors(tile, down, base), vector)
 
 
 def every_position(tile: Tile, stage: int, base: int) -> Array:
-    """The position of every element, rows by columns; behind the end of a tile of one mode its last
-    element.
+    """The position of every element, rows by columns.
+
+    Behind the end of a tile of one mode, it is the position of the last element.
     """
     rows, columns = extents_of(tile)
     row = np.arange(rows, dtype=np.int64)[:, None]
@@ -283,8 +283,9 @@ def _lie_together(tile: Tile, position: Array, vector: int) -> bool:
 
 
 def row_period(tile: Tile, base: int) -> int | None:
-    """The number of rows after which the banks of all rows repeat; None where they never do, and
-    where rows are not one mode or are too many to look at.
+    """The number of rows after which the banks of all rows repeat.
+
+    None if they never do, if rows are not one mode, or if there are too many rows to examine.
 
     >>> from swzverify.layout import Layout, Swizzle
     >>> row_period(Tile("A", 16, Layout((64, 64), (64, 1)), Swizzle(3, 3, 3)), 0)
@@ -297,8 +298,7 @@ def row_period(tile: Tile, base: int) -> int | None:
 
 
 def first_period(lines: Array) -> int | None:
-    """The smallest number of lines, at most half of them, after which all lines repeat; None where
-    there is none.
+    """The smallest number of lines, at most half of them, after which all repeat; None if none.
 
     >>> first_period(np.array([[1], [2], [1], [2], [1]]))
     2

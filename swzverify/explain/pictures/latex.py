@@ -24,8 +24,9 @@ _SPECIAL = re.compile(r"""[\\{}$&#_%^~<>|"'`,?!-]|[^\x20-\x7e]""")
 
 
 def latex_text(text: str) -> str:
-    r"""One line of text for LaTeX: no command, no group, no comment, no ligature; a character that
-    is not ASCII becomes its number.
+    r"""One line of text for LaTeX, without commands, groups, comments and ligatures.
+
+    A character that is not ASCII becomes its number.
 
     >>> latex_text("a_b \\input{x} 50%")
     'a\\_b \\textbackslash{}input\\{x\\} 50\\%'

@@ -1,5 +1,4 @@
-"""What a tile without accesses would cost: a warp that reads along its rows, and one that reads
-down its columns.
+"""The cost of a tile without accesses: a warp that reads along rows, and one that reads down columns.
 
 They are ordinary accesses, priced by `costs`, so that a picture of a bare layout can say how many
 wavefronts they take.
@@ -23,8 +22,10 @@ DEFAULT_TARGET = "sm_90"
 
 
 def probes(tile: Tile, vector: int, down: bool, target: Target | None = None) -> Iterator[Access]:
-    """The two accesses: each lane reads one vector. Only the first one where the tile has a single
-    row or column; none where no plain load has the width of a vector.
+    """The two accesses, in which each lane reads one vector.
+
+    There is only the first one if the tile has a single row or column, and none if no plain load has the
+    width of a vector.
     """
     width, rest = divmod(vector * tile.element_bits, 8)
     if rest or width not in _LOADS:

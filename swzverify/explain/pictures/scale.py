@@ -1,10 +1,12 @@
-"""The colours of a picture: one scale from dark to bright, which survives greyscale and colour
-blindness.
+"""The colours of a picture: one scale from dark to bright.
 
-The map is cividis: its lightness grows in even steps, for the usual eye and for eyes that do not
-tell red from green. 32 of its 256 colours are here, one per bank. Source: Nuñez, Anderton,
-Renslow, "Optimizing colormaps with consideration for color vision deficiency", PLoS ONE 13(7),
-2018, e0199239; the values are those of Matplotlib, which has them in the public domain.
+It survives greyscale and colour blindness. The map is cividis: its lightness grows in even steps,
+for the usual eye and for eyes that do not distinguish red from green. 32 of its 256 colours are
+here, one per bank.
+
+Source: Nuñez, Anderton, Renslow, "Optimizing colormaps with consideration for color vision
+deficiency", PLoS ONE 13(7), 2018, e0199239; the values are those of Matplotlib, which has them in
+the public domain.
 """
 
 from __future__ import annotations

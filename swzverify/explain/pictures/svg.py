@@ -18,9 +18,9 @@ _FONT = "font-family:ui-sans-serif,system-ui,'DejaVu Sans',Verdana,sans-serif"
 
 
 def svg_text(text: str) -> str:
-    """One line of text for SVG, between tags or in an attribute: no markup, nothing that acts.
+    r"""One line of text for SVG, between tags or in an attribute: no markup, nothing that acts.
 
-    >>> svg_text('<b "x">') + svg_text("a\\n\\x1b") == "&lt;b &quot;x&quot;&gt;a\\ufffd\\ufffd"
+    >>> svg_text('<b "x">') + svg_text("a\n\x1b") == "&lt;b &quot;x&quot;&gt;a\ufffd\ufffd"
     True
     """
     return html.escape(graphic(text), quote=True)
@@ -45,8 +45,9 @@ def render_svg(picture: Picture, *, dark: bool = True, titled: bool = True) -> s
 
 
 def svg_style(*, dark: bool) -> str:
-    """The style sheet. It is the same for every picture, and in a page it changes nothing but
-    pictures.
+    """The style sheet, which is the same for every picture.
+
+    In a page it changes nothing but pictures.
     """
     rules = {
         "text": f"{_FONT};font-size:10px;fill:{TEXT}",

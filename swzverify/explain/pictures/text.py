@@ -34,14 +34,14 @@ class TextLook:
 
 
 def render_text(picture: Picture, look: TextLook | None = None) -> str:
-    """The picture as lines of text.
+    r"""The picture as lines of text.
 
     >>> from swzverify.explain.pictures import Cell, Panel
     >>> panel = Panel("", "row", "column", ("0",), ("0", "1"), (Cell(0, 0, ("a",)), Cell(0, 1, ("b",), marked=True)))
     >>> print(render_text(Picture("T", (), (panel,), marks="odd")))
     T
     <BLANKLINE>
-    row\\column  0  1
+    row\column  0  1
              0  a  b*
     * odd
     <BLANKLINE>
@@ -121,10 +121,10 @@ def _cell(cell: Cell | None, line: int, wide: int, marked: bool, scale: Scale | 
 
 
 def ground(shade: int, depth: Depth) -> str:
-    """The escape that sets the colours of a shade.
+    r"""The escape that sets the colours of a shade.
 
     >>> ground(31, "truecolor")
-    '\\x1b[38;2;0;0;0;48;2;254;232;56m'
+    '\x1b[38;2;0;0;0;48;2;254;232;56m'
     """
     if depth == "256":
         front = 16 if ink_on(xterm_colour(XTERM[shade])) == DARK_INK else 231

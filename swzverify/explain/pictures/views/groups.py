@@ -1,8 +1,7 @@
-"""The view `groups`: one warp instruction, group by group: which lanes need which words of which
-bank.
+"""The view `groups`: one warp instruction, with the words of each bank that each group's lanes need.
 
-Words of one bank stand above each other, so that the height of a panel is what its group takes. The
-groups and their numbers are those of `access_cost`; this view adds only where the words lie.
+Words of one bank stand above each other, so the height of a panel is the cost of its group. The
+groups and their numbers are those of `access_cost`; this view adds only the places of the words.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The view of a layout without a tile: the offset of each coordinate, and what a swizzle makes of
-each offset.
+"""The view of a layout without a tile: the offset of each coordinate, plain and swizzled.
 
 A layout has no element size, so it has no banks. The colours are the banks that elements of 4 bytes
 would have; the picture says so.
@@ -24,8 +23,9 @@ _SCALE = Scale(f"offset % {BANKS}", 0, BANKS - 1)
 
 
 def offsets(layout: Layout | ComposedLayout) -> Picture:
-    """The offset of each coordinate, in elements: rows are all modes but the last, and the first
-    mode is the slowest.
+    """The offset of each coordinate, in elements.
+
+    Rows are all modes but the last, and the first mode is the slowest.
 
     >>> from swzverify.layout import Layout
     >>> [cell.lines[0] for cell in offsets(Layout((2, 2), (1, 2))).panels[0].cells]
@@ -89,8 +89,10 @@ def swizzled_offsets(swizzle: Swizzle) -> Picture:
 
 
 def _coordinate(extents: tuple[int, ...], row: int, column: int, columns: int) -> tuple[int, ...]:
-    """The coordinate at a row and a column: the last mode is the column, the mode before it runs
-    fastest over the rows; a single mode is cut into rows.
+    """The coordinate at a row and a column.
+
+    The last mode is the column, and the mode before it runs fastest over the rows. A single mode is cut
+    into rows.
     """
     if len(extents) < 2:
         return (row * columns + column,)

@@ -1,5 +1,6 @@
-"""The view `physical`: memory in rows of 128 bytes. A cell has the coordinate of the element or
-vector that lies there.
+"""The view `physical`: memory in rows of 128 bytes.
+
+A cell has the coordinate of the element or vector at its place.
 """
 
 from __future__ import annotations
@@ -84,9 +85,7 @@ def _first_line(grid: Grid) -> int:
 
 
 def _lines(grid: Grid, view: View) -> tuple[int, int, int]:
-    """The first row of 128 bytes and the end, counted from the stage's start, and how many there
-    are.
-    """
+    """The first row of 128 bytes, the end, and the number of rows, counted from the stage's start."""
     _, _, position = _all_positions(grid)
     last = (position.max() + grid.vector * grid.tile.element_units - 1) // grid.tile.units_per_byte
     whole = int(last) // BANK_PERIOD_BYTES - _first_line(grid) + 1

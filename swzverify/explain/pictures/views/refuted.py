@@ -1,5 +1,6 @@
-"""The view `refuted`: the most expensive group of the warp instruction that breaks a claim on its
-cost. It is small, for reports have many of them on a page.
+"""The view `refuted`: the most expensive group of the warp instruction that breaks a cost claim.
+
+It is small, because reports have many of them on a page.
 """
 
 from __future__ import annotations
