@@ -15,10 +15,10 @@ from swzverify.report.style import TextStyle
 
 
 def rendered(blocks: Iterable[RenderableType], style: TextStyle) -> str:
-    """The blocks as text, each on its own lines; markup is not read, and no line ends in blanks.
+    r"""The blocks as text, each on its own lines; markup is not read, and no line ends in blanks.
 
     >>> rendered(["[red]x[/red]"], TextStyle())
-    '[red]x[/red]\\n'
+    '[red]x[/red]\n'
     """
     stream = io.StringIO()
     console = Console(

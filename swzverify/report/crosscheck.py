@@ -22,10 +22,10 @@ _AGREEMENT = {True: ("yes", "green"), False: ("NO", "bold red"), None: ("-", "di
 
 
 def render_cross_text(report: CrossReport, style: TextStyle) -> str:
-    """The table by spec, then the disagreements, then one line that sums it up.
+    r"""The table by spec, then the disagreements, then one line that sums it up.
 
     >>> render_cross_text(CrossReport((), None), TextStyle())
-    'no claim found\\n'
+    'no claim found\n'
     """
     blocks: list[RenderableType] = []
     if style.verbosity >= 0:

@@ -84,10 +84,10 @@ def shortened(text: str, most: int) -> str:
 
 
 def shown_names(names: Sequence[str], most: int = 3) -> str:
-    """The first of some files' names on one line, and how many more there are.
+    r"""The first of some files' names on one line, and how many more there are.
 
-    >>> shown_names(["a.yaml", "b\\n.yaml"]), shown_names(["a", "b", "c", "d", "e"])
-    ('a.yaml, b\\\\n.yaml', 'a, b, c and 2 more')
+    >>> shown_names(["a.yaml", "b\n.yaml"]), shown_names(["a", "b", "c", "d", "e"])
+    ('a.yaml, b\\n.yaml', 'a, b, c and 2 more')
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(visible, names[:most])) + more
@@ -185,8 +185,9 @@ def sarif_text(text: str) -> str:
 
 
 def sarif_markdown(text: str) -> str:
-    r"""Markdown of ours for a SARIF message: without placeholders. What came from a spec was
-    escaped before.
+    r"""Our Markdown for a SARIF message, without placeholders.
+
+    Text from a spec must already be escaped.
 
     >>> sarif_markdown("a \\{0\\}")
     'a \\{{0\\}}'

@@ -17,8 +17,10 @@ from swzverify.report.explain_words import sentence
 
 
 def render_explanations_latex(explanations: Sequence[Explanation]) -> str:
-    """The explanations as a document. Error: SWZ592 where a matrix is in it and sympy is not
-    installed.
+    """The explanations as a LaTeX document.
+
+    Raises:
+        SwzError: SWZ592 if the document has a matrix and sympy is not installed.
     """
     lines = [
         r"\documentclass[a4paper]{article}",

@@ -16,8 +16,9 @@ _NOTHING = "-"
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The costs of one spec: `rows` are cases in words, each with a cell for every access. `conflicts`
-    says of each cell of them whether the access has bank conflicts there.
+    """The costs of one spec: `rows` are cases in words, each with a cell for every access.
+
+    `conflicts` says of each cell whether the access has bank conflicts there.
     """
 
     accesses: tuple[str, ...]

@@ -73,10 +73,10 @@ def members(value: object, *names: str) -> dict[str, Json]:
 
 
 def json_text(values: Mapping[str, object]) -> str:
-    """Plain values as a JSON document: ASCII, indented, with a line feed at its end.
+    r"""Plain values as a JSON document: ASCII, indented, with a line feed at its end.
 
     >>> json_text({"a": 1})
-    '{\\n  "a": 1\\n}\\n'
+    '{\n  "a": 1\n}\n'
     """
     return json.dumps(values, indent=2, ensure_ascii=True, allow_nan=False, default=plain_integer) + "\n"
 

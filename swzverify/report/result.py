@@ -160,8 +160,9 @@ class Report:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code; a fault outweighs a wrong answer, that outweighs a missing one, and that a path
-        without a claim.
+        """The exit code of the most important outcome.
+
+        A fault comes first, then a wrong answer, then a missing answer, then a path without a claim.
 
         >>> Report(()).exit_code.name
         'NO_CLAIM'

@@ -66,8 +66,10 @@ def render_sarif(
     limits: Limits = GITHUB,
     vocabulary: Vocabulary | None = None,
 ) -> str:
-    """The log, ASCII only, of one run; `limits` cuts it, the least grave findings first, and a
-    result says so. `vocabulary` is that of claims by default.
+    """The SARIF log of one run, ASCII only.
+
+    `limits` cuts the log, the least grave findings first, and a result says so. `vocabulary` is that of
+    claims by default.
 
     >>> json.loads(render_sarif(Report(())))["runs"][0]["invocations"][0]["exitCode"]
     5

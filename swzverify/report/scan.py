@@ -75,8 +75,10 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
 
 
 def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
-    """A line for each access and each problem, as in the JSON document, with its `type`; the last one
-    is the summary, before which stands what counters say.
+    """A line of JSON for each access and each problem, with its `type`.
+
+    The values are those of the JSON document. The last line is the summary; the result of counters is
+    the line before it.
     """
     given = list(files)
     rows = [{"type": "access", **_record(file, access, found)} for file in given for access, found in file.held]
@@ -155,9 +157,10 @@ def _source(file: ScannedFile, location: Location | None) -> dict[str, Any] | No
 
 
 def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet: bool = False) -> str:
-    """All accesses as lines for people, the summary last. `known` tells the known failures, access
-    by access; with `quiet` only accesses that are neither free nor known are shown. Machine code has
-    the last word on what is free.
+    """All accesses as lines for people, the summary last.
+
+    `known` marks the known failures, access by access. With `quiet`, only accesses that are neither free
+    nor known are shown. Machine code has the last word on what is free.
     """
     lines: list[str] = []
     counts = dict.fromkeys(Verdict, 0)

@@ -21,8 +21,10 @@ _LONGEST: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Where counters came from: `sources`, remarks on what was not compared, the command that does
-    it `again`, the GPUs and the `versions` where they are known, and the launches of each kernel.
+    """The origin of counters and remarks on them.
+
+    `sources` are the files, `notes` say what was not compared, and `again` is the command that repeats
+    the check. `devices` and `versions` are set if they are known; `launches` has those of each kernel.
     """
 
     sources: tuple[str, ...]

@@ -1,10 +1,11 @@
-"""Scanned accesses as claims with verdicts, for the reports that know claims: each access is claimed
-to be free of conflicts, and what the registry `compiled/kinds.py` has. Undecided claims of the
-registry are left out; the scan's text and JSON have them.
+"""Scanned accesses as claims with verdicts, for the reports that know claims.
 
-An access stands at its source line, where `.loc` says one, else at its line of the PTX. Of code that
-was inlined the innermost place below the current folder counts: a header of the toolkit is no place
-to mend.
+Each access is claimed to be free of conflicts, and to satisfy the claims of the registry
+`compiled/kinds.py`. Undecided claims of the registry are left out; the scan's text and JSON have
+them.
+
+An access has its source line, if `.loc` gives one, else its line of the PTX. For inlined code, it is
+the innermost place below the current folder: a user does not change a header of the toolkit.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ VOCABULARY: Final = Vocabulary(
 
 
 def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: bool = False) -> Report:
-    """The accesses as results, in their order, and what could not be read as problems; `pictures`
-    draws the conflicts that are known lane by lane.
+    """The accesses as results, in their order; problems are what could not be read.
+
+    `pictures` draws the conflicts that are known lane by lane.
     """
     seen: Counter[str] = Counter()
     results: list[ClaimResult] = []
@@ -186,8 +188,9 @@ def _contradicted(access: ScannedAccess, found: Measured) -> Verdict:
 
 
 def _picture(decision: Decision) -> Picture | None:
-    """The warp instruction that conflicts; None where its lanes are not known, or where what is drawn
-    would not be what was decided.
+    """The picture of the warp instruction that conflicts.
+
+    None if its lanes are not known, or if the picture would not show what was decided.
     """
     if decision.instruction is None or not decision.addresses:
         return None

@@ -17,8 +17,9 @@ from swzverify.report.table import ROW_LIMIT, lanes_table, remainder
 
 
 def story(result: ClaimResult, style: TextStyle, cases: str = "") -> RenderableType:
-    """Everything that is known of a claim; a long table is cut unless the style is verbose. `cases`
-    stands for the result's own case.
+    """Everything that is known of a claim.
+
+    A long table is cut unless the style is verbose. `cases` stands for the result's own case.
     """
     head = Text("  ", overflow="fold")
     head.append(f"{mark(result, style)} {result.verdict.outcome.value}  ", style=mark_colour(result))

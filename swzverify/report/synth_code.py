@@ -12,8 +12,10 @@ from swzverify.subjects.offset_map import MODE_NAMES
 
 
 def cute_text(problem: Problem, member: Member) -> str:
-    """The layout in CuTe C++. A swizzle of addresses belongs to the pointer; an XOR map that is no
-    Swizzle<B,M,S> has no type in CuTe, and is told as such.
+    """The layout in CuTe C++.
+
+    A swizzle of addresses belongs to the pointer. An XOR map that is no Swizzle<B,M,S> has no type in
+    CuTe, and the text says so.
     """
     layout = plain_layout(problem, member)
     if not member.terms:
@@ -31,8 +33,9 @@ def plain_layout(problem: Problem, member: Member) -> Layout:
 
 
 def cuda_text(problem: Problem, member: Member) -> str:
-    """Two lines of C: the plain offset of the coordinate i, j, ..., and what is done to it. Offsets
-    count elements; a swizzle of addresses is done to the shared byte address.
+    """Two lines of C: the plain offset of the coordinate i, j, ..., and the change of this offset.
+
+    Offsets count elements; a swizzle of addresses changes the shared byte address.
     """
     tile, layout = member.tiles[0], plain_layout(problem, member)
     lines = [f"unsigned offset = {layout_expression(layout)};"]

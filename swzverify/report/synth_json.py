@@ -18,8 +18,9 @@ def render_synth_json(result: SynthResult) -> str:
 
 
 def synth_document(result: SynthResult) -> dict[str, Json]:
-    """The result as the plain values that JSON knows. `answers` are all of the best ones that were
-    asked for, the answer first.
+    """The result as plain JSON values.
+
+    `answers` are all the best ones that were asked for, the answer first.
     """
     solution = result.solution
     answer = solution.answer

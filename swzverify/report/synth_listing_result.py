@@ -10,8 +10,16 @@ from swzverify.search.synth.code.found import Found
 
 @dataclass(frozen=True, slots=True)
 class ListingResult:
-    """What was found, the listing as text, one instruction per line, and the verdict that it has at
-    most so many conflicts.
+    """The result of a search over a listing.
+
+    Attributes:
+        path: The path of the spec.
+        name: The name of the listing.
+        family: The family that was searched.
+        found: The listing that was found, with its price.
+        verdict: The verdict that the listing has at most so many conflicts.
+        text: The listing as text, one instruction per line.
+        wall_ms: The time of the search.
     """
 
     path: str

@@ -26,10 +26,10 @@ _INDENT = 6
 
 
 def render_text(report: Report, style: TextStyle) -> str:
-    """The report as text; the problems of spec files are for `render_problems`.
+    r"""The report as text; the problems of spec files are for `render_problems`.
 
     >>> render_text(Report((), wall_ms=20.0), TextStyle())
-    'no claim found in 20 ms\\n'
+    'no claim found in 20 ms\n'
     """
     blocks: list[RenderableType] = []
     if style.verbosity == 0 and style.by_file and is_for_files(report.results):

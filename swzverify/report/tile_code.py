@@ -29,8 +29,9 @@ def tile_cute(tile: Tile) -> str:
 
 
 def swizzled_lines(tile: Tile, swizzle: Swizzle | None, on: SwizzleOn) -> list[str]:
-    """What is done to `offset`, which counts elements; a swizzle of addresses is done to the shared
-    byte address of an element of whole bytes.
+    """The lines that swizzle `offset`, which counts elements.
+
+    A swizzle of addresses changes the shared byte address of an element of whole bytes.
     """
     if swizzle is None:
         return []

@@ -12,8 +12,9 @@ from swzverify.explain.pictures.scale import SHADES, ink
 
 @cache
 def palette() -> str:
-    """The colours of pages, light and dark, and a class for each shade of pictures, with the ink that is
-    read on it. The page of `explore` has them too.
+    """The colours of pages, light and dark, and a class for each shade of pictures, with its ink.
+
+    The page of `explore` has them too.
     """
     shades = "".join(f".s{place}{{background:{shade};color:{ink(place)}}}" for place, shade in enumerate(SHADES))
     return f"{_text('palette.css')}{shades}\n"

@@ -23,8 +23,10 @@ _STYLE = TextStyle()
 
 
 def claim_block(told: Told, name: str, evidence: str | None) -> str:
-    """The claim with the id `name`. `evidence` is what `evidence_block` made of its counterexample;
-    None where that is left out for its size.
+    """The claim with the id `name`.
+
+    `evidence` is the result of `evidence_block` for its counterexample; None if that is left out for its
+    size.
     """
     result = told.result
     known = "".join(f"<dt>{label}</dt><dd>{text(value)}</dd>" for label, value in facts(result))

@@ -54,8 +54,10 @@ def render_html(
     vocabulary: Vocabulary | None = None,
     evidence_bytes: int = EVIDENCE_BYTES,
 ) -> str:
-    """The page, ASCII only. `vocabulary` is that of claims by default; `evidence_bytes` is what
-    counterexamples may take in UTF-8, those of findings first.
+    """The HTML page, ASCII only.
+
+    `vocabulary` is that of claims by default. `evidence_bytes` is the limit of all counterexamples in
+    UTF-8 bytes; those of findings come first.
 
     >>> page = render_html(Report((), wall_ms=20.0))
     >>> "<h1>swzverify: no claim found in 20 ms</h1>" in page, "://" in page
