@@ -113,8 +113,9 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
 
 
 def _check_keys(part: AccessPart, values: Values) -> None:
-    """An access goes to a tile's coordinate, to an address, along a walk or where compiled code goes; the
-    other keys go with some of these.
+    """Check the keys of an access: it has one of `tile`, `address`, `walk` and `compiled`.
+
+    The other keys go with some of these.
     """
     given = [key for key in ("tile", "address", "walk", "compiled") if getattr(part, key) is not None]
     if not given:

@@ -48,8 +48,12 @@ def build_compiled(
     block: tuple[int, ...],
     base: Base | None,
 ) -> Compiled:
-    """The instruction, or the instructions, of the file; without a `base` the array begins wherever
-    PTX lets it. Raises `Broken` after noting what is wrong.
+    """The instructions of the compiled file.
+
+    Without a `base`, the array starts anywhere that PTX allows.
+
+    Raises:
+        Broken: Something is wrong; it is noted before.
     """
     if access.if_ is not None:
         hint = "the code says itself which lanes take part"

@@ -86,8 +86,9 @@ def branch(expected: str, choose: Chooser) -> Discriminator:
 def by_shape(
     *, mapping: str | Callable[[Collection[str]], str] = "", text: str = "", integer: str = "", items: str = ""
 ) -> Chooser:
-    """Choose by what the value is: the tags for mappings, texts, integers and lists, each where it
-    is allowed; that of mappings may depend on their keys.
+    """Choose by the type of the value: the tags for mappings, texts, integers and lists.
+
+    A type without a tag is not allowed. The tag of mappings may depend on their keys.
     """
     tags: dict[type, str] = {str: text, int: integer, list: items}
 

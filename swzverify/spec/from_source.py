@@ -139,8 +139,9 @@ def _read(wanted: _Wanted, path: str, texts: dict[str, str]) -> ReadConstant:
 
 
 def _source(path: str, file: str) -> str:
-    """The path of a source that the spec names. A link must lead to a source: messages quote what
-    they refuse.
+    """The path of a source that the spec names.
+
+    A link must lead to a source, because messages quote what they refuse.
     """
     shown, real = below(path, file)
     if language_of(shown) is not None and language_of(real) is None:

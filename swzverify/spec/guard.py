@@ -119,10 +119,10 @@ def refuse_size(line: int, problems: Problems, most_bytes: int = MAX_BYTES) -> N
 
 
 def decoded(data: bytes, problems: Problems) -> str | None:
-    """A file's text with plain line ends and no byte order mark; None: the reason is in `problems`.
+    r"""A file's text with plain line ends and no byte order mark; None: the reason is in `problems`.
 
-    >>> decoded(b"\\xef\\xbb\\xbfswzverify: 1\\r\\n", Problems("a.yaml"))
-    'swzverify: 1\\n'
+    >>> decoded(b"\xef\xbb\xbfswzverify: 1\r\n", Problems("a.yaml"))
+    'swzverify: 1\n'
     """
     hint = "a spec is a YAML file in UTF-8"
     for mark, name in _MARKS:

@@ -27,8 +27,10 @@ class Let:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A let in an expression: where its name stands in the text, and where its own text, brackets
-    included, stands in the text that is written out.
+    """A let in an expression.
+
+    `name_span` is its name in the source text. `span` is its own text, brackets included, in the text
+    that is written out.
     """
 
     let: Let
@@ -45,8 +47,9 @@ class Written:
     uses: tuple[Use, ...] = ()
 
     def locate(self, span: Span) -> tuple[tuple[Let, ...], Span]:
-        """The lets, from the outermost one on, that a part of the text stands in, and its span in
-        the source of the last of them; no let where the part goes beyond one.
+        """The lets that contain a part of the text, the outermost first, and the part's span in the source.
+
+        The source is that of the last let. There is no let if the part goes beyond one.
 
         >>> row = Let("row", Written("tid/8", "tid/8"), Place(1, 1))
         >>> written = write_out(parse("row*2 + lane"), {"row": row})

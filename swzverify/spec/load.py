@@ -35,12 +35,12 @@ _SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Spec(BuiltSpec, Shown):
-    """A spec: its claims in order, each in all cases of the constants before the next one.
+    r"""A spec: its claims in order, each in all cases of the constants before the next one.
 
     `cases` have the tiles, accesses and maps that the claims are about, and those that no claim is
     about.
 
-    >>> spec = Spec.from_text("swzverify: 1\\ntiles: {A: {element: f16, layout: '(8,64):(72,1)'}}")
+    >>> spec = Spec.from_text("swzverify: 1\ntiles: {A: {element: f16, layout: '(8,64):(72,1)'}}")
     >>> spec.cases[0].tiles["A"].read("ldmatrix.x4", coord=["lane%8", "lane/8*8"], threads=32).cost().wavefronts
     4
     """
@@ -96,11 +96,14 @@ class Spec(BuiltSpec, Shown):
 
 
 def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
-    """The spec in a file, or in a kernel source's comments; `target` overrides the spec's own. Of a
-    file that another package reads, the spec that its reader makes.
+    """The spec in a file, or in a kernel source's comments.
 
-    Raises `SpecError` with every mistake of the file, and `SwzError` SWZ402 for an unknown `target`
-    argument.
+    `target` overrides the spec's own target. For a file of another package's reader, it is the spec that
+    the reader makes.
+
+    Raises:
+        SpecError: The file has mistakes; the error has every one.
+        SwzError: SWZ402 for an unknown `target` argument.
     """
     shown = Path(path).as_posix()
     problems = Problems(shown)
@@ -182,8 +185,9 @@ def finished(
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A text as models, with the constants that were read from the code; `text` is the spec's own,
-    which a kernel source has in its comments.
+    """A text as models, with the constants that were read from the code.
+
+    `text` is the spec's own text, which a kernel source has in its comments.
     """
 
     checked: Checked

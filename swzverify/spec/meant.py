@@ -1,5 +1,6 @@
-"""Hints for unknown keys and claims: words of other tools, of CUDA and of CuTe, for which the
-nearest known name would mislead.
+"""Hints for unknown keys and claims that are words of other tools, of CUDA or of CuTe.
+
+For these words, the nearest known name would mislead.
 """
 
 from __future__ import annotations

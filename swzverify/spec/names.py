@@ -24,9 +24,20 @@ SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps":
 
 @dataclass(slots=True)
 class Names:
-    """What has been built so far in one case; `broken` are the entries (section, name) that cannot
-    be built. `lets` are those at the top of the spec, `weights` those of the accesses; `code` has
-    the entries that are read from code.
+    """What has been built so far in one case.
+
+    Attributes:
+        problems: The problems that were noted.
+        broken: The entries (section, name) that cannot be built.
+        memories: The memories by name.
+        tiles: The tiles by name.
+        accesses: The accesses by name.
+        weights: The weights of the accesses.
+        maps: The index maps by name.
+        listings: The listings by name.
+        lets: The lets at the top of the spec.
+        code: The entries that are read from code.
+        uses: The constants that each entry rests on.
     """
 
     problems: Problems
@@ -43,8 +54,9 @@ class Names:
     _asked: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def used_since(self, own: Collection[str]) -> frozenset[str]:
-        """The constants that an entry rests on: its `own`, and those of every entry that was asked
-        for since the last call.
+        """The constants that an entry rests on.
+
+        They are its `own`, and those of every entry that was asked for since the last call.
 
         >>> names = Names(Problems("a.yaml"), set())
         >>> sorted(names.used_since(["BM"]))

@@ -32,13 +32,15 @@ class _Edit:
 
 
 def patch_tile(text: str, tile: str, changes: Mapping[str, str | None]) -> str:
-    """The spec's text with keys of a tile set, or taken out where the value is None.
+    r"""The spec's text with keys of a tile set, or removed if the value is None.
 
-    Values are YAML on one line. A key that is not there yet follows the tile's `layout`, or the
-    first of those that are taken out. `layout.pad` is the key `pad` inside of `layout`. Error:
-    SWZ565 a text whose tile has another form than the patch expects.
+    Values are YAML on one line. A new key follows the tile's `layout`, or the first removed key.
+    `layout.pad` is the key `pad` inside of `layout`.
 
-    >>> print(patch_tile("tiles:\\n  A:\\n    layout: (8,64):(64,1)  # rows\\n", "A", {"swizzle": "Swizzle<3,3,3>"}))
+    Raises:
+        SwzError: SWZ565 if the tile's text has another form than the patch expects.
+
+    >>> print(patch_tile("tiles:\n  A:\n    layout: (8,64):(64,1)  # rows\n", "A", {"swizzle": "Swizzle<3,3,3>"}))
     tiles:
       A:
         layout: (8,64):(64,1)  # rows

@@ -10,8 +10,10 @@ from swzverify.spec.beside import below
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A value that the spec gives to a parameter of the kernel: `text` names it as the spec does,
-    `number` is its place in the kernel, -1 if the kernel has no such parameter.
+    """A value that the spec gives to a parameter of the kernel.
+
+    `text` is the spec's name for it. `number` is its place in the kernel, -1 if the kernel has no such
+    parameter.
     """
 
     text: str

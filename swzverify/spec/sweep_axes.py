@@ -198,8 +198,10 @@ def _conditions(
 
 
 def only_in_swizzles(root: Mapping, axes: Collection[Axis]) -> dict[str, tuple[str, ...]]:
-    """For each tile the axes that only its `swizzle` reads: all their values can be examined at
-    once. A tile is left out if an axis replaces its swizzle, an axis if a placed value may name it.
+    """For each tile the axes that only its `swizzle` reads.
+
+    All values of these axes can be examined at once. A tile is left out if an axis replaces its swizzle.
+    An axis is left out if a placed value may name it.
     """
     data = cast("dict[str, Data]", to_data(root))
     for section in ("sweep", "constants", "title", "source"):

@@ -95,9 +95,7 @@ ShapeValue: TypeAlias = Annotated[
 
 
 class TilePart(Part):
-    """A tile in shared memory: `element` or `bits`, and `layout`, `tma`, or `shape` with an
-    expression.
-    """
+    """A tile in shared memory: `element` or `bits`, and `layout`, `tma`, or `shape` with an expression."""
 
     element: Annotated[Text, Field(json_schema_extra={"enum": list(ELEMENT_BITS)})] | None = Field(
         None, description="the type of an element: f16, bf16, f32, i8, ...", examples=["f16", "f8e4m3"]

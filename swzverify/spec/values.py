@@ -191,8 +191,9 @@ def _key_text(path: tuple[str | int, ...]) -> str:
 
 
 def _listed(known: Collection[str], key: str | int, text: str, name: str) -> str:
-    """What could have been meant, where no known name is near; many look for the thread in an
-    assumption, and powers of two are what a doubling loop goes through.
+    """The hint if no known name is near: the known names, and advice on common mistakes.
+
+    Many users look for the thread in an assumption, or shift by a loop variable to get powers of two.
     """
     listed = f"known names: {', '.join(sorted(known))}" if known else "no name is known here"
     if key == "assume":

@@ -117,5 +117,5 @@ def _quoted(literal: str, quote: str) -> str:
 
 
 def _blank(text: str) -> str:
-    """As many blanks, with the line ends in it as `\\v`."""
+    r"""As many blanks, with the line ends in it as `\v`."""
     return re.sub(r"[^\n]", " ", text).replace("\n", "\v")

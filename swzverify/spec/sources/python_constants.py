@@ -31,11 +31,11 @@ _COLUMNS = 1_000_000
 
 
 def python_definitions(text: str) -> list[Definition]:
-    """Every binding of a name in a module's text, in its order; those that are no constant say why.
+    r"""Every binding of a name in a module's text, in its order; those that are no constant say why.
 
     Errors: SWZ123 for text that is not Python of the version that runs.
 
-    >>> [(each.full_name, each.body) for each in python_definitions("class A:\\n    BK: int = 2 * 32\\n")]
+    >>> [(each.full_name, each.body) for each in python_definitions("class A:\n    BK: int = 2 * 32\n")]
     [('A', None), ('A::BK', '2 * 32')]
     """
     _refuse_other_encoding(text)

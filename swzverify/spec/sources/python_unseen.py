@@ -27,9 +27,9 @@ _Parents: TypeAlias = dict[ast.AST, ast.AST]
 
 
 def bound_unseen(tree: ast.Module) -> str:
-    """What in a module may bind any name, with its line; '' where nothing does.
+    r"""What in a module may bind any name, with its line; '' where nothing does.
 
-    >>> bound_unseen(ast.parse("BK = 64\\nglobals()['BK'] = 3\\n"))
+    >>> bound_unseen(ast.parse("BK = 64\nglobals()['BK'] = 3\n"))
     '`globals` at line 2'
     """
     parents: _Parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}

@@ -1,3 +1,5 @@
-"""Many variants of one spec, each measured: the axes of `sweep:` become cases, processes on one
-machine or many compute chunks of cases, and a folder keeps every finished chunk.
+"""Many variants of one spec, each measured.
+
+The axes of `sweep:` become cases. Processes on one machine or many compute chunks of cases, and a
+folder keeps every finished chunk.
 """

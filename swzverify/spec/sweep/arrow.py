@@ -1,5 +1,6 @@
-"""Rows as Parquet and CSV files, through pyarrow, an extra that only sweeps need. pyarrow has no
-types, so only this file uses it.
+"""Rows as Parquet and CSV files, through pyarrow, an extra that only sweeps need.
+
+pyarrow has no types, so only this file uses it.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ def parquet_bytes(rows: Iterable[Mapping[str, Cell]], columns: Sequence[Column])
 def join_files(
     files: Iterable[File], columns: Sequence[Column], metadata: Mapping[str, str], table: File, lines: File
 ) -> int:
-    """Write the rows of Parquet files, one after the other, as one Parquet file and one CSV file;
-    returns the number of rows. One file is in memory at a time.
+    """Join Parquet files into one Parquet file and one CSV file; returns the number of rows.
+
+    One file is in memory at a time.
     """
     parquet, csv = import_module("pyarrow.parquet"), import_module("pyarrow.csv")
     schema = _schema(columns, metadata)

@@ -17,10 +17,10 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cases:
-    """Every combination of the axes' values, numbered from 0: the last axis varies fastest. Axes in
-    `inner` come last, in their own order.
+    """Every combination of the axes' values, numbered from 0: the last axis varies fastest.
 
-    `constants` are the spec's constants that no axis varies, which conditions may read.
+    Axes in `inner` come last, in their own order. `constants` are the spec's constants that no axis
+    varies; conditions may read them.
     """
 
     sweep: Sweep
@@ -42,10 +42,10 @@ class Cases:
         return prod(len(axis.values) for axis in self.axes if axis.name in self.inner)
 
     def between(self, first: int, end: int) -> tuple[Array, dict[str, Array]]:
-        """The numbers from `first` to below `end` at which every condition holds, and for each axis
-        the place of its value there.
+        """The numbers in first .. end - 1 at which every condition holds, and their place on each axis.
 
-        Errors: SWZ301 ff. where a condition means nothing, such as a division by 0.
+        Raises:
+            SwzError: SWZ301 and above if a condition is undefined, such as a division by 0.
 
         >>> from swzverify.ir.c_parse import parse
         >>> axes = (Axis("a", (1, 2), (1, 2), (), True), Axis("b", (5, 6, 7), (5, 6, 7), (), True))

@@ -1,6 +1,4 @@
-"""A chunk of a sweep: a stretch of case numbers, measured by one process in one go, as the bytes of
-a Parquet file.
-"""
+"""A chunk of a sweep: consecutive case numbers, measured by one process, as bytes of a Parquet file."""
 
 from __future__ import annotations
 
@@ -48,10 +46,9 @@ def measured(question: Question, chunk: Chunk) -> bytes:
 
 
 def chunk_cases(bench: Bench, *, seconds: float = CHUNK_SECONDS) -> int:
-    """The number of cases in a chunk that takes about so many seconds, from a measurement of some.
-    A chunk has whole groups of the cases that are measured together.
+    """The number of cases in a chunk that takes about `seconds`, measured on some cases.
 
-    Errors: those of `Bench`.
+    A chunk has whole groups of the cases that are measured together. Errors are those of `Bench`.
     """
     total, group = len(bench.cases), bench.cases.group
     count = group

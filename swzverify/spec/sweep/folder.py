@@ -37,8 +37,10 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Make the folder, unless it is there, and keep other processes out of it. Error: SWZ574
-        where another sweep runs in it, or it cannot be written.
+        """Make the folder if it does not exist, and keep other processes out of it.
+
+        Raises:
+            SwzError: SWZ574 if another sweep runs in it, or if it cannot be written.
         """
         try:
             (self.path / _PARTS).mkdir(parents=True, exist_ok=True)
@@ -89,8 +91,9 @@ class Folder:
         self._write(self.path / _PARTS / f"{index:08}.parquet", data)
 
     def join(self, chunks: int, columns: Sequence[Column], manifest: Mapping[str, Any]) -> int:
-        """Write all chunks as one Parquet file and one CSV file, in the order of the cases; returns
-        the number of rows.
+        """Write all chunks as one Parquet file and one CSV file; returns the number of rows.
+
+        Rows are in the order of the cases.
         """
         files = [self.path / _PARTS / f"{index:08}.parquet" for index in range(chunks)]
         table, lines = self.path / f"{PARQUET}.new", self.path / f"{CSV}.new"

@@ -1,5 +1,6 @@
-"""The chunks of a sweep on the workers of a Dask cluster. Dask is an extra that few sweeps need,
-and has no types.
+"""The chunks of a sweep on the workers of a Dask cluster.
+
+Dask is an extra that few sweeps need, and has no types.
 """
 
 from __future__ import annotations
@@ -51,10 +52,12 @@ def client_of_slurm(jobs: int) -> Generator[Any]:
 
 
 def run_on_dask(question: Question, chunks: Sequence[Chunk], client: Any) -> Generator[tuple[Chunk, bytes], None, None]:
-    """Each chunk with its bytes, in the order in which they are done. Chunks of a worker that is lost
-    are given to another one.
+    """Each chunk with its bytes, in the order in which they finish.
 
-    Errors: those of a chunk; SWZ575 where workers died at one again and again, or all are gone.
+    Chunks of a lost worker go to another one. Errors of a chunk are passed on.
+
+    Raises:
+        SwzError: SWZ575 if workers died at one chunk repeatedly, or if all workers are gone.
     """
     distributed = import_module("distributed")
     waiting = iter(chunks)

@@ -1,5 +1,6 @@
-"""Faults of a tile or an access under each of many swizzles, by the plain definition: two elements
-in one place, an element outside the allocation, a vector torn apart.
+"""Faults of a tile or an access under each of many swizzles, by the plain definition.
+
+A fault is two elements in one place, an element outside the allocation, or a torn vector.
 """
 
 from __future__ import annotations
@@ -65,8 +66,10 @@ class TileCheck:
         return ~Frame((tile,), fields, on).inside()
 
     def torn(self, elements: int, fields: Fields, on: SwizzleOn) -> Truths:
-        """Under which swizzles vectors of so many elements do not lie together, aligned and in
-        order, along the tile's contiguous mode; under all where the mode is shorter than a vector.
+        """For each swizzle, whether it tears vectors of `elements` elements.
+
+        A vector is whole if its elements are contiguous, aligned and in order, along the tile's contiguous
+        mode. If the mode is shorter than a vector, every swizzle tears it.
         """
         tile = self.tile
         if tile.extents[tile.contiguous_mode] < elements:

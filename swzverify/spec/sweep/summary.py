@@ -22,8 +22,10 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class AxisLine:
-    """One value of an axis: how many cases have it, how many of these are free, and the fewest
-    wavefronts of a sound case, None where no case is sound.
+    """The counts of one value of an axis.
+
+    `cases` have the value, and `free` of these are free of conflicts. `wavefronts` are the fewest of a
+    sound case, None if no case is sound.
     """
 
     value: Value
@@ -34,8 +36,9 @@ class AxisLine:
 
 @dataclass(frozen=True, slots=True)
 class Heatmap:
-    """The fewest bank conflicts of a sound case for each pair of values of two axes, None where there
-    is none: `cells[row][column]`.
+    """The fewest bank conflicts of a sound case for each pair of values of two axes.
+
+    They are `cells[row][column]`, None if there is no sound case.
     """
 
     across: str
