@@ -38,7 +38,7 @@ class AffineGates:
         return 0 if a is not None and b is not None and a ^ b == 1 else None
 
     def choose(self, condition: Form, then: Form, otherwise: Form) -> Form:
-        """otherwise ^ condition & (then ^ otherwise)."""
+        """The form otherwise ^ condition & (then ^ otherwise)."""
         if condition == 1:
             return then
         if condition == 0 or then == otherwise:
@@ -103,8 +103,7 @@ def times(matrix: Sequence[int], vector: int) -> int:
 
 
 def left_inverse(matrix: Sequence[int]) -> list[int] | None:
-    """Columns L that take each column of the matrix to the unit vector of its place; None where
-    columns depend.
+    """Columns L that take column i of the matrix to unit vector i; None if columns are dependent.
 
     >>> left = left_inverse([0b110, 0b100])
     >>> [times(left, column) for column in (0b110, 0b100)]

@@ -11,8 +11,9 @@ Bounds: TypeAlias = tuple[int, int]
 
 
 def bounds(program: Sequence[Operation], variables: Mapping[int, Bounds] | None = None) -> list[Bounds]:
-    """(least, largest) of every line. Each variable has the bounds that are given for it, else all
-    values below its limit.
+    """The (least, largest) of every line.
+
+    Each variable has the bounds in `variables`, else all values below its limit.
 
     >>> x = Operation("var", 7, number=100, name="x")
     >>> bounds((x, Operation("const", 7, number=12), Operation("bvand", 7, (0, 1))))

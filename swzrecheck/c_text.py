@@ -1,7 +1,7 @@
-"""C integer expressions read from their text, once more: docs/semantics.md, section 1, without the
-front end's parser.
+"""A second reader of C integer expressions, from docs/semantics.md, section 1.
 
-What a reader of C could take for something else (`--`, `//`, `010`, an assignment) is refused.
+It does not use the front end's parser. It refuses text that a reader of C could misunderstand (`--`,
+`//`, `010`, an assignment).
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A literal (`number`), a name (`name`), or an operator with its operands. Prefix operators are
-    `u-` and the like; the others are C's, `?`, `min` and `max`.
+    """A literal (`number`), a name (`name`), or an operator with its operands.
+
+    Prefix operators are `u-` and the like; the others are C's, `?`, `min` and `max`.
     """
 
     operator: str

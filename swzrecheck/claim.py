@@ -25,8 +25,9 @@ THREAD_NAMES = frozenset({"tid", "lane", "warp", "tid_x", "tid_y", "tid_z"}).uni
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """`start` plus every multiple of `align` bytes below 2^24; with `align` 0, `start` only.
-    `memory` names the memory that it lies in.
+    """The address `start` plus every multiple of `align` bytes below 2^24; with `align` 0, `start` only.
+
+    `memory` names the memory of the base.
     """
 
     start: int
@@ -51,8 +52,9 @@ class Swizzle:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """A C expression of the coordinate that puts each element at its place, from the start of a
-    stage. `counts` says whether it counts elements or bytes.
+    """A C expression of the coordinate that gives each element's offset from the start of a stage.
+
+    `counts` says whether it counts elements or bytes.
     """
 
     over: tuple[tuple[str, int], ...]
@@ -63,11 +65,18 @@ class Placing:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Elements of so many bits at a layout: `modes` has the (extent, stride) of each leaf of each
-    mode, in order. A tile with a `placing` has no modes and no swizzle.
+    """A tile of elements at a layout.
 
-    `allocation` is that of one stage, `pitch` the way from one to the next (0 where there is one),
-    in bytes.
+    Attributes:
+        name: The name of the tile.
+        element_bits: The size of an element in bits.
+        modes: The (extent, stride) of each leaf of each mode, in order; empty with a `placing`.
+        swizzle: The swizzle, if there is one; None with a `placing`.
+        base: The base of the tile.
+        stages: The number of stages.
+        allocation: The size of one stage in bytes.
+        pitch: The distance of stages in bytes; 0 for one stage.
+        placing: The expression that places elements instead of a layout.
     """
 
     name: str
@@ -196,10 +205,23 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A warp instruction at a tile's coordinate (`tile`, `coord`, perhaps `stage`), or at `address`
-    from `base` on.
+    """A warp instruction at a tile's coordinate, or at an address.
 
-    Expressions are C texts; `constants` has the values of the names in them that are constants.
+    Attributes:
+        name: The name of the access.
+        instruction: The name of the instruction.
+        block: The shape of the block.
+        loops: The loops around the access.
+        constants: The values of the constants that expressions name.
+        tile: The name of the tile; empty for an address.
+        coord: The coordinate, a C text for each mode.
+        stage: The stage, as C text, if the access chooses it.
+        address: The byte address from `base` on, as C text.
+        base: The base of an address.
+        bytes: The size of the array, if it is known.
+        predicate: The condition under which a lane takes part, as C text.
+        assume: The conditions on iterations, as C texts.
+        unknowns: The values that each lane has of its own.
     """
 
     name: str
@@ -242,8 +264,10 @@ class IndexMap:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One instruction of a listing. `work` is its class in section 8 of docs/semantics.md. `reads`
-    has register, slot (0: not known) and reuse mark of each source.
+    """One instruction of a listing.
+
+    `work` is its class in section 8 of docs/semantics.md. `reads` has the register, the slot (0: not
+    known) and the reuse mark of each source.
     """
 
     work: str
@@ -265,8 +289,9 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class OpenValue:
-    """A value that is not known: `name` in the program, `words` for people. With `own` each lane has
-    one of its own, otherwise the lanes of a warp share it.
+    """An unknown value: `name` in the program, `words` for people.
+
+    With `own`, each lane has a value of its own; otherwise the lanes of a warp share it.
     """
 
     name: str
@@ -312,8 +337,17 @@ Subject: TypeAlias = Tile | Access | IndexMap | Listing | KernelAccess
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim: its kind, its subjects by role and name (`("tile", "A")`), its numbers, and
-    everything that these name.
+    """A claim with everything that it names.
+
+    Attributes:
+        kind: The kind of the claim.
+        of: The subjects by role and name, such as `("tile", "A")`.
+        numbers: The numbers of the claim by name.
+        tiles: The tiles by name.
+        accesses: The accesses by name.
+        maps: The index maps by name.
+        listings: The listings by name.
+        kernels: The accesses of kernels by name.
     """
 
     kind: str

@@ -1,5 +1,4 @@
-"""A question as clauses for a SAT solver: Tseitin's variables for the gates of `gates`, and DIMACS
-text.
+"""A question as clauses for a SAT solver: Tseitin's variables for the gates of `gates`, as DIMACS.
 
 Source: DIMACS CNF as the SAT competitions read it.
 """

@@ -1,7 +1,7 @@
-"""Proofs that a SAT solver writes and another program checks: CaDiCaL, then drat-trim and cake_lpr
-where installed.
+"""Proofs that a SAT solver writes and another program checks.
 
-`lrat-check` is never used: it accepts proofs that show nothing.
+CaDiCaL writes them; drat-trim checks them, and cake_lpr if it is installed. `lrat-check` is never
+used: it accepts proofs that show nothing.
 
 Source: CaDiCaL 1.5.3 and 3.0, `cadical --help`; drat-trim 2023, README; cake_lpr, README.
 """
@@ -30,8 +30,9 @@ UNSATISFIABLE = 20
 
 @dataclass(frozen=True, slots=True)
 class ProofOutcome:
-    """The outcome of a question: the programs that `checked` its proof, or the `problem` in words;
-    `refuted` tells that it has a solution.
+    """The outcome of a question: the programs that `checked` its proof, or the `problem` in words.
+
+    `refuted` says that the question has a solution.
     """
 
     checked: tuple[str, ...] = ()

@@ -163,8 +163,9 @@ def _apart(goal: Apart) -> Part:
 
 
 def _covers(goal: Covers) -> tuple[Part, ...]:
-    """For once: no two points meet one element, and each element is met. Else the points that meet
-    it are counted.
+    """The parts of a cover: no two points meet one element, and each element is met.
+
+    This is for `times` = 1. For other numbers, the points that meet an element are counted.
     """
     if goal.times == 1:
         return (_met_twice(goal), _wrong_count(goal, "an element is met by no point"))

@@ -1,8 +1,7 @@
-"""The cost of warp instructions as conditions: the rule of docs/semantics.md, section 4, over
-symbolic addresses.
+"""The cost of warp instructions as conditions over symbolic addresses.
 
-A warp instruction that is misaligned breaks a cost statement too, so that the statement needs no
-other one.
+The rule is in docs/semantics.md, section 4. A misaligned warp instruction breaks a cost statement
+too, so the statement needs no separate one for alignment.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ def cost_parts(goal: AnyCost) -> Iterator[Question]:
 
 
 class _Warp:
-    """The lanes of a warp over common free variables: each with its address and whether it is
-    active.
+    """The lanes of a warp over common free variables, each with its address and whether it is active.
 
     Each lane has copies of the variables that lanes have of their own, under its mark.
     """
@@ -146,8 +144,9 @@ def _is_crowd(rule: WarpRule, at_most: int) -> bool:
 
 
 def _crowd(goal: GatherCost, rule: WarpRule, size: int) -> Question:
-    """So many lanes of the only group that take a wavefront each: one slot, and different units in
-    ascending order; in global memory different sectors.
+    """Ask for `size` lanes of the only group that take a wavefront each.
+
+    They have one slot and different units in ascending order; in global memory different sectors.
     """
     warp = _Warp(goal, rule)
     out = warp.out

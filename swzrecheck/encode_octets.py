@@ -26,8 +26,10 @@ OCTET_LANES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """Where a lane stands in a program: whether it copies, whether its unit is of kind both, and
-    its chunk XORed with its number.
+    """The program places of a lane's values.
+
+    They say whether the lane copies, whether its unit is of kind both, and its chunk XORed with its
+    number.
     """
 
     half: int

@@ -1,9 +1,8 @@
-"""Exact integers over a program: every result is as wide as its bounds need, so that nothing ever
-wraps.
+"""Exact integers over a program: every result is as wide as its bounds need, so nothing wraps.
 
-A second arithmetic, written from docs/semantics.md, section 1; it shares nothing with the prover's.
-Every function is total: what C leaves undefined has some value here, and the caller notes that it
-must not happen.
+This is a second arithmetic, written from docs/semantics.md, section 1; it shares nothing with the
+prover's. Every function is total: what C leaves undefined has some value here, and the caller notes
+that it must not happen.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class Arithmetic:
     # --- sums and products -----------------------------------------------------------------------------------------
 
     def add(self, a: Exact, b: Exact) -> Exact:
-        """a + b."""
+        """The sum a + b."""
         if (b.low, b.high) == (0, 0):
             return a
         if (a.low, a.high) == (0, 0):
@@ -105,11 +104,11 @@ class Arithmetic:
         return reduce(self.add, values, self.number(0))
 
     def subtract(self, a: Exact, b: Exact) -> Exact:
-        """a - b."""
+        """The difference a - b."""
         return self._wrapped("bvsub", a, b, a.low - b.high, a.high - b.low)
 
     def multiply(self, a: Exact, b: Exact) -> Exact:
-        """a * b."""
+        """The product a * b."""
         for one, other in ((a, b), (b, a)):
             if one.low == one.high == 1:
                 return other
@@ -117,17 +116,17 @@ class Arithmetic:
         return self._wrapped("bvmul", a, b, min(corners), max(corners))
 
     def times(self, a: Exact, factor: int) -> Exact:
-        """a * factor."""
+        """The product a * factor."""
         return self.multiply(a, self.number(factor))
 
     # --- division --------------------------------------------------------------------------------------------------
 
     def divide(self, a: Exact, b: Exact) -> Exact:
-        """a / b, towards 0; 0 where b is 0."""
+        """The quotient a / b, rounded towards 0; 0 if b is 0."""
         return self._unless_zero(b, self._quotient(a, b))
 
     def remainder(self, a: Exact, b: Exact) -> Exact:
-        """a - b * (a / b), with the sign of a; 0 where b is 0."""
+        """The remainder a - b * (a / b), with the sign of a; 0 if b is 0."""
         if a.low >= 0 and a.high < b.low:
             return a
         return self._unless_zero(b, self._rest(a, b))
@@ -169,7 +168,7 @@ class Arithmetic:
     # --- bits ------------------------------------------------------------------------------------------------------
 
     def _above(self, a: Exact, bits: int) -> Exact:
-        """a / 2^bits, rounded down."""
+        """The quotient a / 2^bits, rounded down."""
         width = self.out.width(a.place)
         if width <= bits:
             if a.low >= 0:
@@ -180,7 +179,7 @@ class Arithmetic:
         return self.cut(found, found.low, found.high)
 
     def shift_left(self, a: Exact, b: Exact) -> Exact:
-        """a * 2^b; for another b than 0 .. 31 as for the nearest of these."""
+        """The value a * 2^b; a value of b outside 0 .. 31 counts as the nearest of these."""
         amount = self.clamp(b, 0, MAX_SHIFT)
         if amount.low == amount.high:
             return self.times(a, 1 << amount.low)

@@ -1,12 +1,11 @@
-"""A folder of certificates: one file per claim, scripts and specs by their fingerprints, and a list
-of all.
+"""A folder of certificates: one file per claim, and scripts and specs by their fingerprints.
 
     certificates.json      every claim with its file's fingerprint; written last
     claims/NAME.json       a claim's certificate
     formulas/SHA256.smt2   scripts, shared by all claims that ask the same
     specs/SHA256.yaml      the specs' texts; those of kernels are SHA256.ptx
 
-The list is written when a run ends: a folder without it is of a run that did not.
+The list is written when a run ends: a folder without it is of a run that did not end.
 """
 
 from __future__ import annotations
@@ -59,10 +58,12 @@ def claim_file(identity: str) -> str:
 
 
 def prepare(folder: str) -> None:
-    """Make the folder ready for a run: new, empty, or with certificates of an earlier run, which
-    go.
+    """Make the folder ready for a run.
 
-    Errors: SWZ606 for a folder that holds anything else, or that cannot be written.
+    The folder is new, empty, or has certificates of an earlier run, which are deleted.
+
+    Raises:
+        CertificateError: SWZ606 if the folder holds anything else or cannot be written.
     """
     root = Path(folder)
     try:

@@ -29,11 +29,11 @@ class Gates(Protocol[Bit]):
         ...
 
     def conj(self, a: Bit, b: Bit) -> Bit:
-        """a and b."""
+        """The gate a and b."""
         ...
 
     def xor(self, a: Bit, b: Bit) -> Bit:
-        """a or b, but not both."""
+        """The gate a or b, but not both."""
         ...
 
     def choose(self, condition: Bit, then: Bit, otherwise: Bit) -> Bit:

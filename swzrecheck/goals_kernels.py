@@ -1,8 +1,8 @@
-"""What the claims about accesses of kernels ask: docs/semantics.md, section 4, over the lanes of a
-block.
+"""The questions of the claims about accesses of kernels, over the lanes of a block.
 
-The coordinates of a thread, the lanes that exist and those that are equally far beyond a multiple
-of the width are derived here. The statement has the address and the guard over them.
+The rule is docs/semantics.md, section 4. The coordinates of a thread, the lanes that exist and those
+that are equally far beyond a multiple of the width are derived here. The statement has the address
+and the guard over them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ REST = "rest"
 
 
 def conflict_free(access: KernelAccess) -> Goals:
-    """No two lanes of a group that may make the access conflict. Groups do not join: what is free
-    without joins costs one wavefront a group.
+    """No two lanes of a group make the access conflict.
+
+    Groups do not join: an access that is free without joins costs one wavefront per group.
     """
     draft, program, rule = Draft(), read_program(access.program), warp_rule(access.instruction)
     out, numbers, threads = draft.out, draft.numbers, prod(access.block)

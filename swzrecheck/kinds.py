@@ -1,10 +1,9 @@
-"""The kinds of claims as a recheck knows them: what each is about, how it is said in words, and
-what decides it.
+"""The kinds of claims that a recheck knows: their subjects, their words, and what decides them.
 
-This is the one place that says what a claim is made of. The certificate says none of this: extents,
-limits, counts, which goals there are, and whether anything is excluded follow from the statement
-that is printed. Nothing of the front end's own list (`claims/`) is used: a recheck that shared it
-would share its mistakes.
+This is the only place that defines what a claim consists of. The certificate does not say it: the
+extents, limits, counts and goals, and whether anything is excluded, follow from the statement that
+is printed. Nothing of the front end's own list (`claims/`) is used: a recheck that shared it would
+share its mistakes.
 """
 
 from __future__ import annotations
@@ -22,11 +21,10 @@ _Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, KernelAccess)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a kind of claim is about, each of some roles, and the names of its numbers with their
-    least values.
+    """The subjects of a kind of claim, each of some roles, and its numbers with their least values.
 
-    `optional` says how many of the last roles may be left out, `perhaps` are numbers that may be.
-    `words` says the claim of `{0}` and `{1}`, its subjects, and of its numbers by name.
+    `optional` says how many of the last roles may be left out; `perhaps` are numbers that may be left
+    out. `words` states the claim with its subjects, `{0}` and `{1}`, and its numbers by name.
     """
 
     goals: Callable[[Claim], Goals]

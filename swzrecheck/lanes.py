@@ -32,12 +32,17 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The lanes of an access over its variables: the lane, the warp, the loops, perhaps a stage and
-    a base, and last its `own`, of which each lane has a value of its own.
+    """The lanes of an access over its variables.
 
-    `assumption` says which iterations there are, `existing` which there are before `assume:` is
-    read. The expressions mean something where each of `must_hold` is 1, at every point of
-    `present`.
+    Attributes:
+        variables: The lane, the warp, the loops, and if present a stage, a base and the `own` variables.
+        where: The first unit of a lane.
+        active: Whether the lane is active.
+        assumption: Which iterations there are.
+        existing: Which iterations there are before `assume:` is read.
+        present: The points at which each of `must_hold` must be 1.
+        must_hold: The conditions under which the expressions are defined.
+        own: The variables of which each lane has a value of its own.
     """
 
     variables: tuple[int, ...]

@@ -31,7 +31,7 @@ def origin_of(base: Base, name: str = "base") -> Origin:
 
 
 def swizzled(numbers: Arithmetic, swizzle: Swizzle, value: Exact) -> Exact:
-    """x ^ ((x & Y) >> S), Y = (2^B - 1) << (M + max(0, S)); for S < 0 it moves the other way."""
+    """The swizzle x ^ ((x & Y) >> S) with Y = (2^B - 1) << (M + max(0, S)); S < 0 shifts the other way."""
     mask = ((1 << swizzle.bits) - 1) << (swizzle.base + max(0, swizzle.shift))
     picked = numbers.bitwise("bvand", value, numbers.number(mask))
     factor = numbers.number(1 << abs(swizzle.shift))
@@ -40,8 +40,10 @@ def swizzled(numbers: Arithmetic, swizzle: Swizzle, value: Exact) -> Exact:
 
 
 def offset_of_digits(numbers: Arithmetic, tile: Tile, digits: Sequence[Exact]) -> Exact:
-    """The plain offset in elements, from a digit per leaf. A tile with a placing has its value,
-    from a digit per mode; it counts where it is not negative.
+    """The plain offset in elements, from one digit per leaf.
+
+    A tile with a placing has the value of its expression, from one digit per mode; it counts only if it
+    is not negative.
     """
     if tile.placing is not None:
         value = placed(numbers, tile.placing, digits, Conditions())
@@ -101,10 +103,10 @@ def related(first: Base, other: Base) -> bool:
 
 
 def common_origins(first: Base, other: Base) -> tuple[Origin, Origin]:
-    """The bases for a comparison: as given where they are related, else one base of the larger
-    alignment.
+    """The bases for a comparison: the given ones if they are related, else one of the larger alignment.
 
-    Errors: ValueError where nothing says how the two lie to each other.
+    Raises:
+        ValueError: Nothing says how the two bases lie to each other.
     """
     if not related(first, other) and (first.memory or other.memory or not first.align or not other.align):
         raise ValueError("nothing says how their bases lie to each other")

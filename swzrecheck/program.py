@@ -1,9 +1,8 @@
-"""The form in which a certificate holds an expression: a list of operations, each on the results of
-earlier ones.
+"""The form of an expression in a certificate: operations, each on the results of earlier ones.
 
 Nothing of `ir` is used, so that the recheck reads the text with code of its own. `Builder` makes
-such lists, and folds what is constant: an address of 32 lanes is 32 copies of one expression, most
-of each known.
+such lists, and folds constants: an address of 32 lanes is 32 copies of one expression, in which most
+values are known.
 """
 
 from __future__ import annotations

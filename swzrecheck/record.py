@@ -51,8 +51,7 @@ class Possible:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One obligation: its text, a point that keeps it from being empty, its questions, and the
-    witnesses by name.
+    """One obligation: its text, a point that shows that it is not empty, its questions and witnesses.
 
     `unwritten` says why there are no formulas.
     """
@@ -79,8 +78,18 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proved claim. `spec_sha256` names the spec's text; `exists` must be possible, else the
-    claim says nothing.
+    """A proved claim.
+
+    Attributes:
+        id: The id of the claim.
+        spec: The path of the spec.
+        spec_sha256: The fingerprint of the spec's text.
+        line: The line of the claim in the spec.
+        case: The values of the constants.
+        claim: The claim itself.
+        said: What the prover reported about its run; not judged again.
+        goals: The obligations.
+        exists: What must be possible; else the claim says nothing.
     """
 
     id: str

@@ -38,8 +38,9 @@ def assumption_of(goal: Statement) -> int:
 
 
 def may_drop(goal: Statement) -> bool:
-    """Whether a statement still says as much without its assumption. A count of points does not,
-    nor does a cost where the assumption leaves out lanes.
+    """Whether a statement has the same strength without its assumption.
+
+    A count of points has not, and a cost has not if the assumption leaves out lanes.
     """
     match goal:
         case Always() | Injective():

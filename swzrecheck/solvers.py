@@ -1,8 +1,7 @@
-"""The solvers that judge a script again: bitwuzla and cvc5, as Python packages or as programs on
-PATH.
+"""The solvers that judge a script again: bitwuzla and cvc5, as packages or as programs on PATH.
 
-Each is imported or started where it is first asked; one query has one solver of its own. Z3 is not
-among them.
+Each is imported or started at its first use, and each query has a solver of its own. Z3 is not among
+them.
 
 Source: bitwuzla 0.9.1 and cvc5 1.4.2, their Python interfaces; both programs' `--help`.
 """

@@ -35,8 +35,7 @@ class Always:
 
 @dataclass(frozen=True, slots=True)
 class Injective:
-    """Points that differ in `distinct` and agree in `shared` have ranges of `extent` units that do
-    not meet.
+    """Points that differ in `distinct` and agree in `shared` have disjoint ranges of `extent` units.
 
     A range starts at `inner`, or, with `outer` (a variable x and an image of it), at the image of
     `inner`.
@@ -68,8 +67,10 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Every warp instruction is aligned and takes at most `at_most` wavefronts (none given: has no
-    bank conflict); in global memory sectors (none given: as many as its active lanes' bytes fill).
+    """Every warp instruction is aligned and takes at most `at_most` wavefronts.
+
+    Without a number, it has no bank conflict. In global memory it is sectors; without a number, as many
+    as its active lanes' bytes fill.
     """
 
     program: Program

@@ -31,8 +31,9 @@ STILL = Step(0, exact=True)
 
 
 def steps(program: Program, variable: int, step: int, ranges: Sequence[Bounds] | None = None) -> list[Step | None]:
-    """The increase of every line when the variable at a place grows by `step`; `ranges` are the
-    program's, if known.
+    """The increase of every line when the variable at a place grows by `step`.
+
+    `ranges` are those of the program, if they are known.
 
     >>> v, four = Operation("var", 6, number=64, name="v"), Operation("const", 6, number=4)
     >>> steps((v, four, Operation("bvurem", 6, (0, 1)), Operation("bvudiv", 6, (0, 1))), 0, 8)[2:]

@@ -37,8 +37,9 @@ def exit_code(outcomes: Sequence[Rechecked]) -> ExitCode:
 
 
 def told(outcomes: Sequence[Rechecked], limits: Limits, spent_s: float, *, verbose: bool) -> list[str]:
-    """The lines of the report, with the summary at the end. Names of strangers stand in them as they are:
-    the caller escapes what acts on a terminal.
+    """The lines of the report, with the summary at the end.
+
+    Names that others wrote are not escaped: the caller escapes characters that act on a terminal.
     """
     lines: list[str] = []
     for outcome in outcomes:

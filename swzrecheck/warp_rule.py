@@ -42,8 +42,9 @@ class WarpRule:
 
     @property
     def slots(self) -> int:
-        """The units side by side in all banks. Lanes are aligned, so two units meet in all banks or
-        in none. Sectors lie in no banks.
+        """The number of units side by side in all banks.
+
+        Lanes are aligned, so two units meet in all banks or in none. Sectors lie in no banks.
         """
         return 1 if self.sectors else LINE_BYTES // self.unit_bytes
 
@@ -95,10 +96,12 @@ def _group(width_bytes: int) -> int:
 
 
 def warp_cost(rule: WarpRule, addresses: Sequence[int | None]) -> tuple[int, int]:
-    """(wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane; in
-    global memory (sectors, the sectors that so many lanes' bytes fill).
+    """The (wavefronts, minimum) of one warp from its 32 byte addresses, None for an inactive lane.
 
-    Errors: ValueError for an address that is not a multiple of the width.
+    In global memory it is (sectors, the sectors that the active lanes' bytes fill).
+
+    Raises:
+        ValueError: An address is not a multiple of the width.
 
     >>> warp_cost(warp_rule("ld.shared.b32"), [8 * lane for lane in range(32)])
     (2, 1)

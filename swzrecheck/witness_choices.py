@@ -67,11 +67,11 @@ def _examine(statement: Statement, data: Data) -> dict[str, object]:
 
 
 def _bound(rule: WarpRule, lanes: Lanes, at_most: tuple[int, ...], always: int) -> int:
-    """A bound for every choice of a warp; refused where it is too much. `always` lanes are active
-    at every value: without a limit, their bytes alone must fill as many sectors of global memory.
+    """A bound for every choice of a warp; refused if it is too much.
 
-    Groups that join take no more than they do apart. Without a limit the larger groups are looked
-    at: without a conflict there, there is none in the smaller ones.
+    `always` lanes are active at every value: without a limit, their bytes alone must fill as many
+    sectors of global memory. Groups that join take no more than they do apart. Without a limit the
+    larger groups are examined: if they have no conflict, the smaller groups have none.
     """
     for lane in lanes:
         require(all(address % rule.width_bytes == 0 for address in lane), "a lane is misaligned")

@@ -1,9 +1,9 @@
-"""The witness of a limit that no warp instruction can pass: one wavefront or sector for each lane
-with an address.
+"""The witness of a limit that no warp instruction can exceed: one wavefront or sector per lane.
 
-An aligned lane has at most one word in a bank, a copying lane is in one class of its octet, and an
-aligned lane of global memory lies in one sector. So no warp instruction costs more than it has lanes
-with addresses, whatever the addresses are. The checker reads the alignment off the expression.
+Only lanes with an address count. An aligned lane has at most one word in a bank, a copying lane is in
+one class of its octet, and an aligned lane of global memory lies in one sector. So no warp
+instruction costs more than it has lanes with addresses, for all addresses. The checker reads the
+alignment from the expression.
 """
 
 from __future__ import annotations
