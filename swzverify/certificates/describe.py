@@ -1,7 +1,6 @@
-"""From the prover's subjects to the statement of a certificate: a copy of what the front end read,
-nothing more.
+"""From the prover's subjects to the statement of a certificate: a plain copy of what was read.
 
-The only part of the way from a spec to a recheck that is believed; docs/certificates.md, "What a
+This is the only part between a spec and a recheck that must be trusted; docs/certificates.md, "What a
 recheck believes".
 """
 

@@ -118,8 +118,9 @@ def _name(access: ScannedAccess) -> str:
 
 
 def _shown(name: str, access: ScannedAccess, said: Stated) -> tuple[Claim, Goals]:
-    """The claim with its goals; of all lanes, where only that has a witness. By the octet rule fewer lanes may
-    cost more, so that all of them say nothing of some.
+    """The claim with its goals, for all lanes if only that has a witness.
+
+    By the octet rule fewer lanes may cost more, so a proof for all lanes says nothing of some.
     """
     tried: list[tuple[Claim, Goals]] = []
     for each in (said, *([] if said.row.by_octets else [replace(said, guard=TRUE)])):
@@ -131,9 +132,7 @@ def _shown(name: str, access: ScannedAccess, said: Stated) -> tuple[Claim, Goals
 
 
 def _joined(found: Sequence[Stated]) -> Stated:
-    """Several statements that differ in the address alone as one, where a value that all lanes share
-    chooses.
-    """
+    """Join statements that differ in the address alone; a value that all lanes share chooses one."""
     first = found[0]
     if any(
         (each.guard, each.facts, each.own, each.row) != (first.guard, first.facts, first.own, first.row)

@@ -1,9 +1,8 @@
-"""Worker processes that recheck one certificate at a time, each step within hard limits of time and
-memory.
+"""Worker processes that recheck one certificate at a time, within hard limits of time and memory.
 
-A worker says what it is about to do; one that does not get done with it, or dies, is ended, costs
-the certificate it was at, and is replaced. Its whole process group is ended, the solvers' programs
-that it started included.
+A worker reports each step before it starts. A worker that dies or does not finish is ended and
+replaced, and its certificate counts as not rechecked. Its whole process group is ended, also the
+solvers' programs that it started.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ Message: TypeAlias = str | Rechecked
 def recheck_all(
     folder: str, entries: Sequence[Entry], limits: Limits, processes: int, hear: Callable[[int, Rechecked], None]
 ) -> None:
-    """Recheck certificates in so many processes; `hear` gets each outcome and its place, in this
-    process.
+    """Recheck certificates in `processes` processes; `hear` gets each outcome with its index.
 
-    The workers are ended before this returns or raises, an interrupt from the keyboard included.
+    `hear` runs in this process. The workers are ended before this returns or raises, also after an
+    interrupt from the keyboard.
     """
 
     def allowed_s(step: Message | None) -> float:

@@ -337,8 +337,9 @@ class AccessRun:
 
 
 def fragment_sources(count: int, *, transposed: bool) -> tuple[Array, Array]:
-    """(lane whose row it is, byte of the row) of each byte that each lane of a warp gets, shape
-    (32, 4 * count).
+    """The source of each byte that each lane of a warp gets: (lane of the row, byte of the row).
+
+    The two arrays have the shape (32, 4 * count).
 
     Source: PTX ISA 8.7, "Warp-level matrix instructions: ldmatrix", fragment layout.
     """

@@ -1,10 +1,10 @@
-"""Costs by the slope of the clock, where no profiler may read counters: coarser, and refusing what
-it cannot tell.
+"""Costs by the slope of the clock, for machines where no profiler may read counters.
 
-A slope is a throughput. Below what the way back to the registers takes (about 2 cycles for a 4-byte
-load, 4 for one of 16 bytes) it says nothing of the banks, so wide loads whose groups joined cannot
-be told from others. Calibrated in the same run: by patterns whose cost no rule is needed for, a
-number of lanes on different words of one bank.
+They are coarser than counters, and costs that a slope cannot distinguish are refused. A slope is a
+throughput. Below the time of the return path to the registers (about 2 cycles for a 4-byte load, 4
+for one of 16 bytes) it says nothing of the banks, so wide loads whose groups joined cannot be
+distinguished from others. The slopes are calibrated in the same run, by patterns whose cost needs no
+rule: a number of lanes on different words of one bank.
 """
 
 from __future__ import annotations

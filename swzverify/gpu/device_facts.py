@@ -18,8 +18,10 @@ class DeviceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """Name, compute capability (90 for 9.0), the CUDA version that its driver serves, shared memory
-    per block.
+    """The facts of a device.
+
+    They are its name, its compute capability (90 for 9.0), the CUDA version of its driver, and its shared
+    memory per block.
 
     >>> DeviceFacts("a GPU", 90, "13.0", 232448).target
     'sm_90'
@@ -37,8 +39,11 @@ class DeviceFacts:
 
 
 def facts_of(told: Mapping[str, object]) -> DeviceFacts:
-    """What a file says of its device. Errors: KeyError, ValueError for what is missing, or is no
-    such value.
+    """The facts that a file has of its device.
+
+    Raises:
+        KeyError: A fact is missing.
+        ValueError: A value is wrong.
 
     >>> facts_of({"name": "a GPU", "capability": 90, "driver": "13.0", "shared_bytes_per_block": 232448}).name
     'a GPU'

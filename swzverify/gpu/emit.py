@@ -1,9 +1,8 @@
-"""A program that asks a device what `crosscheck` asks, for machines without Python: a .cu, a
-Makefile, a README.
+"""A program that runs the cross-check on machines without Python: a .cu, a Makefile, a README.
 
-Everything is in the .cu: the kernels, the rows, the cost patterns. It writes one file: a line of
-JSON about the device and the program, the answers as `launch.pack` has them, then the slopes of the
-clock as 32-bit floats.
+The .cu has everything: the kernels, the rows and the cost patterns. The program writes one file: a
+line of JSON about the device and the program, the answers in the format of `launch.pack`, then the
+slopes of the clock as 32-bit floats.
 """
 
 from __future__ import annotations

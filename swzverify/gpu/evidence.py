@@ -22,11 +22,10 @@ def check_evidence(recording: str | None, calibration: str | None) -> None:
 
 
 def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdict:
-    """The verdict with the recording's device as its evidence, if that measured this access and
-    agreed.
+    """The verdict with the recording's device as its evidence, if that measured this access and agreed.
 
-    It needs every row run, bases that stand for all, and every pattern counted, all of them as the
-    rule says.
+    It needs every row run, bases that stand for all, and every pattern counted, all of them as the rule
+    says.
     """
     access = _priced(claim, verdict)
     if access is None or access.target.capability != recording.capability:
@@ -40,8 +39,7 @@ def by_recording(claim: Claim, verdict: Verdict, recording: Recording) -> Verdic
 
 
 def by_calibration(claim: Claim, verdict: Verdict, calibration: Calibration) -> Verdict:
-    """The verdict with the calibration's device as its evidence, if the rule was not measured on
-    the target so far.
+    """The verdict with the calibration's device as its evidence, if the target was not measured so far.
 
     It needs every pattern of the instruction to have kept the rule, on a device of the target's
     capability.

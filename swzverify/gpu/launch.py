@@ -44,8 +44,7 @@ def first_bits(places: Places, unit_bits: int) -> NDArray[np.int64]:
 
 
 def base_indices(place: Origin, seen: Sequence[int]) -> tuple[int, ...]:
-    """Values of the base's variable: the first two, the last, and those of the `seen` addresses in
-    bytes.
+    """Values of the base's variable: the first two, the last, and those of the addresses in `seen`.
 
     >>> base_indices(Origin(0, 16, 64), [32, 33])
     (0, 1, 2, 63)
@@ -79,12 +78,23 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One block of `threads` threads of a kernel, run once per pass; the parameters are those of
-    `source.SIGNATURE`.
+    """One block of a kernel, run once per pass; its parameters are those of `source.SIGNATURE`.
 
-    `places`, `values_words` and `source_bytes` are the sizes of the arrays; `image` tells whether
-    the shared memory is wanted at the end. With `faults` the launch is there to fail, and gets a
-    process of its own.
+    Attributes:
+        kernel: The name of the kernel.
+        threads: The number of threads of the block.
+        rows: The values of the row variables, for each row.
+        base: The value of the base's variable.
+        window: The model's address of the first byte of the block's shared memory.
+        window_bytes: The size of that memory.
+        passes: The number of passes.
+        touch: Whether the kernel accesses memory, beyond reporting places.
+        places: The size of the array of places.
+        values_words: The size of the array of values.
+        source_bytes: The size of the array of sources in global memory.
+        image: Whether the shared memory is wanted at the end.
+        faults: Whether the launch is expected to fail; it gets a process of its own.
+        box: The TMA load, if this launch is one.
     """
 
     kernel: str

@@ -55,8 +55,9 @@ class Plan:
 
 
 def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str = "") -> Plan:
-    """The runs that these claims need. A block has `room_bytes` of shared memory; kernels' names
-    begin with `prefix`.
+    """The runs that these claims need.
+
+    A block has `room_bytes` of shared memory. Kernels' names start with `prefix`.
     """
     wanted: dict[Key, _Wanted] = {}
     for claim, verdict in claims:

@@ -42,9 +42,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class CostSeen:
-    """The costs counted for the patterns of one access: how many there are and were run, the worst,
-    and how many had conflicts. `differing` counts those that break the rule; the first ones are in
-    words.
+    """The costs counted for the patterns of one access.
+
+    `counted` of the `patterns` were run. `wavefronts` is the worst cost, and `conflicted` patterns had
+    conflicts. `differing` patterns break the rule; `differences` has the first ones in words.
     """
 
     patterns: int

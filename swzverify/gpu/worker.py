@@ -1,9 +1,9 @@
-"""The process that owns the device: `python -m swzverify.gpu.worker functions|faults|counts|clocks
-FOLDER`.
+"""The process that owns the device: `python -m swzverify.gpu.worker JOB FOLDER`.
 
-It reads jobs from the folder and writes answers beside them; it knows nothing of specs. A kernel
-that hangs or faults takes this process with it, not the one that compares. The exit status is 3
-where there is no device or no way to it, with one line in FOLDER/refused that says what is missing.
+JOB is functions, faults, counts or clocks. The process reads jobs from the folder and writes answers
+beside them; it knows nothing of specs. A kernel that hangs or faults ends this process, not the one
+that compares. If there is no device or no way to it, the exit status is 3, and FOLDER/refused has one
+line that says what is missing.
 """
 
 from __future__ import annotations

@@ -109,8 +109,9 @@ def assert_conflict_free(access: object, **given: Unpack[OfAccess]) -> Verdict:
 
 @takes_keywords
 def assert_wavefronts(access: object, *, at_most: int, **given: Unpack[OfAccess]) -> Verdict:
-    """Assert that no warp instruction takes more than `at_most` wavefronts; arguments as in
-    `assert_conflict_free`.
+    """Assert that no warp instruction takes more than `at_most` wavefronts.
+
+    Arguments are those of `assert_conflict_free`.
 
     >>> assert_wavefronts(lambda lane: 8 * lane, at_most=2, instruction="ld.shared.b32", threads=32).measure.wavefronts
     2

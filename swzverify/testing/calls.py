@@ -1,9 +1,9 @@
-"""Plain Python functions as subjects: every value is asked for once, in plain integers, and nothing
-beyond is claimed: what holds is `checked`, not `proved`.
+"""Plain Python functions as subjects, called once for every value in plain integers.
 
-A function of a lane, and of loop variables by their names, gives the byte address that the lane
-touches, or None where it touches nothing; a function of an element's index gives the element's byte
-address. What it raises goes to the caller.
+Nothing beyond these values is claimed: what holds is `checked`, not `proved`. A function of a lane,
+and of loop variables by their names, gives the byte address that the lane touches, or None if it
+touches nothing. A function of an element's index gives the element's byte address. Exceptions of the
+function go to the caller.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ _LARGEST = max(TARGETS.values(), key=lambda target: target.shared_bytes_per_bloc
 
 
 def addresses_of(function: Called, count: int, what: str, at: Mapping[str, int] | None = None) -> Addresses:
-    """The value for each of `count` lanes or indices, loop variables given by their names. Error:
-    SWZ806 what is neither an integer nor None.
+    """The value for each of `count` lanes or indices; loop variables are passed by their names.
+
+    Raises:
+        SwzError: SWZ806 if a value is neither an integer nor None.
 
     >>> addresses_of(lambda lane: 4 * lane if lane else None, 3, "lane")
     [None, 4, 8]

@@ -131,12 +131,12 @@ def lanes_of(
     own: Mapping[str, Sequence[int]] | None = None,
     compared: bool = False,
 ) -> list[Lane]:
-    """The 32 lanes of the warp instruction at `where`: `warp`, the loops by value, `stage` and
-    `base` as they apply; `own` has the values of each lane's own, lane by lane.
+    """The 32 lanes of the warp instruction at `where`.
 
-    `compared`: an iteration that does not exist, or that the assumptions exclude, has lanes that
-    are not active; such a case is a difference for `equivalent`, and no case at all for every other
-    claim.
+    `where` has `warp`, the loops by value, and `stage` and `base` if they apply. `own` has the values of
+    each lane's own, lane by lane. With `compared`, an iteration that does not exist, or that the
+    assumptions exclude, has inactive lanes: such a case is a difference for `equivalent`, and no case for
+    every other claim.
     """
     access = _only(Access, access)
     extents = () if access.tile is None else access.tile.extents

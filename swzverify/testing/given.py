@@ -86,8 +86,12 @@ _KINDS: Sequence[tuple[str, type | tuple[type, ...], str, str]] = (
 
 
 def check_int(name: str, value: object) -> None:
-    """Refuse what is no int, of Python or numpy: a bool would count as 1, None as nothing, infinity as
-    no bound. Error: SWZ105.
+    """Refuse a value that is no int of Python or numpy.
+
+    A bool would count as 1, None as nothing, infinity as no bound.
+
+    Raises:
+        SwzError: SWZ105.
 
     >>> check_int("at_most", True)
     Traceback (most recent call last):

@@ -133,7 +133,7 @@ def _read(subject: object, given: Given) -> _Read | None:
 
 
 def _composed(subject: object) -> _Read | None:
-    """pycute's composition of a swizzle with a layout: it acts on offsets."""
+    """The composition of a swizzle with a layout in pycute; the swizzle acts on offsets."""
     outer, offset, inner = (getattr(subject, name, _MISSING) for name in ("layoutB", "offset", "layoutA"))
     # By identity: their layouts compare themselves only with layouts.
     if any(part is _MISSING for part in (outer, offset, inner)):
