@@ -89,6 +89,4 @@ class _Commands(click.Group):
     help="Show the version and exit.",
 )
 def main() -> None:
-    """Prove shared-memory layouts of GPU kernels right: one to one, aligned, free of bank
-    conflicts.
-    """
+    """Prove shared-memory layouts of GPU kernels right: one to one, aligned, without bank conflicts."""

@@ -30,8 +30,12 @@ def check_tests(path: str, specs: Sequence[str], named: Mapping[str, str]) -> No
 
 
 def save_tests(path: str, report: Report, target: str | None, *, quiet: bool) -> None:
-    """Write the tests, proved for the target, and say to standard error what was written, or why
-    nothing was. Errors: SWZ504.
+    """Write the tests, proved for the target, and report on standard error what was written.
+
+    If nothing was written, the report says why.
+
+    Raises:
+        SwzError: SWZ504.
     """
     written = save_case_tests(path, report, target)
     if quiet:

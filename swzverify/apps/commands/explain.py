@@ -127,8 +127,9 @@ def _with_limit(explanation: Explanation, found: SpecClaim) -> Explanation:
 
 
 def _claim(spec: Spec, text: str, wanted: ExplainOptions) -> SpecClaim:
-    """The claim of an id, or of the part behind the file, as in `read_A::conflict_free`; of several
-    cases the first one with the values of `--at`.
+    """The claim with an id, or with the part of an id after the file, as in `read_A::conflict_free`.
+
+    Of several cases it is the first one with the values of `--at`.
     """
     known = {each.id.split("::", 1)[-1]: each for each in spec.claims}
     named = [each for each in spec.claims if text in (each.id, each.id.split("::", 1)[-1])] or [

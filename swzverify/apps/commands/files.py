@@ -28,8 +28,10 @@ def check_output(output: str | None, specs: Sequence[str], option: str) -> None:
 
 
 def check_ours(option: str, named: Mapping[str, str], specs: Sequence[str], is_ours: Callable[[str], bool]) -> None:
-    """Refuse, before minutes of work, the file of an option that cannot be written, that is not ours, or
-    that has another use. `named` are the files that options name, by the option.
+    """Refuse, before minutes of work, the file of an option that cannot or must not be written.
+
+    It must not be written if it is not ours or has another use. `named` are the files that options name,
+    by the option.
     """
     path = named.get(option)
     if path is None:

@@ -1,5 +1,6 @@
-"""Where the reports of `swzverify prove` and `swzverify scan` go, and as what: one to the terminal
-or `--output`, others by `--report`.
+"""The destinations and formats of the reports of `swzverify prove` and `swzverify scan`.
+
+One report goes to the terminal or `--output`, others by `--report`.
 """
 
 from __future__ import annotations

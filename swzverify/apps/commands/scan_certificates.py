@@ -19,8 +19,12 @@ def prepare_certificates(folder: str | None) -> None:
 
 
 def save_certificates(folder: str | None, found: Sequence[ScannedFile]) -> None:
-    """List the certificates, and say to standard error how many there are and why some accesses have
-    none. Errors: SWZ606.
+    """List the certificates, and report on standard error how many there are.
+
+    The report also says why some accesses have none.
+
+    Raises:
+        SwzError: SWZ606.
     """
     if folder is None:
         return

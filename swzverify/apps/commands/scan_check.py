@@ -63,8 +63,10 @@ def spelled(options: ScanOptions) -> str:
 
 
 def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[list[ScannedFile], Check]:
-    """The files with their counts, and what to say of all. Errors: SWZ545 where no kernel of the
-    files was profiled.
+    """The files with their counts, and what to say about all of them.
+
+    Raises:
+        SwzError: SWZ545 if no kernel of the files was profiled.
     """
     places = [(number, each) for number, file in enumerate(files) if file.listing for each in file.listing.sections]
     if not places:

@@ -80,8 +80,12 @@ def show(wanted: ShowOptions, most_rows: int = MAX_ROWS) -> Picture:
 
 
 def subject_of(wanted: ShowOptions) -> Subject:
-    """The tile or the accesses that are named. Errors: those of `show` for what is not there;
-    SWZ409 an access to global memory, which has no picture.
+    """The tile or the accesses that are named.
+
+    Errors of `show` for names that do not exist are passed on.
+
+    Raises:
+        SwzError: SWZ409 for an access to global memory, which has no picture.
     """
     found = _of_spec(wanted.what, wanted) if is_file(wanted.what) else _of_notation(wanted.what, wanted)
     for each in found.accesses:

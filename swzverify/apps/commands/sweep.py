@@ -166,8 +166,9 @@ def _question(options: SweepOptions) -> tuple[Question, Bench]:
 
 
 def _fingerprint(variants: Variants) -> str:
-    """What the cases depend on: the text, the code's constants, and the files that the spec or a
-    value of an axis names.
+    """A fingerprint of everything on which the cases depend.
+
+    It covers the text, the code's constants, and the files that the spec or a value of an axis names.
     """
     spec = variants.checked.spec
     digest = hashlib.sha256(variants.text.encode())

@@ -180,7 +180,11 @@ def _part(spec: Spec, tile: str) -> TilePart:
 
 def problem_of(spec: Spec, name: str, wanted: SynthOptions) -> tuple[Problem, list[int | None]]:
     """The problem of a tile, and for each case of the constants its variant; equal cases share one.
-    Errors: those of `Problem`, SWZ563 a tile without room.
+
+    Errors of `Problem` are passed on.
+
+    Raises:
+        SwzError: SWZ563 for a tile without room.
     """
     part = _part(spec, name)
     variants: list[Variant] = []

@@ -1,6 +1,5 @@
-"""Two states of a repository's claims: what is added, deleted or weaker, and which verdicts
-changed.
+"""Compare the claims of two states of a repository: added, deleted and weaker ones, and verdicts.
 
-A claim of the newer state counts as *at least as strong* only where that is shown; everything else
+A claim of the newer state counts as *at least as strong* only if that is shown; every other claim
 counts as weaker.
 """

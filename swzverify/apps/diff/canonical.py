@@ -21,8 +21,9 @@ Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
 
 
 def canonical(value: object, *, named: bool = True) -> Canon:
-    """What a claim or subject says; without `named`, whatever tiles, accesses, memories and loops
-    are called.
+    """A normal form of a claim or subject; without `named`, the names of its parts do not matter.
+
+    The parts are tiles, accesses, memories and loops.
 
     >>> from swzverify.claims import Injective
     >>> from swzverify.layout import Layout

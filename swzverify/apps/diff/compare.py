@@ -22,8 +22,10 @@ from swzverify.subjects import Access, IndexMap, Listing, Tile
 
 
 def differences(before: SpecClaim, after: SpecClaim, gone: Collection[str] = ()) -> tuple[Change, ...]:
-    """Every difference in what a claim says; its line, `because` and `source` say nothing. `gone` are
-    files of the older side that the newer one does not have.
+    """Every difference in the meaning of a claim.
+
+    Its line, `because` and `source` have no effect on the meaning. `gone` are files of the older side
+    that the newer side does not have.
     """
     told = (*_expectation(before.expected, after.expected), *no_longer_followed(before, after, gone))
     if canonical(before.claim) == canonical(after.claim):

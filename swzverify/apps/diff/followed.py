@@ -19,10 +19,10 @@ _NOTE = "it no longer follows the code"
 
 
 def no_longer_followed(before: SpecClaim, after: SpecClaim, gone: Collection[str] = ()) -> list[Change]:
-    """What the older claim's spec reads from the code, and the newer one's does not, or reads
-    elsewhere. `gone` are files of the older side that the newer one does not have: a file with the
-    same place beside its spec is then the same file, moved. Where the old file is still there, it is
-    a copy.
+    """What the older claim's spec reads from the code, and the newer one's does not or reads elsewhere.
+
+    `gone` are files of the older side that the newer one does not have. A file with the same place
+    beside its spec is then the same file, moved. If the old file is still there, the other is a copy.
     """
     return [*_constants(before, after, gone), *_code(before, after, gone)]
 

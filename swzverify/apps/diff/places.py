@@ -25,8 +25,9 @@ def period_bytes(tiles: tuple[Tile, ...], elements: int = 1) -> int:
 
 
 def base_change(before: Base, after: Base, name: str, period: int | None) -> Change | None:
-    """What became of a base; None where it is the same. Without a period, only a base that includes
-    every old address is no loss.
+    """The change of a base; None if it is the same.
+
+    Without a period, only a base that includes every old address is no loss.
 
     >>> from swzverify.subjects import AlignedBase, FixedBase
     >>> bases = (AlignedBase(1024), AlignedBase(16), FixedBase(0))

@@ -60,8 +60,9 @@ def compare(wanted: DiffOptions, *, watch: Callable[[Progress], None] | None = N
 
 
 def _gone(old: Side, new: Side, claims: Sequence[Placed]) -> frozenset[str]:
-    """The files with claims, and those with code that claims follow, that the newer side has not. Two
-    spec files lie in two places: the code beside the one is what the code beside the other was.
+    """The files with claims, or with code that claims follow, that the newer side does not have.
+
+    Two spec files lie in two places: the code beside one corresponds to the code beside the other.
     """
     code = frozenset(each.file for placed in claims for each in (*placed.claim.read, *placed.claim.code))
     files = code.union(each.file for each in claims)

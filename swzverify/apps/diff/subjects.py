@@ -351,8 +351,10 @@ def _map_base(before: IndexMap, after: IndexMap) -> list[Change]:
 
 
 def listing_changes(before: Listing, after: Listing) -> list[Change]:
-    """The differences between two listings: their code is the kernel's own. Their target is not, nor
-    is how many of their instructions count.
+    """The differences between two listings.
+
+    Their code is the kernel's own. Their target is not, and neither is the number of instructions that
+    count.
     """
     changes: list[Change] = []
     if before.target != after.target:

@@ -1,5 +1,6 @@
-"""The tile with the lanes of one warp instruction in it: a picture of `show`, in which each cell
-knows its banks and lanes.
+"""The tile with the lanes of one warp instruction: a picture of `show` with data in each cell.
+
+Each cell knows its banks and lanes.
 """
 
 from __future__ import annotations
@@ -77,8 +78,10 @@ def _first_coordinate(run: Chosen) -> tuple[int, int] | None:
 
 
 def physical_board(tile: Tile, run: Chosen | None) -> Board:
-    """Memory in rows of 128 bytes, from the row of the first lane on. Errors: SWZ581 elements that
-    do not fill such rows.
+    """Memory in rows of 128 bytes, from the row of the first lane on.
+
+    Raises:
+        SwzError: SWZ581 if elements do not fill such rows.
     """
     base = base_bytes(tile, run)
     found = physical(tile, View(base=base, most_rows=MOST_ROWS))

@@ -1,5 +1,4 @@
-"""Panels and tables as HTML; each cell has its lanes, banks and groups, so that the page can follow
-them.
+"""Panels and tables as HTML; each cell has its lanes, banks and groups for the page to follow.
 
 Each number that the page shows is in its text: the script compares lists, and computes nothing.
 """

@@ -75,8 +75,10 @@ def refusal(request: Request, known: frozenset[str]) -> Refusal | None:
 
 
 def may_compute(request: Request) -> bool:
-    """Whether the page itself or a person sent the request; a link on another site opens the page,
-    but nothing is computed for it. Programs that are no browsers send no such header.
+    """Whether the page itself or a person sent the request.
+
+    A link on another site opens the page, but nothing is computed for it. Programs that are no browsers
+    send no such header.
     """
     return request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 

@@ -98,8 +98,10 @@ def spec_text(state: State) -> SpecText:
 
 
 def _extents(state: State) -> tuple[int, ...]:
-    """The modes' extents. Error: `WrongStateError` for a layout that cannot be read or is too
-    large.
+    """The modes' extents.
+
+    Raises:
+        WrongStateError: The layout cannot be read or is too large.
     """
     if state.order != "layout":
         return state.rows, state.columns

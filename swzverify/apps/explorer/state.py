@@ -121,8 +121,10 @@ class WrongStateError(SwzError):
 
 
 def fields_of(query: str) -> dict[str, str]:
-    """The names and values of a query string, not yet checked. Error: `WrongStateError` for one that
-    is too long, or has a name twice.
+    """The names and values of a query string, not yet checked.
+
+    Raises:
+        WrongStateError: The string is too long, or has a name twice.
     """
     try:
         if len(query) > MOST_QUERY:

@@ -82,8 +82,10 @@ def _vectors(state: State, vector: int, rows: int, columns: int) -> ThreadMap:
 
 
 def _matrices(state: State, row: Instruction, vector: int, rows: int, columns: int) -> ThreadMap:
-    """Each lane has the address of a row of 8 elements of 16 bits: lanes go down 8 or 16 rows, and
-    with 32 lanes the second half begins a vector further on.
+    """The thread map of a matrix instruction: each lane has the address of a row of 8 elements.
+
+    Elements have 16 bits. Lanes go down 8 or 16 rows; with 32 lanes the second half starts one vector
+    further on.
     """
     lanes = row.address_lanes if row.warp_wide else LANES
     high = min(lanes, 16)

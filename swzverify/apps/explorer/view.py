@@ -1,5 +1,6 @@
-"""What the page shows for a state: its spec, judged as by `prove`, drawn as by `show` and explained
-as by `explain`.
+"""The contents of the page for a state.
+
+They are its spec, judged as by `prove`, drawn as by `show` and explained as by `explain`.
 """
 
 from __future__ import annotations
@@ -89,10 +90,12 @@ class Shown:
 
 
 def shown_of(state: State, *, changes: bool = True) -> Shown:
-    """Everything that the page shows; without `changes` the explanation leaves out other swizzles
-    and pads.
+    """Everything that the page shows.
 
-    Error: `WrongStateError` for a state that has no spec that can be judged.
+    Without `changes`, the explanation leaves out other swizzles and pads.
+
+    Raises:
+        WrongStateError: The state has no spec that can be judged.
     """
     text = spec_text(state)
     spec = _spec(text)

@@ -11,8 +11,9 @@ from swzverify.apps.options.declare import POSITIVE, Options, option, several
 
 @dataclass(frozen=True, slots=True)
 class CalibrateOptions(Options):
-    """Run discriminating address patterns of every instruction on this GPU and hold its counters
-    against the rule.
+    """Hold the counters of this GPU against the cost rule.
+
+    It runs address patterns of every instruction that discriminate between possible rules.
 
     \b
     Exit codes:

@@ -9,8 +9,9 @@ from swzverify.apps.options.declare import Options, argument, flag, option
 
 @dataclass(frozen=True, slots=True)
 class CrosscheckOptions(Options):
-    """Hold the claims of spec files against the GPU at hand: the same maps, the real instructions,
-    the counters.
+    """Hold the claims of spec files against the GPU at hand.
+
+    The GPU evaluates the same maps, runs the real instructions, and counts their costs.
 
     \b
     Exit codes:

@@ -20,11 +20,11 @@ class Allow(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffOptions(Options):
-    """Tell which claims were added, deleted or weakened between BASE and HEAD, and which verdicts
-    changed.
+    """List the claims that were added, deleted or weakened between BASE and HEAD.
 
-    Each is a spec file, a folder, or a git revision such as main, HEAD~1 or v1.2:path. git:NAME is
-    a revision whatever file has that name; without HEAD, the working tree is meant.
+    Claims whose verdict changed are listed too. BASE and HEAD are each a spec file, a folder, or a
+    git revision such as main, HEAD~1 or v1.2:path. git:NAME is a revision whatever file has that
+    name; without HEAD, the working tree is meant.
 
     \b
     Exit codes:

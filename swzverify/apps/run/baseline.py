@@ -86,8 +86,7 @@ def known_failures(report: Report) -> tuple[KnownFailure, ...]:
 
 
 def accept_known(report: Report, known: tuple[KnownFailure, ...]) -> Report:
-    """The report with the known failures accepted, and with those that no longer fit told beside
-    it.
+    """The report with the known failures accepted, and a list of those that no longer fit.
 
     >>> known = KnownFailure("a.yaml::A::injective", Outcome.REFUTED, Outcome.PROVED, "all elements")
     >>> accept_known(Report(()), (known,)).baseline.unseen

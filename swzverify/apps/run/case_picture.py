@@ -11,8 +11,9 @@ from swzverify.explain.pictures.views.refuted import refuted
 
 
 def case_picture(claim: Claim, verdict: Verdict) -> Picture | None:
-    """The warp instruction of the counterexample; None where no cost is claimed, and where there is
-    nothing to draw, as of a misaligned lane.
+    """The warp instruction of the counterexample.
+
+    None if no cost is claimed, or if there is nothing to draw, as for a misaligned lane.
     """
     found = verdict.counterexample
     if not isinstance(claim, CostClaim) or verdict.measure is None or found is None or found.point is None:

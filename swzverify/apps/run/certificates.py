@@ -34,8 +34,9 @@ def certify_claim(folder: str, spec: Spec, claim: SpecClaim, judgement: Judgemen
 
 
 def certify_accesses(folder: str, path: str, text: str, accesses: Iterable[ScannedAccess]) -> tuple[ScannedAccess, ...]:
-    """The accesses of a function, each free one with the id of the certificate that is written, or with
-    the reason for none.
+    """The accesses of a function, with certificates for the free ones.
+
+    Each free access has the id of the certificate that is written, or the reason for none.
     """
     from swzverify.certificates.make_kernels import KernelText, certify_access  # noqa: PLC0415 - as above
     from swzverify.compiled.scan import Verdict  # noqa: PLC0415 - as above

@@ -98,10 +98,10 @@ def _matching(pattern: str, problems: list[Problem]) -> list[str]:
 
 
 def _expanded(pattern: str) -> list[str]:
-    """As `glob.glob(pattern, recursive=True)`, but `**` follows no links to folders: two links that
-    loop have no end.
+    """Expand a pattern as `glob.glob(pattern, recursive=True)`, but `**` follows no links to folders.
 
-    Names that begin with a dot match only where the pattern's part does too.
+    Two links that loop would have no end. Names that start with a dot match only if the pattern's part
+    does too.
     """
     drive, rest = os.path.splitdrive(pattern)
     parts = rest.replace(os.altsep or os.sep, os.sep).split(os.sep)

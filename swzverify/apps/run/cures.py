@@ -24,8 +24,10 @@ _Key: TypeAlias = tuple[Hashable, ...]
 
 @dataclass(slots=True)
 class KnownCures:
-    """What was found within one file: changes by claim and surroundings, and for each tile its cases
-    that differ, by what is claimed of it there.
+    """The cures found within one file.
+
+    `found` has changes by claim and surroundings. `cases` has for each tile its cases that differ, by
+    the claims on it there.
     """
 
     found: dict[_Key, tuple[Cure, ...]] = field(default_factory=dict[_Key, tuple[Cure, ...]])
@@ -35,10 +37,10 @@ class KnownCures:
 def with_cures(
     result: ClaimResult, spec: Spec, claim: SpecClaim, options: Options, known: KnownCures | None = None
 ) -> ClaimResult:
-    """The result of a refuted claim, with the changes that help, and the constants that decide how
-    its tile lies. `known` remembers what was found for the same claim among the same others.
+    """The result of a refuted claim, with the changes that help and the constants that decide its tile.
 
-    A fault in this search costs no verdict: it is noted.
+    `known` remembers the cures of the same claim among the same other claims. A fault in this search
+    costs no verdict: it is noted.
     """
     if not isinstance(claim.claim, CostClaim):
         return result
@@ -59,11 +61,10 @@ def with_cures(
 
 
 def _beside(spec: Spec, claim: SpecClaim, access: Access, known: KnownCures) -> Surroundings:
-    """The claims and accesses of the claim's own case that are about the same tile, and those of the
-    other cases in which something else is claimed of the tile of that name.
+    """The context of a claim: claims and accesses of its case on the same tile, and the other cases.
 
-    A base at a multiple of more bytes has fewer addresses, so it breaks no other claim on a bare
-    access.
+    The other cases are those in which something else is claimed of the tile of that name. A base at a
+    multiple of more bytes has fewer addresses, so it breaks no other claim on a bare access.
     """
     if access.tile is None:
         return Surroundings((), (access,), spec.tma_tiles)

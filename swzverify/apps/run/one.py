@@ -32,9 +32,10 @@ MOST_KNOWN = 1024
 
 @dataclass(slots=True)
 class Known:
-    """What was found of claims within one run's settings. A claim that is stated again, in another
-    case or file, is not judged again. Cures depend on the rest of a file, and `seen` holds its
-    objects: `next_file` forgets both.
+    """The results of claims within one run's settings.
+
+    A claim that is stated again, in another case or file, is not judged again. Cures depend on the rest
+    of a file, and `seen` holds its objects: `next_file` forgets both.
     """
 
     judgements: dict[Hashable, Judgement] = field(default_factory=dict[Hashable, Judgement])
@@ -65,8 +66,9 @@ class Judged:
 def run_spec(
     file: str, settings: Settings, tell: Callable[[Judged], None], known: Known | None = None
 ) -> list[Problem]:
-    """Prove the spec's claims in order, tell each as it is judged, and return what is wrong with
-    the file. `known` remembers claims of files that were proved with the same settings.
+    """Prove the spec's claims in order, report each as it is judged, and return the file's problems.
+
+    `known` remembers claims of files that were proved with the same settings.
     """
     spec = read_spec(file, settings.target, settings.stdin if file == STDIN else None)
     if not isinstance(spec, Spec):

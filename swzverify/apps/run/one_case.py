@@ -13,10 +13,12 @@ _T = TypeVar("_T")
 
 
 def one_case(spec: Spec, at: Mapping[str, int]) -> tuple[SpecCase, tuple[str, ...]]:
-    """The first case of the constants, or the first one with the values of `at`; and that case in
-    words where there are several.
+    """The first case of the constants with the values of `at`, and that case in words.
 
-    `at` may name what is no constant. Error: SWZ581 where no case has those values.
+    There are no words if there is one case. `at` may name values that are no constants.
+
+    Raises:
+        SwzError: SWZ581 if no case has those values.
     """
     names = {name for case in spec.cases for name in case.chosen}
     asked = {name: value for name, value in at.items() if name in names}

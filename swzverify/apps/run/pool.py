@@ -20,10 +20,10 @@ Message: TypeAlias = ClaimResult | list[Problem]
 
 
 def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: Callable[[int, Message], None]) -> None:
-    """Prove the files in so many processes; `hear` gets every message with its file's place, in
-    this process.
+    """Prove the files in `processes` processes; `hear` gets every message with its file's index.
 
-    The workers are ended before this returns or raises, an interrupt from the keyboard included.
+    `hear` runs in this process. The workers are ended before this returns or raises, also after an
+    interrupt from the keyboard.
     """
     # Large files first: the last ones to end are then short, and no process waits long for another.
     order = sorted(range(len(files)), key=lambda place: -_size_bytes(files[place]))

@@ -48,8 +48,9 @@ def run_specs(
     problems: Sequence[Problem] = (),
     watch: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Prove every spec's claims. `problems` were found before and lead the report's; `watch` sees
-    the progress.
+    """Prove every spec's claims.
+
+    `problems` were found before and come first in the report; `watch` sees the progress.
 
     >>> run_specs([], Settings()).exit_code.name
     'NO_CLAIM'

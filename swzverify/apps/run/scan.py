@@ -38,8 +38,10 @@ FEW_FUNCTIONS = 8
 
 @dataclass(frozen=True, slots=True)
 class LaunchFacts:
-    """What is known of a kernel's launches: the shape of the block (None: what the text says), what is
-    given of parameters, and the bytes of dynamic shared memory.
+    """What is known of a kernel's launches.
+
+    `block` is the shape of the block (None: that of the text), `given` has values of parameters, and
+    `smem` is the number of bytes of dynamic shared memory.
     """
 
     block: BlockShape | None = None
@@ -49,8 +51,10 @@ class LaunchFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """A PTX text that was read: the file's name, where the text was in it, the text, its module,
-    and its machine code, or why there is none.
+    """A PTX text that was read, with its module.
+
+    `name` is the file's name, and `origin` the place of the text in it. `machine` is its machine code;
+    `no_machine` says why there is none.
     """
 
     name: str

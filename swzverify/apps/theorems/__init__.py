@@ -1,6 +1,4 @@
-"""General theorems: what one is, how Z3 settles it, where the proofs are found and how they are
-listed.
-"""
+"""General theorems: their form, their proof by Z3, where the proofs are found, and their list."""
 
 from __future__ import annotations
 

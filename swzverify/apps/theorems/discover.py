@@ -1,5 +1,6 @@
-"""Finds the theorems: every file of the folder `proofs`, which lies beside the package or,
-installed, inside it.
+"""Finds the theorems: every file of the folder `proofs`.
+
+The folder lies beside the package or, if installed, inside it.
 """
 
 from __future__ import annotations
@@ -47,8 +48,10 @@ def proofs_folder() -> Path:
 
 
 def find_theorems() -> tuple[Theorem, ...]:
-    """All theorems, by file and in the order of each. ValueError where two share a name or a
-    reference dangles.
+    """All theorems, by file and in the order of each file.
+
+    Raises:
+        ValueError: Two theorems share a name, or a reference is wrong.
 
     >>> sum(theorem.name == "swizzle-involution" for theorem in find_theorems())
     1
@@ -71,8 +74,11 @@ def find_families() -> tuple[Family, ...]:
 
 
 def check_catalogue(theorems: list[Theorem]) -> None:
-    """Refuses two theorems with one name, and a refuted theorem that names no proved one as its
-    mended form.
+    """Check the names of theorems, and the references of refuted theorems.
+
+    Raises:
+        ValueError: Two theorems have one name, or a refuted theorem names no proved one as its mended
+            form.
     """
     by_name = {theorem.name: theorem for theorem in theorems}
     if len(by_name) < len(theorems):
@@ -84,8 +90,10 @@ def check_catalogue(theorems: list[Theorem]) -> None:
 
 
 def select_theorems(theorems: tuple[Theorem, ...], names: tuple[str, ...]) -> tuple[Theorem, ...]:
-    """Those whose name holds one of the texts; all when there are none. Error: SWZ506 where a text
-    is in no name.
+    """The theorems whose name contains one of the texts; all if there are no texts.
+
+    Raises:
+        SwzError: SWZ506 if a text is in no name.
     """
     for text in names:
         if not any(text in theorem.name for theorem in theorems):
@@ -108,9 +116,9 @@ def _import_package(folder: Path) -> None:
 
 
 def _first_paragraph(text: str) -> str:
-    """The first paragraph of a docstring, on one line.
+    r"""The first paragraph of a docstring, on one line.
 
-    >>> _first_paragraph("What holds of swizzles,\\nand of pads.\\n\\nMore.")
+    >>> _first_paragraph("What holds of swizzles,\nand of pads.\n\nMore.")
     'What holds of swizzles, and of pads.'
     """
     return " ".join(text.strip().split("\n\n")[0].split())

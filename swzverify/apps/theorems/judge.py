@@ -1,5 +1,6 @@
-"""A theorem's verdict from the answers to its obligations, counterexamples replayed in plain Python
-integers.
+"""A theorem's verdict from the answers to its obligations.
+
+Counterexamples are replayed in plain Python integers.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from swzverify.apps.theorems.theorem import Outcome, Theorem
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What became of a theorem: the outcome, a reason where one is needed, and the answers that it
-    rests on.
+    """The result of judging a theorem: the outcome, a reason if one is needed, and the answers.
 
-    `counterexample` is the obligation that fails, with the point where it fails. All of it is plain
-    data that can go through a pipe.
+    `counterexample` is the obligation that fails, with the point where it fails. All of it is plain data
+    that can go through a pipe.
     """
 
     name: str
@@ -33,9 +33,7 @@ class Judgement:
 
 
 def judge(theorem: Theorem) -> Judgement:
-    """Settle every obligation and say what follows; a fault in an encoding is an `error`, not a
-    crash.
-    """
+    """Settle every obligation and make a verdict; a fault in an encoding is an `error`, not a crash."""
     try:
         wrong = theorem.expected is Outcome.REFUTED  # a published mistake gets its smallest counterexample
         answers = tuple(settle(obligation, smallest=wrong) for obligation in theorem.obligations)
@@ -45,9 +43,7 @@ def judge(theorem: Theorem) -> Judgement:
 
 
 def verdict(theorem: Theorem, answers: Sequence[Settled]) -> Judgement:
-    """The outcome: refuted by any failing obligation, else vacuous or unknown by any such, else
-    proved.
-    """
+    """The outcome: refuted if an obligation fails, else vacuous or unknown if one is, else proved."""
     all_answers = tuple(answers)
     for outcome in (Outcome.REFUTED, Outcome.VACUOUS, Outcome.UNKNOWN):
         for answer in all_answers:

@@ -41,8 +41,9 @@ How to read it:
 
 
 def render_page(entries: Sequence[Entry]) -> str:
-    """The page, with the families in the order of their files; it holds no times, so it is the same
-    in every run.
+    """The page, with the families in the order of their files.
+
+    It has no times, so it is the same in every run.
     """
     by_name = {entry.theorem.name: entry for entry in entries}
     lines = [INTRODUCTION, *_wrong(entries)]

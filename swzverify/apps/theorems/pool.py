@@ -1,6 +1,4 @@
-"""Theorems over several processes, each with a pipe of its own; one that dies costs only the
-theorem it was at.
-"""
+"""Theorems over several processes, each with a pipe; one that dies costs only its present theorem."""
 
 from __future__ import annotations
 
@@ -19,11 +17,11 @@ FEW_THEOREMS = 3
 
 
 def judge_all(theorems: Sequence[Theorem], processes: int | None = None) -> Iterator[Judgement]:
-    """Every theorem's judgement as it comes, in no order; by default one process per processor for
-    more than a few.
+    """Every theorem's judgement as it comes, in no order.
 
-    With several processes the theorems must be those that `find_theorems` finds. The processes are
-    ended before this returns or raises.
+    By default there is one process per processor for more than a few theorems. With several processes
+    the theorems must be those that `find_theorems` finds. The processes are ended before this returns or
+    raises.
     """
     wanted = processes_for(len(theorems), processes, FEW_THEOREMS)
     if wanted == 1:

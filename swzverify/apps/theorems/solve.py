@@ -1,6 +1,4 @@
-"""One obligation put to Z3: is it satisfiable at all, does it hold, and if not, where is the first
-point it fails?
-"""
+"""One obligation as queries to Z3: is it satisfiable, does it hold, and where does it first fail?"""
 
 from __future__ import annotations
 
@@ -34,12 +32,11 @@ class _OutOfBudgetError(Exception):
 
 
 def settle(obligation: Obligation, *, smallest: bool = True) -> Settled:
-    """Decide an obligation. Its hypotheses must be satisfiable, else it is vacuous and never
-    proved.
+    """Decide an obligation.
 
-    Each question is encoded anew in a context of its own: neither verdicts nor budgets depend on
-    what was asked before. `smallest` asks for the first failing point, which takes many more
-    questions, instead of any.
+    Its hypotheses must be satisfiable, else it is vacuous and never proved. Each query is encoded anew
+    in a context of its own: neither verdicts nor budgets depend on earlier queries. `smallest` asks for
+    the first failing point instead of any, which takes many more queries.
     """
     start = time.perf_counter()
     outcome, point, reason = _judge(obligation, smallest)
@@ -89,11 +86,13 @@ def _solve(
     fixed: Mapping[str, int] | None = None,
     at_most: tuple[str, int] | None = None,
 ) -> dict[str, int] | None:
-    """A point within the variables' bounds that satisfies the conditions, or None when there is
-    none.
+    """A point within the variables' bounds that satisfies the conditions, or None if there is none.
 
-    Some variables can be fixed, one can be bounded. Raises when Z3 gives up, and on Ctrl-C, which
-    Z3 swallows.
+    Some variables can be fixed, and one can be bounded.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed, which Z3 swallows.
+        _OutOfBudgetError: Z3 gave up.
     """
     symbols = Symbols()
     wanted = conditions(symbols, obligation.encode(symbols))

@@ -1,9 +1,8 @@
-"""Formulas for the proofs: words of fixed width with unsigned operators only, and truths that are
-never Python's.
+"""Formulas for the proofs: words of fixed width with unsigned operators, and truths that are terms.
 
-Traps that this file fences in: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
-y)` is silently False, `BitVecVal(300, 8)` wraps. Proofs are written with these classes and never see
-z3py. Products of symbols are hard in bit-vectors: `Whole` is a number without a width.
+This file prevents three errors: z3py's `<`, `>>`, `/` and `%` on bit-vectors are signed, `bool(x ==
+y)` is silently False, and `BitVecVal(300, 8)` wraps. Proofs are written with these classes and never
+see z3py. Products of symbols are hard in bit-vectors: `Whole` is a number without a width.
 """
 
 from __future__ import annotations

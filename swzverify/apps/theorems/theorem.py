@@ -21,8 +21,9 @@ Point: TypeAlias = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Sequent:
-    """A conclusion under hypotheses; the bounds of the variables are hypotheses too, and are not
-    listed here.
+    """A conclusion under hypotheses.
+
+    The bounds of the variables are hypotheses too, and are not listed here.
     """
 
     hypotheses: tuple[Truth, ...]
@@ -34,9 +35,7 @@ Encoding: TypeAlias = Callable[[Symbols], Sequent]
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to show: a name, and an encoding that declares its variables in the symbols that it
-    gets.
-    """
+    """One thing to show: a name, and an encoding that declares its variables in the given symbols."""
 
     name: str
     encode: Encoding
