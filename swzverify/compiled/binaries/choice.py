@@ -27,8 +27,10 @@ class Held:
 
 
 def chosen(held: Sequence[Held], target: str) -> list[Held]:
-    """The texts to scan, in their order: each is the newest for one of its kernels among those that
-    `target` runs. Of texts without kernels the newest is scanned.
+    """The texts to scan, in their order.
+
+    Each is the newest text for one of its kernels among those that `target` runs. Of texts without
+    kernels, the newest is scanned.
 
     >>> old, new, last = (Held(name, ".entry k()") for name in ("sm_80", "sm_90", "sm_100"))
     >>> [each.target for each in chosen([old, new, last], "sm_90")]

@@ -14,10 +14,11 @@ _NO_BITS: Final = 8
 
 
 def section_of(data: bytes, wanted: str) -> bytes | None:
-    """The bytes of a section of a 64-bit little-endian ELF file; None where there is no such
-    section, or the file is not of that kind.
+    r"""The bytes of a section of a 64-bit little-endian ELF file.
 
-    >>> section_of(b"\\x7fELF", ".text") is None
+    None if there is no such section, or if the file is not of that kind.
+
+    >>> section_of(b"\x7fELF", ".text") is None
     True
     """
     if len(data) < _HEADER or data[:6] != b"\x7fELF\x02\x01":

@@ -59,11 +59,11 @@ def texts_of_binary(path: str, words: str) -> list[Held]:
 
 
 def texts_of_dump(dump: str) -> list[Held]:
-    """The texts of what `cuobjdump -ptx` prints, with their targets.
+    r"""The texts of what `cuobjdump -ptx` prints, with their targets.
 
-    >>> dump = "Fatbin ptx code:\\n====\\narch = sm_90a\\nhost = linux\\n\\n.version 9.0\\n.target sm_90a\\n"
+    >>> dump = "Fatbin ptx code:\n====\narch = sm_90a\nhost = linux\n\n.version 9.0\n.target sm_90a\n"
     >>> [(each.target, each.text) for each in texts_of_dump(dump)]
-    [('sm_90a', '.version 9.0\\n.target sm_90a\\n')]
+    [('sm_90a', '.version 9.0\n.target sm_90a\n')]
     """
     held: list[Held] = []
     for part in _HEADING.split(dump)[1:]:

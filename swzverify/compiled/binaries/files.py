@@ -15,8 +15,9 @@ from swzverify.errors import SwzError, graphic
 
 @dataclass(frozen=True, slots=True)
 class PtxText:
-    """PTX that a file stands for; `origin` says where in the file it was found, empty for a PTX
-    file.
+    """PTX that a file stands for.
+
+    `origin` is its place in the file; it is empty for a PTX file.
     """
 
     text: str

@@ -36,11 +36,14 @@ class Kind(StrEnum):
 
 
 def kind_of(path: str) -> tuple[Kind, str]:
-    """What a file is, and in words. Errors: SWZ531 for what is no regular file or cannot be opened.
+    r"""The kind of a file, and the kind in words.
+
+    Raises:
+        SwzError: SWZ531 if it is no regular file or cannot be opened.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".ptx") as file:
-    ...     _ = file.write(b"\\x7fELF" + bytes(60))
+    ...     _ = file.write(b"\x7fELF" + bytes(60))
     ...     _ = file.seek(0)
     ...     kind_of(file.name)
     (<Kind.BINARY: 'binary'>, 'ELF file')

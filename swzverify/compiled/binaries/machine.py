@@ -33,8 +33,10 @@ _HEAD: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine code of one PTX text: nvdisasm's listing, and the `shift` to add to its line
-    numbers for those of the text. Without machine code `reason` says why, and `listing` is empty.
+    """The machine code of one PTX text: nvdisasm's listing.
+
+    Its line numbers plus `shift` are those of the text. Without machine code, `reason` says why, and
+    `listing` is empty.
     """
 
     listing: str = ""
@@ -53,10 +55,12 @@ class Cubin:
 def machine_of_file(
     path: str, texts: Sequence[str], target: str, cubins: Sequence[str] = (), nvcc_arguments: Sequence[str] = ()
 ) -> list[Machine]:
-    """The machine code of each PTX text of a file. For a CUDA source nvcc makes it; otherwise it is
-    in the file, or in one of `cubins`.
+    """The machine code of each PTX text of a file.
 
-    Errors: SWZ531 for a file of `cubins` that cannot be read.
+    For a CUDA source, nvcc makes it. Otherwise it is in the file, or in one of `cubins`.
+
+    Raises:
+        SwzError: SWZ531 if a file of `cubins` cannot be read.
     """
     kind, _ = kind_of(path)
     others = [kind_of(each) for each in cubins]

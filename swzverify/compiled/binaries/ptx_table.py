@@ -27,13 +27,14 @@ def ptx_of_cubin(data: bytes) -> str | None:
 
 
 def shift_between(text: str, held: str) -> int | None:
-    """What to add to a line of a cubin's PTX for the same line of a text; None if the cubin was made
-    of another text.
+    r"""What to add to a line of a cubin's PTX to get the same line of a text.
 
-    >>> held = "\\n.version 9.0\\n.target sm_90\\n\\nret;\\n"
-    >>> shift_between(".version 9.0\\n.target sm_90\\n.loc 1 2 3\\nret; // done\\n", held)
+    None if the cubin was made of another text.
+
+    >>> held = "\n.version 9.0\n.target sm_90\n\nret;\n"
+    >>> shift_between(".version 9.0\n.target sm_90\n.loc 1 2 3\nret; // done\n", held)
     -1
-    >>> shift_between(".version 9.0\\n.target sm_90\\n.loc 1 2 3\\nexit;\\n", held) is None
+    >>> shift_between(".version 9.0\n.target sm_90\n.loc 1 2 3\nexit;\n", held) is None
     True
     """
     mine, other = _lines(text), _lines(held)

@@ -47,8 +47,10 @@ class Ran:
 
 
 def find_tool(name: str) -> str:
-    """The path of a tool: from PATH, CUDA_HOME, /usr/local/cuda, or the PyPI wheels. Errors:
-    SWZ542.
+    """The path of a tool: from PATH, CUDA_HOME, /usr/local/cuda, or the PyPI wheels.
+
+    Raises:
+        SwzError: SWZ542 if it is not found.
 
     >>> import sys
     >>> find_tool(sys.executable) == sys.executable

@@ -51,9 +51,10 @@ _HEAD: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The counts of one kernel in one launch. `instructions` are those that may touch shared
-    memory, by their distance in bytes from the kernel's begin; `size_bytes` counts all
-    instructions. Counts are None where the export has no number.
+    """The counts of one kernel in one launch.
+
+    `instructions` are those that may touch shared memory, by their distance in bytes from the kernel's
+    start. `size_bytes` counts all instructions. Counts are None if the export has no number.
     """
 
     kernel: str

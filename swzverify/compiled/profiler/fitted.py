@@ -29,11 +29,11 @@ class Fit:
 
 
 def fitted(profile: Profile, sections: Sequence[Section]) -> Fit:
-    """The kernel that was profiled, among the sections of all listings.
+    r"""The kernel that was profiled, among the sections of all listings.
 
     >>> from swzverify.compiled.sass import read_listing
-    >>> head = '.target sm_90\\n.section .text.k,"ax",@progbits\\n.other k,@"STO_CUDA_ENTRY STV_DEFAULT"\\n'
-    >>> code = read_listing(head + "/*0000*/ LDS R1, [R2] ;\\n").sections
+    >>> head = '.target sm_90\n.section .text.k,"ax",@progbits\n.other k,@"STO_CUDA_ENTRY STV_DEFAULT"\n'
+    >>> code = read_listing(head + "/*0000*/ LDS R1, [R2] ;\n").sections
     >>> fitted(Profile("k", 16, {0: ("LDS R1, [R2]", None)}), code)
     Fit(section=0, reason='')
     >>> fitted(Profile("k", 16, {0: ("STS [R2], R1", None)}), code).section is None
@@ -80,8 +80,9 @@ def _texts_of(section: Section) -> list[tuple[str, ...]]:
 
 
 def spelled(text: str) -> tuple[str, ...]:
-    """An instruction in one spelling for all tools: without white space, and with sorted operands,
-    for versions of nvdisasm write the operands of LDGSTS in different orders.
+    """An instruction in one spelling for all tools: without white space, and with sorted operands.
+
+    Versions of nvdisasm write the operands of LDGSTS in different orders.
 
     >>> spelled("@P0  LDGSTS.E.128 [R3], desc[UR8][R4.64] ;") == spelled("@P0 LDGSTS.E.128 desc[UR8][R4.64], [R3]")
     True

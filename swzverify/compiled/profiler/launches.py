@@ -22,8 +22,9 @@ class Launch:
 
 
 def launches(text: str) -> tuple[Launch, ...]:
-    r"""The launches of a raw page; none where the page is not understood, for they only decide what
-    is not compared.
+    r"""The launches of a raw page; none if the page is not understood.
+
+    They only decide what is not compared.
 
     >>> launches('"ID","Kernel Name","Block Size"\n"","",""\n"0","k","(32, 8, 1)"\n')
     (Launch(kernel='k', block=(32, 8, 1), device=''),)

@@ -26,10 +26,12 @@ _SAID: Final = 300
 
 def profile(command: str, kernel: str | None = None) -> tuple[Export, tuple[Launch, ...]]:
     """Run a command under ncu, with the rights and in the folder of this process, without a shell.
-    With `kernel` only the kernel of that mangled name is profiled.
 
-    Errors: SWZ542 where ncu is not found, SWZ543 for a command that takes too long, SWZ546 for one
-    that cannot be profiled.
+    With `kernel`, only the kernel of that mangled name is profiled.
+
+    Raises:
+        SwzError: SWZ542 if ncu is not found, SWZ543 if the command takes too long, SWZ546 if it cannot
+            be profiled.
     """
     try:
         words = shlex.split(command)

@@ -77,10 +77,10 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a body takes from its module: names, strings for `.loc`, and how many statements and names
-    the module may still have.
+    """What a body takes from its module: names, strings for `.loc`, and the limits that are left.
 
-    `opcodes` has every opcode, its modifiers in order, by its spelling.
+    The limits are on statements and names of the module. `opcodes` has every opcode, with its modifiers
+    in order, by its spelling.
     """
 
     names: ModuleNames
@@ -101,11 +101,10 @@ class _Table:
 
 
 class BodyReader:
-    """One pass over a body: `text` from `start`, behind its first brace, to `end`, before its last
-    one.
+    """One pass over a body.
 
-    `line` is the line of `start` at first, then that of the current statement. The text has no
-    comments.
+    The body is `text` from `start`, after its first brace, to `end`, before its last one. `line` is the
+    line of `start` at first, then that of the current statement. The text has no comments.
     """
 
     def __init__(
@@ -129,8 +128,10 @@ class BodyReader:
         self.bare: list[Instruction] = []
 
     def read(self) -> Body | Problem:
-        """The whole body, or the first statement that cannot be read; a `LimitError` past the
-        module's limit.
+        """The whole body, or the first statement that cannot be read.
+
+        Raises:
+            LimitError: The module's limit is exceeded.
         """
         try:
             self._declare_parameters()
@@ -231,8 +232,9 @@ class BodyReader:
         return True
 
     def _semicolon(self, position: int) -> int | None:
-        """The place of the semicolon that ends the statement, behind its braces; None if the
-        statement has no semicolon, or has one inside braces.
+        """The position of the semicolon that ends the statement, after its braces.
+
+        None if the statement has no semicolon, or has one inside braces.
         """
         text, end = self.text, self.end
         while found := _UNBRACED.match(text, position, end):
@@ -300,10 +302,11 @@ class BodyReader:
         return tuple(found)
 
     def _check_names(self) -> None:
-        """Check that the function declares every name with `%` somewhere, and that guards and first
-        operands without `%` are declared before they are used.
+        """Check that names are declared.
 
-        The second check finds a missing semicolon behind an instruction without operands.
+        The function must declare every name with `%` somewhere. Guards and first operands without `%` must
+        be declared before they are used. The second check finds a missing semicolon after an instruction
+        without operands.
         """
         known = {each.name for each in (*self.labels, *self.symbols, *self.parameters)}
         ranges: dict[str, int] = {}

@@ -47,8 +47,9 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One name of a declaration: with a count (`%r<40>`), extents (`[4][8]`) and the text of its
-    initialiser.
+    """One name of a declaration.
+
+    It has a count (`%r<40>`), extents (`[4][8]`) and the text of its initialiser.
     """
 
     name: str
@@ -58,8 +59,10 @@ class Declared:
 
 
 def read_head(text: str, position: int) -> tuple[Head, int]:
-    """The dotted words before the names, and where they end; an `UnreadableError` for a word that
-    is not allowed there.
+    """The dotted words before the names, and the position after them.
+
+    Raises:
+        UnreadableError: A word is not allowed there.
     """
     linkage: set[str] = set()
     space, vector, type_name = "", "", ""
@@ -122,8 +125,9 @@ def read_declared(text: str, position: int) -> tuple[Declared, int]:
 
 
 def read_names(text: str, position: int) -> Iterator[tuple[Declared, int]]:
-    """All names up to the semicolon, each with where it ends; the last one ends behind the
-    semicolon.
+    """All names up to the semicolon, each with the position after it.
+
+    The last position is after the semicolon.
     """
     while True:
         declared, position = read_declared(text, position)

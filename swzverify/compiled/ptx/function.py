@@ -40,8 +40,9 @@ _DEEPEST: Final = MAX_SCOPES + MAX_NESTING
 
 @dataclass(slots=True)
 class Found:
-    """A function's head and, unless it is a declaration, the place of its body: from `start`,
-    behind its first brace, to `end`; it begins at `line`.
+    """A function's head and, unless it is a declaration, the place of its body.
+
+    The body is from `start`, after its first brace, to `end`; its first line is `line`.
     """
 
     function: Function
@@ -51,8 +52,9 @@ class Found:
 
 
 class Extent(NamedTuple):
-    """Where a body ends: before `inside`; the text goes on at `behind`. `problem` says what is
-    wrong with its braces.
+    """The end of a body: it ends before `inside`, and the text goes on at `behind`.
+
+    `problem` says what is wrong with its braces.
     """
 
     inside: int
@@ -61,10 +63,12 @@ class Extent(NamedTuple):
 
 
 def read_head(text: str, position: int, line: int) -> tuple[Function, int]:
-    """A function without its body, and where its text goes on: at `{`, or behind the `;` of a
-    declaration.
+    """A function without its body, and the position where its text goes on.
 
-    An `UnreadableError` says what was found and expected.
+    It goes on at `{`, or after the `;` of a declaration.
+
+    Raises:
+        UnreadableError: The text is no function; the error says what was found and expected.
     """
     found = _HEAD.match(text, position)
     if found is None:
@@ -119,8 +123,9 @@ def _tuning(text: str, position: int) -> tuple[Tuning, int]:
 
 
 def extent_of_body(text: str, start: int, braces: Counter) -> Extent:
-    """Where the body behind `start` ends; its first brace stands before `start`. A body without an
-    end stops before the next function.
+    """The end of the body that starts at `start`, after its first brace.
+
+    A body without an end stops before the next function.
     """
     depth = 1
     for found in _BRACE.finditer(text, start):
@@ -144,10 +149,9 @@ def extent_of_body(text: str, start: int, braces: Counter) -> Extent:
 
 
 def broken(text: str, position: int, line: int, problem: Problem) -> tuple[Function, int] | None:
-    """A function with an unreadable head, of which the name is known, and where its body or the
-    next statement begins.
+    """A function with an unreadable head but a known name, and the position after the head.
 
-    None where not even the name is clear.
+    The position is the start of its body or of the next statement. None if the name is not clear either.
     """
     found = _NAMED.match(text, position)
     if found is None:
@@ -161,8 +165,9 @@ def broken(text: str, position: int, line: int, problem: Problem) -> tuple[Funct
 
 
 def kept(functions: list[Found]) -> list[Found]:
-    """The functions, without declarations of those that the text defines too. Two definitions of
-    one name are a problem of both functions.
+    """The functions, without declarations of those that the text also defines.
+
+    Two definitions of one name are a problem of both functions.
     """
     definitions = Counts(each.function.name for each in functions if not each.function.is_declaration)
     declared: set[str] = set()

@@ -25,8 +25,9 @@ OPAQUE: Final = "its initialiser has no bytes"
 
 
 class Shape(NamedTuple):
-    """An array: type of an element without the dot, bytes of one, and the extents (none for a
-    scalar; None: open).
+    """The shape of an array: type of an element without the dot, bytes of one, and the extents.
+
+    There are no extents for a scalar; None is an open extent.
     """
 
     type: str
@@ -34,9 +35,7 @@ class Shape(NamedTuple):
     extents: tuple[int | None, ...]
 
     def bytes(self, level: int = 0) -> int | None:
-        """Bytes of the whole array, or of what a brace at a deeper level stands for; None if an
-        extent is open.
-        """
+        """The bytes of the whole array, or of a brace at a deeper level; None if an extent is open."""
         size = self.element_bytes
         for extent in self.extents[level:]:
             if extent is None:
@@ -46,14 +45,15 @@ class Shape(NamedTuple):
 
 
 def initial_bytes(text: str, shape: Shape) -> tuple[bytes | None, int | None, str]:
-    """The bytes of an initialiser, the variable's size, and why there are no bytes (empty where
-    there are).
+    r"""The bytes of an initialiser, the variable's size, and the reason why there are no bytes.
 
-    Bytes that the initialiser leaves out are zero. An `UnreadableError` for a text that is no
-    initialiser of this shape.
+    The reason is empty if there are bytes. Bytes that the initialiser leaves out are zero.
+
+    Raises:
+        UnreadableError: The text is no initialiser of this shape.
 
     >>> initial_bytes("{1, -1}", Shape("s16", 2, (3,)))
-    (b'\\x01\\x00\\xff\\xff\\x00\\x00', 6, '')
+    (b'\x01\x00\xff\xff\x00\x00', 6, '')
     """
     size = shape.bytes()
     if len(text) > MAX_DATA_CHARACTERS:
@@ -78,9 +78,7 @@ def initial_bytes(text: str, shape: Shape) -> tuple[bytes | None, int | None, st
 
 
 def _elements(text: str, shape: Shape) -> bytearray | str:
-    """The bytes of nested braces, each padded to what it stands for; a note where an element has no
-    bytes.
-    """
+    """The bytes of nested braces, each padded to its size; a note if an element has no bytes."""
     data = bytearray()
     starts: list[int] = []
     for sign, item in _items(text):

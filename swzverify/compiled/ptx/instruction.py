@@ -16,12 +16,10 @@ _USUAL: Final = compiled(rf"\s*+(?:({ATOM}|{ADDRESS})|\{{({ATOMS})\}})\s*+(?:,|\
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place of the source: the number of the file (`Module.files`), line and column, both as
-    `.loc` gives them.
+    """A place of the source: the number of the file (`Module.files`), line and column, as in `.loc`.
 
-    In code that was inlined `function_name` is the mangled name of the inlined function (or its
-    label, where the text has no `.debug_str`), and `inlined_at` the place of the call. Line 0
-    stands for no line.
+    In inlined code, `function_name` is the mangled name of the inlined function (or its label, if the
+    text has no `.debug_str`), and `inlined_at` is the place of the call. Line 0 stands for no line.
 
     Source: PTX ISA, Debugging Directives: .loc.
     """
@@ -35,8 +33,9 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`@p` or, negated, `@!p`: the instruction runs where the predicate is true, or where it is
-    false.
+    """The guard `@p` or, negated, `@!p`.
+
+    The instruction runs if the predicate is true, or, negated, if it is false.
     """
 
     register: Register
@@ -45,8 +44,9 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class CallParts:
-    """The parts of a `call`: results, callee, arguments; prototype or table of an indirect one
-    (None without).
+    """The parts of a `call`: results, callee, arguments, and `targets`.
+
+    `targets` is the prototype or table of an indirect call, None without one.
     """
 
     results: tuple[Operand, ...]
@@ -57,12 +57,18 @@ class CallParts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instruction:
-    """One instruction: `line` (from 1) of the text, `index` in its function, and `opcode`, the
-    whole dotted word.
+    """One instruction of a function.
 
-    `text` are the operands as written, without comments. `location` is the place that the last
-    `.loc` before it names. Two instructions are equal only if they are one object. Example: see
-    `read_module`.
+    Two instructions are equal only if they are one object. For an example see `read_module`.
+
+    Attributes:
+        line: The line of the text, from 1.
+        index: The index in its function.
+        opcode: The whole dotted word.
+        text: The operands as written, without comments.
+        location: The place that the last `.loc` before the instruction names.
+        guard_text: The guard as written.
+        block: The block that gives names their meaning.
 
     Source: PTX ISA, Syntax: Instruction Statements.
     """
@@ -80,8 +86,10 @@ class Instruction:
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        """The operands in order, kept once read; a `PtxError` (SWZ532) for a name that is not
-        declared.
+        """The operands in order, kept once read.
+
+        Raises:
+            PtxError: SWZ532 for a name that is not declared.
         """
         found = self._operands
         if found is None:
@@ -96,8 +104,10 @@ class Instruction:
 
     @property
     def guard(self) -> Guard | None:
-        """The predicate before the opcode, kept once read; None without one. A `PtxError` (SWZ532)
-        for what is no predicate.
+        """The predicate before the opcode, kept once read; None without one.
+
+        Raises:
+            PtxError: SWZ532 if it is no predicate.
         """
         if self._guard is False:
             object.__setattr__(self, "_guard", self._read_guard())
@@ -117,9 +127,7 @@ class Instruction:
 
     @property
     def scope(self) -> int:
-        """The number of the scope that holds the instruction: 1 for the function, from 2 for nested
-        blocks.
-        """
+        """The number of the scope that holds the instruction: 1 for the function, nested blocks from 2."""
         return self.block.number
 
     def resolve(self, name: str) -> Operand:
@@ -127,8 +135,10 @@ class Instruction:
         return self.block.resolve(name, self.index)
 
     def call_parts(self) -> CallParts:
-        """The parts of a `call`; a `PtxError` (SWZ532) for another instruction or without a
-        callee.
+        """The parts of a `call`.
+
+        Raises:
+            PtxError: SWZ532 for another instruction, or without a callee.
         """
         operands = self.operands
         results: tuple[Operand, ...] = ()
@@ -147,8 +157,9 @@ class Instruction:
     def copied(
         self, index: int, opcode: str, operands: tuple[Operand, ...], guard: Guard | None, location: Location | None
     ) -> Instruction:
-        """This instruction at another index, with these operands and this guard instead of those in
-        its text. Line and text stay.
+        """This instruction at another index, with other operands and another guard.
+
+        Line and text stay.
         """
         made = replace(self, index=index, opcode=opcode, location=location)
         object.__setattr__(made, "_operands", operands)

@@ -26,10 +26,12 @@ _BYTES: Final = {str(value): value for value in range(256)}
 
 
 def integer(text: str) -> int:
-    """The value of an integer without a sign: hexadecimal, binary, octal (a leading 0) or decimal,
-    with or without U.
+    """The value of an integer without a sign.
 
-    An `UnreadableError` for another text and for more than 64 bits.
+    It is hexadecimal, binary, octal (a leading 0) or decimal, with or without U.
+
+    Raises:
+        UnreadableError: The text is no integer, or has more than 64 bits.
 
     >>> integer("0xFFU"), integer("017"), integer("0b101"), integer("42")
     (255, 15, 5, 42)
@@ -56,8 +58,7 @@ def plain_bytes(text: str) -> bytes | None:
 
 
 def floating(text: str) -> FloatImmediate | None:
-    """A floating-point number, its bits as written (`0f3F800000`, `0d...`) or those of a decimal;
-    None for another text.
+    """A floating-point number from its bits (`0f3F800000`, `0d...`) or a decimal; None for other texts.
 
     >>> floating("0f40000000").value, floating("2.5").width_bits, floating("25")
     (2.0, 64, None)
@@ -72,8 +73,9 @@ def floating(text: str) -> FloatImmediate | None:
 
 
 def bits_of(value: float, width_bits: int) -> int:
-    """The bits of a number in the format of 32 or 64 bits; what is too large for 32 becomes
-    infinite.
+    """The bits of a number in the format of 32 or 64 bits.
+
+    A number that is too large for 32 bits becomes infinite.
 
     >>> hex(bits_of(1.0, 32))
     '0x3f800000'
@@ -87,11 +89,13 @@ def bits_of(value: float, width_bits: int) -> int:
 
 
 def combined(operator: str, left: int, right: int) -> int:
-    """The value of `left operator right` for integers within 64 bits; an `UnreadableError` where
-    PTX's rules differ.
+    """The value of `left operator right` for integers within 64 bits.
 
-    Signed and unsigned numbers give the same for all operators but `/` and `>>`, which therefore
-    may have no negative operand; a result that does not fit is refused rather than wrapped.
+    Signed and unsigned numbers give the same result for all operators but `/` and `>>`, which therefore
+    may have no negative operand. A result that does not fit is refused rather than wrapped.
+
+    Raises:
+        UnreadableError: PTX's rules differ.
 
     >>> combined("<<", 3, 4), combined("-", 1, 2)
     (48, -1)

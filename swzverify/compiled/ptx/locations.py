@@ -36,8 +36,9 @@ class DebugStrings:
         self._labels: dict[str, int] = {".debug_str": 0}
 
     def add(self, text: str) -> None:
-        """Add what stands between the section's braces; a text that is too long or cannot be read adds
-        nothing.
+        """Add the text between the section's braces.
+
+        A text that is too long or cannot be read adds nothing.
         """
         if len(text) > MAX_DATA_CHARACTERS:
             return
@@ -59,9 +60,7 @@ class DebugStrings:
         self._labels |= labels
 
     def name(self, label: str, offset: int) -> str:
-        """The string `offset` bytes behind a label; the label itself if the section has no such
-        string.
-        """
+        """The string `offset` bytes after a label; the label itself if the section has no such string."""
         start = self._labels.get(label, len(self._data)) + offset
         end = self._data.find(b"\0", start, start + _LONGEST_NAME)
         if start >= len(self._data) or end < 0:
@@ -87,10 +86,10 @@ class Locations:
         return found
 
     def inlined(self, place: Place, label: str, offset: int, caller: Place) -> Location:
-        """A place in a function that was inlined at `caller`; the latest `.loc` of that place
-        describes the caller.
+        """A place in a function that was inlined at `caller`.
 
-        Of more than 32 nested calls the outer ones are left out.
+        The latest `.loc` of that place describes the caller. Of more than 32 nested calls, the outer ones
+        are left out.
         """
         outer = self._latest.get(caller)
         if outer is None or self._depths[id(outer)] >= MAX_INLINED:

@@ -33,8 +33,9 @@ _CACHE: Final = 6
 
 
 def in_order(opcode: str) -> str:
-    """An opcode with its modifiers in the order of the PTX ISA; another instruction, and one with a
-    modifier that is not known here, as it is.
+    """An opcode with its modifiers in the order of the PTX ISA.
+
+    An unknown instruction, or one with an unknown modifier, stays unchanged.
 
     >>> in_order("ldmatrix.sync.aligned.trans.m8n8.x4.shared.b16"), in_order("red.shared.add.relaxed.cta.u32")
     ('ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16', 'red.relaxed.cta.shared.add.u32')

@@ -1,6 +1,4 @@
-"""What a PTX text holds, as values that do not change: symbols, functions and their
-instructions.
-"""
+"""The contents of a PTX text as immutable values: symbols, functions and their instructions."""
 
 from __future__ import annotations
 
@@ -23,13 +21,21 @@ def _nothing() -> Mapping[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A variable: its space, alignment and size in bytes, element type (`b8`, `v4.f32`), scope and
-    line (from 1).
+    """A variable.
 
-    `size_bytes` is None for `.extern .shared .b8 smem[]`. `scope` is 0 for the module, else as in
-    `Register`. `data` are the bytes of an initialiser, padded with zeros; None without one, or
-    where `note` says why not. The host may have written other bytes into constant and global memory
-    before a launch.
+    The host may write other bytes into constant and global memory before a launch.
+
+    Attributes:
+        name: The name.
+        space: The state space.
+        element: The type of an element (`b8`, `v4.f32`).
+        align_bytes: The alignment.
+        size_bytes: The size; None for `.extern .shared .b8 smem[]`.
+        is_extern: Whether the variable is external.
+        scope: 0 for the module, else as in `Register`.
+        line: The line of the text, from 1.
+        data: The bytes of the initialiser, padded with zeros; None without one.
+        note: Why there are no bytes of an initialiser.
 
     Source: PTX ISA, Variables: Variable Declarations, Array Declarations, Initializers, Alignment.
     """
@@ -102,13 +108,28 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A kernel (`is_entry`) or device function; `is_declaration` tells one without a body, `line`
-    (from 1) its begin.
+    """A kernel or device function.
 
-    `labels` gives the index of the instruction behind each label, the number of instructions for
-    one at the end. `targets` are tables of branch or call targets, `prototypes` those of indirect
-    calls, by their labels. With a `problem` the body has a statement that cannot be read: there are
-    no instructions, labels or symbols then. Example: see `read_module`.
+    With a `problem`, the body has a statement that cannot be read: then there are no instructions,
+    labels or symbols. For an example see `read_module`.
+
+    Attributes:
+        name: The name.
+        is_entry: Whether it is a kernel.
+        is_extern: Whether it is external.
+        is_declaration: Whether it has no body.
+        line: Its first line, from 1.
+        parameters: The parameters.
+        results: The results of a device function.
+        tuning: The performance-tuning directives.
+        symbols: The variables that it declares.
+        registers: The registers that it declares.
+        instructions: The instructions in order.
+        labels: The index of the instruction after each label; the number of instructions for a label
+            at the end.
+        targets: The tables of branch or call targets, by their labels.
+        prototypes: The prototypes of indirect calls, by their labels.
+        problem: The statement of the body that cannot be read.
 
     Source: PTX ISA, Kernel and Function Directives; Control Flow Directives.
     """
@@ -136,8 +157,7 @@ class Function:
 
     @property
     def most_threads(self) -> int | None:
-        """How many threads a block may have, the product of `.maxntid`; None if the text does not
-        say.
+        """The most threads of a block, the product of `.maxntid`; None if the text has none.
 
         Source: PTX ISA, Performance-Tuning Directives: .maxntid.
         """
@@ -149,20 +169,28 @@ class Function:
         return next((each for each in self.parameters if each.name == name), None)
 
     def symbol(self, name: str, scope: int = 1) -> Symbol | None:
-        """The variable that this scope of the function declares under the name; None if it declares
-        none.
-        """
+        """The variable that this scope of the function declares under the name; None if there is none."""
         return next((each for each in self.symbols if each.name == name and each.scope == scope), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A PTX text: ISA version, target (`sm_90a`), bits of an address, source files by number,
-    symbols and functions.
+    """A PTX text.
 
-    `functions` are in the order of the text; a declaration is left out where the text defines the
-    function too. `problems` are statements outside of functions that could not be read. Example:
-    see `read_module`.
+    For an example see `read_module`.
+
+    Attributes:
+        name: The name of the file, for messages.
+        version: The ISA version.
+        target: The target, such as `sm_90a`.
+        target_options: The options of the target.
+        address_size: The bits of an address.
+        files: The source files by number.
+        symbols: The variables of the module.
+        functions: The functions in the order of the text, without declarations of functions that the
+            text also defines.
+        aliases: The function that each `.alias` stands for, by name.
+        problems: The statements outside of functions that cannot be read.
 
     Source: PTX ISA, PTX Module Directives.
     """

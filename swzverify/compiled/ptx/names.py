@@ -1,12 +1,11 @@
-"""Which declaration a name means: blocks in one another, as braces nest, and the module around
-them.
+"""The declaration that a name means: nested blocks, and the module around them.
 
 A name belongs to the innermost block that declares it before the instruction that uses it; labels
 hold in the whole of their block. A range (`%r<40>`) is one entry: `%r7` is looked up by its front
 and its number, never built ahead.
 
 Source: PTX ISA, Scoping of Names; Parameterized Variable Names. That the number is the longest run
-of digits at the name's end, and what shadows what, was tried with ptxas 13.0.
+of digits at the name's end, and which names shadow others, was tried with ptxas 13.0.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ def has_components(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RegisterDeclaration:
-    """A register, or with a `count` a range of them (`%r0` to `%r39` for `%r<40>`), as one `.reg`
-    declares it.
+    """A register as one `.reg` declares it, or with a `count` a range of registers.
 
-    `type` has no dot; `scope` is as in `Register`; `line` counts from 1.
+    `%r<40>` is the range `%r0` to `%r39`. `type` has no dot; `scope` is as in `Register`; `line` counts
+    from 1.
     """
 
     name: str
@@ -94,8 +93,9 @@ class Registers:
 
 
 def numbered(name: str) -> tuple[str, int] | None:
-    """The front and number of a name that may belong to a range; None for a name without digits or
-    with a leading zero.
+    """The front and number of a name that may belong to a range.
+
+    None for a name without digits or with a leading zero.
 
     >>> numbered("%rd12"), numbered("p"), numbered("%r01")
     (('%rd', 12), None, None)
@@ -129,8 +129,10 @@ class Block:
     cache: dict[str, Operand] = field(default_factory=dict[str, Operand])
 
     def declare(self, name: str, meaning: Register | SymbolRef, instructions: int) -> None:
-        """Add a register or variable, declared behind so many instructions; an `UnreadableError`
-        for a second one.
+        """Add a register or variable that is declared after `instructions` instructions.
+
+        Raises:
+            UnreadableError: The name is declared twice.
         """
         if name in self.names:
             raise UnreadableError(f"`{shown(name)}` is declared twice in one scope")
@@ -138,8 +140,10 @@ class Block:
         self.names[name] = (meaning, instructions)
 
     def declare_range(self, front: str, count: int, type_name: str, instructions: int) -> None:
-        """Add the registers `front0`, `front1`, ...; an `UnreadableError` for a second range of
-        this name.
+        """Add the registers `front0`, `front1`, ...
+
+        Raises:
+            UnreadableError: There is a second range of this name.
         """
         if front in self.ranges:
             raise UnreadableError(f"`{shown(front)}<...>` is declared twice in one scope")
@@ -154,8 +158,10 @@ class Block:
         return label
 
     def resolve(self, name: str, index: int) -> Operand:
-        """What a name means to the instruction of this index; an `UnreadableError` if it is not
-        declared.
+        """The meaning of a name for the instruction of this index.
+
+        Raises:
+            UnreadableError: The name is not declared.
         """
         parts = numbered(name)
         block: Block | None = self

@@ -13,11 +13,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A declared register: name, the scope that declares it, and type without the dot (`b32`,
-    `pred`, `v2.f32`).
+    """A declared register: its name, its scope, and its type without the dot (`b32`, `pred`, `v2.f32`).
 
-    Two scopes may use one name; the scope's number tells them apart. Scope 1 is the function with
-    its parameters, nested blocks count from 2 in the order of their braces.
+    Two scopes may use one name; the number of the scope distinguishes them. Scope 1 is the function with
+    its parameters; nested blocks count from 2 in the order of their braces.
 
     >>> Register("%p", 2, "pred") == Register("%p", 3, "pred")
     False
@@ -53,8 +52,9 @@ class SymbolRef:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place of the function, a table of branch targets or a prototype, by name and scope (as in
-    `Register`).
+    """A place of the function, a table of branch targets or a prototype, by name and scope.
+
+    The scope is as in `Register`.
     """
 
     name: str
@@ -63,10 +63,9 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """An integer as it is written, from -2^63 to 2^64 - 1: `0xFFFFFFFF` is 4294967295 and `-1` is
-    -1.
+    """An integer as it is written, from -2^63 to 2^64 - 1.
 
-    The instruction's type says how many of its bits count.
+    `0xFFFFFFFF` is 4294967295 and `-1` is -1. The instruction's type says how many of its bits count.
     """
 
     value: int
@@ -74,8 +73,9 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class FloatImmediate:
-    """A floating-point number as its bits, 32 or 64 of them. A decimal one (`1.5`) has 64, as PTX
-    says.
+    """A floating-point number as its bits, 32 or 64 of them.
+
+    A decimal number (`1.5`) has 64, as PTX says.
 
     >>> FloatImmediate(0x3F800000, 32).value
     1.0
@@ -108,9 +108,7 @@ class Bracketed:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """`symbol[index]` without an address bracket: an element of an array, as hand-written PTX has
-    it.
-    """
+    """An element of an array, `symbol[index]` without an address bracket, as in hand-written PTX."""
 
     symbol: SymbolRef
     index: Operand
@@ -154,9 +152,7 @@ class Minus:
 
 @dataclass(frozen=True, slots=True)
 class Plus:
-    """`r+4` outside of brackets: a register plus a number, which ptxas takes wherever it takes the
-    register.
-    """
+    """A register plus a number, `r+4` outside of brackets, which ptxas accepts in place of a register."""
 
     register: Register
     offset: int

@@ -1,7 +1,6 @@
-"""The text of a PTX file without its comments, every line on its old line; and files, read with
-care.
+"""The text of a PTX file without its comments, every line on its old line; and careful file reading.
 
-A file may come from a stranger: one that is not regular, is too large, or is not UTF-8 text is
+A file may come from a stranger: a file that is not regular, is too large, or is not UTF-8 text is
 refused before anything else reads it.
 """
 
@@ -67,8 +66,10 @@ def without_comments(text: str, name: str) -> str:
 
 
 def text_of_file(path: str | os.PathLike[str]) -> str:
-    """The text of a regular file of at most 32 MiB; a `PtxError` (SWZ531, SWZ533) says why it
-    cannot be read.
+    """The text of a regular file of at most 32 MiB.
+
+    Raises:
+        PtxError: SWZ531 or SWZ533, with the reason why it cannot be read.
     """
     name = os.fspath(path)
     data = _bytes_of(Path(path), name)

@@ -61,8 +61,9 @@ def raised(problem: Problem, name: str) -> PtxError:
 
 
 class UnreadableError(Exception):
-    """A piece of text that cannot be read: what was found and expected. The caller knows the
-    line.
+    """A piece of text that cannot be read: what was found and expected.
+
+    The caller knows the line.
     """
 
     def __init__(self, message: str, code: str = "SWZ532") -> None:
@@ -75,8 +76,9 @@ class LimitError(Exception):
 
 
 def shown(text: str) -> str:
-    r"""The begin of a text on one line, to quote it in a message: at most 60 characters, blanks as
-    one blank.
+    r"""The start of a text on one line, to quote it in a message.
+
+    It has at most 60 characters, and blanks become one blank.
 
     >>> shown("mov.u32\n\t%r1"), len(shown("x" * 1000))
     ('mov.u32 %r1', 60)

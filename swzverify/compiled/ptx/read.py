@@ -49,14 +49,14 @@ _RESUME: Final = compiled(rf"[;}}]|{LINKAGE}\.(?:entry|func|file|section|global|
 
 
 def read_module(text: str, name: str) -> Module:
-    """The module that a PTX text holds; `name` is that of the file, for messages.
+    r"""The module that a PTX text holds; `name` is that of the file, for messages.
 
     A `PtxError` with the line: SWZ531 for a text that is not PTX, SWZ533 beyond the limits.
     `Function.problem` and `Module.problems` (SWZ532, SWZ533) say what else cannot be read; too
     many of them are a `PtxError` too.
 
-    >>> text = ".version 9.0 .target sm_90a .address_size 64 .shared .b8 tile[64]; .entry k() {\\n"
-    >>> text += ".reg .b32 %r<3>; .reg .pred %p;\\n@!%p ld.shared.b32 %r1, [%r2+-4]; ret; }"
+    >>> text = ".version 9.0 .target sm_90a .address_size 64 .shared .b8 tile[64]; .entry k() {\n"
+    >>> text += ".reg .b32 %r<3>; .reg .pred %p;\n@!%p ld.shared.b32 %r1, [%r2+-4]; ret; }"
     >>> module = read_module(text, "k.ptx")
     >>> module.version, module.target, module.symbols[0].size_bytes
     ((9, 0), 'sm_90a', 64)
@@ -204,8 +204,9 @@ class _Reader:
         self._move(found.end())
 
     def _flag_last(self) -> None:
-        """Text that is no directive may be the rest of the function before it: the braces of that
-        function then do not balance.
+        """Mark the function before text that is no directive.
+
+        The text may be the rest of that function, if its braces do not balance.
         """
         if self.functions and not self.text.startswith(".", self.position):
             last = self.functions[-1]

@@ -47,8 +47,7 @@ _BRACE_OR_END: Final = re.compile(r"[{};]")
 
 
 def behind_braces(text: str, start: int, end: int) -> int | None:
-    """Where the text goes on behind the `}` that closes the `{` at `start`; None if a `;` or `end`
-    comes first.
+    """The position after the `}` that closes the `{` at `start`; None if a `;` or `end` comes first.
 
     >>> behind_braces("{{1}, {2}}; }", 0, 13), behind_braces("{1; }", 0, 5)
     (10, None)
@@ -64,7 +63,8 @@ def behind_braces(text: str, start: int, end: int) -> int | None:
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern for ASCII letters and digits only: PTX has no others outside of comments and
-    strings.
+    """The pattern for ASCII letters and digits only.
+
+    PTX has no others outside of comments and strings.
     """
     return re.compile(pattern, re.ASCII)

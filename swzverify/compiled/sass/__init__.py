@@ -1,8 +1,7 @@
-"""Machine code as `nvdisasm -gp` prints it: which instructions touch shared memory, how wide they
-are, and which line of the PTX each came from.
+"""Machine code as `nvdisasm -gp` prints it: the instructions that touch shared memory.
 
-`read_listing` is the way in; `opcodes` knows the instructions. Nothing here runs a tool. Imports
-nothing of the package.
+Each has its width and the line of the PTX from which it came. `read_listing` is the entry point;
+`opcodes` knows the instructions. Nothing here runs a tool. Imports nothing of the package.
 """
 
 from swzverify.compiled.sass.listing import Listing, ListingError, SassInstruction, Section, read_listing, touches

@@ -1,9 +1,10 @@
-"""Which machine instructions read registers through the operand reuse cache, how many, and in which
-slots.
+"""The machine instructions that read registers through the operand reuse cache, and their slots.
+
+Only slots that are certain are here.
 
 Source: the grammar of S. Gray's maxas (fields r8, r20 and r39, and the types that take reuse flags)
 for Maxwell and Pascal; for Volta the reuse bits (122 to 125) of the encodings that nvdisasm prints
-for sm_75 to sm_90 (tests/data/reuse_slots.txt). Only slots that are certain are here.
+for sm_75 to sm_90 (tests/data/reuse_slots.txt).
 """
 
 from __future__ import annotations
@@ -97,8 +98,9 @@ def may_name_a_place(name: str, modifiers: tuple[str, ...]) -> bool:
 
 
 def must_name_a_place(name: str) -> bool:
-    """Whether an instruction of these kinds that names no place of the listing may go anywhere in
-    it: a branch may, but a call or a return goes to other code.
+    """Whether such an instruction may go anywhere in the listing if it names no place of it.
+
+    A branch may, but a call or a return goes to other code.
 
     >>> must_name_a_place("BRA"), must_name_a_place("CALL")
     (True, False)

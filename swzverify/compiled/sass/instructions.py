@@ -90,8 +90,10 @@ def read_instructions(text: str, banks: int) -> ReadListing:
 
 
 def target_of(text: str) -> str:
-    r"""The target that a listing names; empty where it names none. Errors: ListingError for
-    several.
+    r"""The target that a listing names; empty if it names none.
+
+    Raises:
+        ListingError: The listing names several.
 
     >>> target_of("\t.target\tsm_86\n"), target_of("FFMA R0, R4, R5, R0;")
     ('sm_86', '')
@@ -230,8 +232,9 @@ def _unknown(line: int, text: str, parts: Parts, why: str) -> ListedInstruction:
 def _arithmetic(
     parts: Parts, slots: tuple[int | None, ...], has_result: bool
 ) -> tuple[tuple[RegisterRead, ...], tuple[int, ...]]:
-    """What an instruction reads and writes. Where a source is no register, another one may stand in its
-    slot.
+    """The registers that an instruction reads and writes.
+
+    If a source is no register, another one may be in its slot.
     """
     if strange := [each for each in parts.modifiers if not each.isupper() and not each.isdigit()]:
         raise OperandError(f"the modifier .{strange[0]} is not understood")
@@ -264,8 +267,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _target_in(operands: str, code: _Code, places: Mapping[int, int]) -> int | None:
-    """The index of the instruction that the last operand names: by a label, alone or with an
-    offset, or by its place. None where it names none that the listing shows, or is not understood.
+    """The index of the instruction that the last operand names.
+
+    The operand names it by a label, alone or with an offset, or by its place. None if it names none that
+    the listing shows, or is not understood.
     """
     word = operands.rpartition(",")[2].strip()
     found = _DESTINATION.fullmatch(word)

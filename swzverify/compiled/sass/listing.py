@@ -36,9 +36,10 @@ class ListingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SassInstruction:
-    """A machine instruction that touches shared memory, or may do so: its name, what that means,
-    and the line of the PTX; None where the table says none. `text` has its operands, and `section`
-    and `offset_bytes` say where it stands.
+    """A machine instruction that touches shared memory, or may do so.
+
+    `opcode` is the meaning of its name. `line` is the line of the PTX, None if the table has none.
+    `text` has its operands. `section` and `offset_bytes` are its place.
     """
 
     name: str

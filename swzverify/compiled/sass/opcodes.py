@@ -14,11 +14,13 @@ from swzverify.hardware.kinds import BY_MACHINE, Kind
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """A machine instruction: its `kind`, None for barriers, bulk copies, matrix products and others
-    without addresses of lanes; `width_bits` from each lane's address, None where it is not
-    understood; the number of `matrices` of LDSM and STSM. `adds_one` tells that it is the atomic
-    that merges equal words, `bypasses` that it is the copy that leaves out L1, `fills` that a copy
-    may write zeros for a part of its bytes.
+    """The meaning of a machine instruction.
+
+    `kind` is None for barriers, bulk copies, matrix products and others without addresses of lanes.
+    `width_bits` are those from each lane's address, None if it is not understood. `matrices` is the
+    number of LDSM and STSM. `adds_one` says that it is the atomic that merges equal words, `bypasses`
+    that it is the copy that bypasses L1, and `fills` that a copy may write zeros for a part of its
+    bytes.
     """
 
     kind: Kind | None

@@ -9,8 +9,10 @@ _REGISTER = re.compile(r"(?<![A-Za-z0-9_.])R(\d{1,3})((?:\.[A-Za-z0-9_]+)*)(?![A
 
 
 def rewritten(text: str, numbers: Mapping[int, int], marks: Sequence[bool], results: int) -> str:
-    """The text of an arithmetic instruction, with registers renumbered; `marks` tells of each
-    source register in turn whether it is marked, after `results` registers that are written.
+    """The text of an arithmetic instruction, with registers renumbered.
+
+    `marks` says of each source register in turn whether it is marked, after `results` registers that are
+    written.
 
     >>> rewritten("FFMA R0, -R4.reuse, R5, R0", {0: 2}, [False, True, False], 1)
     'FFMA R2, -R4, R5.reuse, R2'
