@@ -45,12 +45,12 @@ _MOST_STARTS: Final = 8
 def accesses(
     module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
 ) -> list[KernelAccess]:
-    """All accesses to shared memory of a function and of those that it calls, in the order in which
-    they run. Instructions that touch shared memory in other ways are among them, with a reason.
+    """All accesses to shared memory of a function and of its callees, in the order in which they run.
 
-    `block` is the number of threads along x, y and z; without one it is `.reqntid`, and unknown
-    without that too. `arguments` are values of its parameters. Example: a lane reads the word of
-    its number.
+    Instructions that touch shared memory in other ways are included, with a reason. `block` is the number
+    of threads along x, y and z. Without it, it is `.reqntid`; without that too, it is unknown.
+    `arguments` are values of the function's parameters. In the example, a lane reads the word of its
+    number.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -176,8 +176,10 @@ class _Reader:
     def _finished(
         self, raw: _Raw, forms: Forms, shared: tuple[Uniformity, Uniformity], known: dict[Var, Open]
     ) -> KernelAccess:
-        """The access, with the readings of it in which divisions have a result. `shared` is what
-        lanes share in every launch, and in launches in which all divisions have a result.
+        """The access, with the readings of it in which divisions have a result.
+
+        `shared` has the values that lanes share in every launch, and in launches in which all divisions have
+        a result.
         """
         everywhere, in_launches = shared
         access = self._read(raw, forms, everywhere)
@@ -275,8 +277,9 @@ class _Reader:
         return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again, loop.header)
 
     def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
-        """A value at a place behind loops: the last trip of such a loop is put in, and what its
-        registers are then, where the thread's coordinates alone decide it.
+        """A value after loops: the last trip of such a loop, and its registers then, are substituted.
+
+        This is done if the thread's coordinates alone decide it.
         """
         known: dict[Var, Expr] = {}
         for each in variables(value):
@@ -288,8 +291,9 @@ class _Reader:
         return substitute(value, known) if known else value
 
     def _in_last_trip(self, leaf: Leaf) -> Expr | None:
-        """What a leaf of a loop is in the last trip of each thread; None if that is not known, or it
-        is no leaf of a loop.
+        """The value of a leaf of a loop in the last trip of each thread.
+
+        None if that is not known, or if it is no leaf of a loop.
         """
         if leaf.kind not in (Kind.TRIPS, Kind.CARRIED) or leaf.block is None or self.threads is None:
             return None
@@ -320,9 +324,7 @@ class _Reader:
         return None if count is None else count.most
 
     def _first(self, leaf: Leaf, around: set[int]) -> int | None:
-        """The value of a leaf in the first trip of the loops around an access; None if it is no
-        number.
-        """
+        """The value of a leaf in the first trip of the loops around an access; None if it is no number."""
         value: Expr = leaf.variable
         for _ in range(_MOST_STARTS):
             new: dict[Var, Expr] = {}

@@ -17,9 +17,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """`known` has fields of parameters by the parameters' names. `whole` names parameters of at
-    most 8 bytes: every read of such a parameter is a part of one variable, so that a condition on
-    the variable holds for all reads.
+    """The known arguments of a function.
+
+    `known` has fields of parameters by the parameters' names. `whole` names parameters of at most 8
+    bytes. Every read of such a parameter is a part of one variable, so a condition on the variable holds
+    for all reads.
     """
 
     known: Mapping[str, tuple[Field, ...]] = field(default_factory=dict[str, tuple[Field, ...]])

@@ -47,8 +47,9 @@ NOT_MERGED: Final = Merging()
 
 
 def merging(instruction: Instruction, value: Expr, *, is_used: bool) -> Merging:
-    """What ptxas may make of an atomic with this last operand, if some instruction reads its result or
-    none does.
+    """What ptxas may make of an atomic with this last operand.
+
+    `is_used` says whether some instruction reads its result.
     """
     words = instruction.opcode.split(".")
     operation = next((each for each in words if each in _REDUCED | _INCREMENTS.keys()), "")

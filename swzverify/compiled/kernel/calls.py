@@ -56,8 +56,10 @@ MOST_DEPTH: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """A function with its calls replaced. `calls` gives for each instruction the lines of the calls
-    through which it is reached, the outermost first; `names` are the functions put in place.
+    """A function with its calls inlined.
+
+    `calls` has for each instruction the lines of the calls through which it is reached, the outermost
+    first. `names` are the functions that were inlined.
     """
 
     function: Function
@@ -72,8 +74,10 @@ class Inlined:
 
 @lru_cache(maxsize=4)
 def inlined(module: Module, function: Function) -> Inlined:
-    """A function with its calls replaced, as far as the callees are in the module, do not call
-    themselves and pass what they take and give through plain variables.
+    """A function with its calls inlined, as far as that is possible.
+
+    The callees must be in the module, must not call themselves, and must pass arguments and results
+    through plain variables.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .func f() { ret; }"
@@ -115,9 +119,18 @@ def _callee_name(call: Instruction) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """One function put in place. Its scopes are `shift` higher than in the text. `cells` gives for
-    each variable that is a set of registers the name and scope of those, `callees` the function of
-    each call that is to be replaced, by the index of the call.
+    """One inlined function.
+
+    Attributes:
+        function: The function.
+        shift: The amount by which its scopes are higher than in the text.
+        uses: How it reaches its `.param` variables.
+        cells: For each variable that becomes registers, the name and scope of those.
+        callees: The function of each call that is to be inlined, by the index of the call.
+        end: The label at its end.
+        calls: The lines of the calls that lead to it.
+        names: The functions that are being inlined.
+        location: The source location of its call.
     """
 
     function: Function
@@ -171,9 +184,7 @@ class _Maker:
             self.targets[Label(label.name, frame.scope(label.scope))] = shifted
 
     def _cells(self, frame: _Frame) -> dict[Variable, Variable]:
-        """The variables that a function passes to the functions it calls, and that may be
-        registers.
-        """
+        """The variables that a function passes to the functions it calls, and that may be registers."""
         reached = {each: set(pieces) for each, pieces in frame.uses.pieces.items()}
         passed: set[Variable] = set()
         barred = set(frame.uses.escaped)

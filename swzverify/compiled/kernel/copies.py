@@ -13,8 +13,9 @@ from swzverify.ir.intervals import intervals
 
 
 def size_of_source(instruction: Instruction) -> tuple[Operand, ...]:
-    """The operand with the number of bytes to read; nothing if all of them are read, or if a
-    predicate says that none is.
+    """The operand with the number of bytes to read.
+
+    Nothing if all bytes are read, or if a predicate says that none is.
 
     Source: PTX ISA 8.7, cp.async: `cp-size{, src-size}{, cache-policy}` and `cp-size{,
     ignore-src}{, cache-policy}`.

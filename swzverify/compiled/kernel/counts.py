@@ -59,8 +59,9 @@ class Counts:
         return self._known[key]
 
     def are_together(self, loop: Loop, block: int) -> bool:
-        """Whether all lanes of each warp that are still in the loop leave by this choice in one
-        trip. While none has left, they are in one trip.
+        """Whether all lanes of a warp that are still in the loop leave by this choice in the same trip.
+
+        Before any of them has left, they are in the same trip.
         """
         count = self.of_choice(loop, block)
         return count is not None and self._threads is not None and self._threads.are_alike(count.last)

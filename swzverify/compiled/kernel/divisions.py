@@ -35,8 +35,9 @@ _MOST_NESTED: Final = 16
 
 
 def with_results(slices: Slices, forms: Forms) -> dict[Var, Open]:
-    """The divisions of a function that have a result in every launch that is no fault of the
-    program: those without a predicate, by one number for all threads.
+    """The divisions of a function that have a result in every launch without an error of the program.
+
+    These are the divisions without a predicate by a number that all threads share.
     """
 
     def has_one(division: Open) -> bool:
@@ -49,8 +50,9 @@ def with_results(slices: Slices, forms: Forms) -> dict[Var, Open]:
 
 
 class Divisions:
-    """What is read of divisions in the values of one access, the instruction `index`. `known` are
-    those of the function that have a result.
+    """The divisions that the values of one access, the instruction `index`, read.
+
+    `known` are those of the function that have a result.
     """
 
     def __init__(self, slices: Slices, forms: Forms, index: int, known: dict[Var, Open]) -> None:
@@ -86,8 +88,9 @@ class Divisions:
         return list(found.values())
 
     def launches(self) -> Expr:
-        """The condition that all divisions of the function have a result; 0 where it reads a value
-        that is not one number for all threads.
+        """The condition that all divisions of the function have a result.
+
+        It is 0 if it reads a value that threads do not share.
         """
         every: dict[Expr, None] = {}
         for each in self._known.values():
@@ -98,8 +101,9 @@ class Divisions:
         return conjunction(every)
 
     def texts(self, *, all_known: bool = False) -> tuple[str, ...]:
-        """The conditions in words, which name no line: a file of known findings outlives those.
-        With `all_known` they are those of all divisions of the function.
+        """The conditions in words, without lines, because a file of known findings outlives lines.
+
+        With `all_known`, they are those of all divisions of the function.
         """
         met = (self._known if all_known else self._met).values()
         found = ["no division by 0"] if any(self._may(each.by_zero) for each in met) else []
@@ -111,9 +115,7 @@ class Divisions:
         return bounded(self._forms.resolve(condition)) is not FALSE
 
     def _made(self, variable: Var) -> Open | None:
-        """The division that a variable is the result of, if each thread that makes the access has
-        made it.
-        """
+        """The division whose result a variable is, if each thread that makes the access has made it."""
         if (division := self._known.get(variable)) is None:
             return None
         flow = self._slices.flow

@@ -194,8 +194,10 @@ def space_of(opcode: str) -> str:
 
 
 class InShared(NamedTuple):
-    """A shared address of 32 bits. `holds` tells where the generic address that it was made of is a
-    shared one; `whole` is the generic address less the window's begin, with all its bits.
+    """A shared address of 32 bits, from a generic address.
+
+    `holds` says where the generic address is a shared one. `whole` is the generic address minus the
+    window's start, with all its bits.
     """
 
     address: Expr
@@ -204,11 +206,10 @@ class InShared(NamedTuple):
 
 
 def in_shared(slices: Slices, generic: Expr) -> InShared | None:
-    """The shared address that a generic one stands for; None if it may belong to another space in
-    cases that are not known.
+    """The shared address of a generic one; None if it may belong to another space in unknown cases.
 
-    An address that is the window's begin plus a number stays in the window: it was made of a shared
-    address, and what is computed from that may not leave its variable. One that begins with a
+    An address that is the window's start plus a number stays in the window: it was made of a shared
+    address, and an address computed from it may not leave its variable. An address that starts with a
     pointer of the kernel's parameters is never in the window: the host has no shared address.
     """
     return _in_window(slices, generic, slices.symbols.window("shared", generic.width), MOST_CHOICES)
@@ -308,9 +309,9 @@ def _is_in(piece: Piece, other: Piece) -> bool:
 
 
 def _pieces(slices: Slices) -> dict[str, set[Piece]]:
-    """The bytes of each parameter that some load of the function reads at once, or that a condition
-    on the parameter reads. PTX aligns loads, so that of two pieces with a byte in common one has
-    all of the other.
+    """The bytes of each parameter that a load of the function, or a condition on it, reads at once.
+
+    PTX aligns loads, so if two pieces have a byte in common, one contains the other.
     """
     if slices.pieces is None:
         found = slices.pieces = {
@@ -382,8 +383,9 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
 def _shuffled(
     slices: Slices, instruction: Instruction, mode: str, value: Expr, step: Expr, control: int
 ) -> tuple[Expr, Expr] | None:
-    """The two results of a shuffle that all lanes of a warp execute together, if its operands depend
-    on coordinates and on what the block shares; None elsewhere.
+    """The two results of a shuffle that all lanes of a warp execute together.
+
+    None if its operands depend on more than coordinates and values that the block shares.
     """
     lane = None if instruction.guard else lane_in_whole_warp(slices, slices.flow.block_of[instruction.index])
     if lane is None or of_lane(slices, step, lane) is None:

@@ -30,8 +30,10 @@ class FlowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way out of a block: `target` is taken if the guard of the last instruction is `guard`
-    (None: in any case), and its index is one of `cases` (None: whatever it is).
+    """One edge out of a block, to `target`.
+
+    It is taken if the guard of the last instruction is `guard` (None: always), and if its index is one of
+    `cases` (None: any).
     """
 
     target: int
@@ -130,8 +132,10 @@ class Flow:
 
     @cached_property
     def shared_sides(self) -> dict[int, list[int]]:
-        """For a block the choices whose lanes may come to it at different times: by both sides, or
-        by one side in different trips of a loop, before the place where all of them meet.
+        """For each block, the branches whose lanes may reach it at different times.
+
+        They reach it by both sides, or by one side in different trips of a loop, before the immediate
+        post-dominator of the branch.
         """
         found: dict[int, list[int]] = {}
         for block in self.blocks:
@@ -170,8 +174,7 @@ class Flow:
 
 
 def in_one_piece(flow: Flow) -> list[int]:
-    """The blocks that some way leads to: each behind those that lead to it, and each loop in one
-    piece.
+    """The reachable blocks in a topological order, with each loop in one piece.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k() { .reg .pred %p;"

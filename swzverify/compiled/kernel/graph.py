@@ -139,8 +139,9 @@ def reached(starts: Iterable[int], following: Edges, is_end: Callable[[int], boo
 def folded(
     root: _Node, parts: Callable[[_Node], Sequence[_Node]], combined: Callable[[_Node, list[_Value]], _Value]
 ) -> _Value:
-    """The value of a node, combined from the values of its parts; no recursion, so depth has no
-    limit.
+    """The value of a node, combined from the values of its parts.
+
+    It does not recurse, so the depth has no limit.
 
     >>> folded(3, lambda node: [node - 1] if node else [], lambda node, below: node + sum(below))
     6

@@ -98,8 +98,9 @@ def find_forms(slices: Slices) -> Forms:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """The values of a register in the trips of a loop; after the last one it turns back to the one
-    at `turn`.
+    """The values of a register in the trips of a loop.
+
+    After the last one, it returns to the value at index `turn`.
     """
 
     values: tuple[int, ...]
@@ -126,8 +127,9 @@ class Sequence:
 
 
 def sequence_of(carried: Carried) -> Sequence | None:
-    """All values of a register that each trip makes of the last one alone, from a number on; None
-    if they are many.
+    """All values of a register that each trip computes from its last value alone, from a number on.
+
+    None if there are many.
 
     >>> from swzverify.ir.expr import const
     >>> x = var("x", 256)
@@ -160,13 +162,14 @@ def by_trip(slices: Slices, value: Expr) -> Expr:
 def in_one_trip(
     slices: Slices, read: Iterable[Var], most: Callable[[Loop], int | None]
 ) -> tuple[dict[Var, Expr], list[Leaf]]:
-    """The registers of few values among the leaves that an access reads, as functions of the trip:
-    registers of one loop have the values of one trip. `most` gives the last trip of a loop, if it
-    is known.
+    """The registers of few values among the leaves that an access reads, as functions of the trip.
+
+    Registers of one loop have the values of one trip. `most` gives the last trip of a loop, if it is
+    known.
 
     Returns:
-        The registers with their values, and the new leaves that these values read: the place of the
-        trip in the sequence of all these registers, unless the access reads the trip itself.
+        The registers with their values, and the new leaves that these values read: the index of the trip
+        in the sequence of all these registers, unless the access reads the trip itself.
     """
     read = tuple(read)
     counted = {leaf.block for each in read if (leaf := slices.leaves[each]).kind is Kind.TRIPS}

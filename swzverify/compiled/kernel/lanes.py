@@ -58,9 +58,7 @@ class Threads:
         return {name: padded(values) for name, values in self.point.items()}, exists
 
     def constant(self, value: Expr) -> int | None:
-        """The value that all threads have of what depends on coordinates alone; None if two
-        differ.
-        """
+        """The value that all threads share, of an expression of coordinates; None if two differ."""
         if not _is_small(value):
             return None
         (found,) = evaluate_many((value,), self.point)
@@ -103,8 +101,9 @@ class Threads:
         return substitute(value, {each: widened(places[each.name], each.width) for each in read})
 
     def function(self, values: Sequence[int], width: int, leaves: Leaves) -> Expr | None:
-        """A number of each thread as an expression of one coordinate, or of the thread's number;
-        None if it would be a long one.
+        """A number of each thread as an expression of one coordinate or of the thread's number.
+
+        None if the expression would be long.
         """
         for name, index in {**self.coordinates(leaves), "number": self.number(leaves)}.items():
             places = self.point[name].tolist() if name in self.point else range(len(values))
@@ -122,10 +121,9 @@ class Threads:
         return self.are_alike(np.broadcast_to(found, self.first_of_warp.shape))
 
     def last_trip(self, condition: Expr, trips: str, leaves_if: int) -> NDArray[np.int64] | None:
-        """In which trip each thread leaves a loop, if it does so as soon as a condition of
-        coordinates and trips is `leaves_if`.
+        """The trip in which each thread leaves a loop; None if some thread leaves after the limit.
 
-        Trips are counted up to a limit; None if some thread is still in the loop then.
+        A thread leaves as soon as a condition of coordinates and trips is `leaves_if`.
         """
         if not _is_small(condition):
             return None

@@ -34,8 +34,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
-    """The division that the instruction `index` makes. PTX leaves its result open where it is
-    `by_zero` or has an `overflow`; elsewhere it gives `result`.
+    """The division of the instruction `index`.
+
+    PTX leaves its result undefined where `by_zero` or `overflow` holds; elsewhere it is `result`.
     """
 
     by_zero: Expr

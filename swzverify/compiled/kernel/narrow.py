@@ -133,8 +133,9 @@ def _combined(wanted: _Low, parts: list[Expr]) -> Expr:
 
 
 def _is_low_shift(node: Binary, width: int) -> bool:
-    """Whether a shift to the right by a number takes all of the wanted bits from its operand. What was
-    shifted to the left before goes another way: see `_back`.
+    """Whether a shift to the right by a number takes all of the wanted bits from its operand.
+
+    `_back` handles an operand that was shifted to the left before.
     """
     shifted, by = node.left, node.right
     if node.operator not in _RIGHT or not isinstance(by, Const) or by.value + width > node.width:

@@ -26,8 +26,10 @@ Piece = tuple[int, int]
 
 @dataclass(slots=True)
 class Uses:
-    """How a function reaches its `.param` variables: the pieces of each; those that it writes, and
-    those that it reaches in other ways.
+    """How a function reaches its `.param` variables.
+
+    `pieces` has the pieces of each variable. `written` are those that it writes, and `escaped` those that
+    it reaches in other ways.
     """
 
     pieces: dict[Variable, set[Piece]] = field(default_factory=dict[Variable, set[Piece]])

@@ -60,8 +60,9 @@ class Paths:
         self._leaving: dict[int, frozenset[int]] = {}
 
     def to(self, block: int, start: int = 0) -> PathCondition:
-        """The condition under which a thread at the start of block `start` gets to a block that
-        `start` dominates: in the same trip of the loops around both.
+        """The condition under which a thread at the start of block `start` reaches a block.
+
+        `start` must dominate the block. Both are in the same trip of the loops around both.
         """
         may: dict[Expr, None] = {}
         must: dict[Expr, None] | None = {}

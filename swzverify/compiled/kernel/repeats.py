@@ -16,9 +16,10 @@ from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, conjuncts, variabl
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The condition under which a trip of a loop is followed by another one, in terms of its
-    number. A thread that makes another trip fulfils it; if it `is_exact`, and only then, each
-    thread that fulfils it makes another one.
+    """The condition under which a trip of a loop is followed by another one, as a function of its number.
+
+    A thread that makes another trip satisfies it. If it `is_exact`, each thread that satisfies it makes
+    another trip.
     """
 
     condition: Expr = TRUE
@@ -29,8 +30,9 @@ NO_AGAIN: Final = Again()
 
 
 class Repeats:
-    """The conditions of the loops of one function. Values of registers are asked for by `ask`,
-    before loops are solved.
+    """The conditions of the loops of one function.
+
+    `ask` requests values of registers before loops are solved.
     """
 
     def __init__(self, slices: Slices, paths: Paths) -> None:
@@ -44,8 +46,10 @@ class Repeats:
                 self._found[loop.header] = tuple(self._back(loop, latch) for latch in loop.latches)
 
     def again(self, loop: Loop, resolve: Callable[[Expr], Expr]) -> Again:
-        """On what condition a loop makes another trip. `resolve` puts in what loops step by; what
-        changes from trip to trip in a way that is not known is left out.
+        """The condition under which a loop makes another trip.
+
+        `resolve` substitutes the steps of loops. Values that change from trip to trip in an unknown way are
+        left out.
         """
         is_exact = True
         whole: Expr = FALSE

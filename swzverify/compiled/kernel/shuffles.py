@@ -8,8 +8,9 @@ from swzverify.ir.expr import Expr, const, ite, negation
 
 
 def source_lane(mode: str, lane: Expr, step: Expr, control: int) -> tuple[Expr, Expr]:
-    """The lane whose value a lane gets in a `shfl`, and whether the step leads to one in range: a
-    lane whose step does not keeps its own value. All values have 32 bits.
+    """The lane whose value a lane gets in a `shfl`, and whether that lane is in range.
+
+    A lane whose source is not in range keeps its own value. All values have 32 bits.
 
     Source: PTX ISA, Data Movement and Conversion Instructions, shfl.sync.
 

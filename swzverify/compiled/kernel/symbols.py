@@ -65,9 +65,7 @@ class Symbols:
         )
 
     def parameter(self, place: Expr) -> tuple[str, int] | None:
-        """The kernel's parameter that an address means, with the offset in it; None for other
-        addresses.
-        """
+        """The kernel's parameter at an address, with the offset in it; None for other addresses."""
         found = sum_of(place)
         if not self.function.is_entry or len(found.terms) != 1:
             return None

@@ -123,8 +123,9 @@ class Uniformity:
         return not leaf.is_moment or (leaf.block is not None and self._is_together(leaf.block))
 
     def meet(self, block: int) -> bool:
-        """Whether lanes that come to a block in one trip of the loops around it come together: no
-        choice that lanes do not share leads there by several paths, before all of them meet again.
+        """Whether lanes that reach a block in one trip of the loops around it reach it together.
+
+        They do if no divergent branch leads there by several paths before its post-dominator.
         """
         return all(self._is_shared_choice(each) for each in self._flow.shared_sides.get(block, []))
 

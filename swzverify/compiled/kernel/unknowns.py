@@ -19,8 +19,9 @@ class Unknowns:
         return self._unknown(instruction, at, width, reason, per_lane=True, is_exchanged=is_exchanged)
 
     def determined(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
-        """A value that is not known, and depends on `feeds` alone; among these are what values of
-        this kind depend on that it is made of.
+        """An unknown value that depends on `feeds` alone.
+
+        If it is made of other values of this kind, `feeds` includes what those depend on.
         """
         inner = [self.leaves[each] for each in variables(*feeds)]
         more = [each for leaf in inner if leaf.kind is Kind.OPAQUE and not leaf.is_moment for each in leaf.feeds]

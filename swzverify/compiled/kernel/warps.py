@@ -10,8 +10,9 @@ from swzverify.ir.expr import Expr, postorder, variables
 
 
 def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
-    """A value that depends on coordinates and on what the block shares, as another lane of the
-    same warp has it; None for other values.
+    """The value of another lane of the same warp; None for other values.
+
+    The value may depend on coordinates and on values that the block shares.
     """
     kinds = {slices.leaves[each].kind for each in variables(value)}
     if slices.threads is None or not kinds <= {Kind.LANE, Kind.UNIFORM} or len(postorder(value)) > MOST_NODES:
@@ -20,8 +21,9 @@ def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
 
 
 def lane_in_whole_warp(slices: Slices, block: int) -> Expr | None:
-    """The lane of a thread, at a block to which all lanes of each warp that comes there come
-    once; None if that is not known.
+    """The lane of a thread, at a block that all lanes of each warp reach exactly once.
+
+    All lanes or none of a warp reach it. None if that is not known.
     """
     flow = slices.flow
     if slices.threads is None or not slices.threads.are_whole_warps or flow.around(block):

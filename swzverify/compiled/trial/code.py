@@ -64,9 +64,10 @@ class CutOffError(EndError):
 
 
 class Code:
-    """Runs instructions of one function one by one, for threads of several blocks at once. Of each block
-    `steps` counts the cost of threads that run alone, and `compared` are numbers of comparisons that
-    came out the same for all its lanes.
+    """Runs instructions of one function one by one, for threads of several blocks at once.
+
+    For each block, `steps` counts the cost of threads that run alone, and `compared` are the numbers of
+    comparisons that had the same result in all its lanes.
     """
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
@@ -129,8 +130,10 @@ class Code:
         self.steps += self._lanes.in_blocks(active).sum(axis=1) // THREADS_PER_STEP
 
     def _call(self, instruction: Instruction, active: Mask) -> None:
-        """A call through a pointer is taken to return; what the function gives and stores is not
-        known. A call by name may be a trap.
+        """Run a call.
+
+        A call through a pointer is assumed to return; its results and its stores are unknown. A call by name
+        may be a trap.
         """
         if not any(isinstance(each, Register) for each in instruction.operands):
             raise EndError("a function is called")
@@ -214,8 +217,9 @@ class Code:
     # ---- memory
 
     def _reached(self, instruction: Instruction, active: Mask) -> tuple[Array, Mask]:
-        """The generic addresses that threads name, and the active threads of the blocks in which all of
-        these are known. The watch is told those in shared memory.
+        """The generic addresses of threads, and the active threads of blocks in which all are known.
+
+        The watch gets the addresses in shared memory.
         """
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
         found, known = (self._threads, self._lanes.nothing) if operand is None else self._place(operand)
@@ -272,9 +276,7 @@ class Code:
             self._memory.store(places[threads] + at * size, threads, size, values[threads], known[threads])
 
     def _copy(self, instruction: Instruction, active: Mask) -> None:
-        """A copy from global memory, as if it were done at once; what is not copied becomes
-        zero.
-        """
+        """Copy from global memory at once; bytes that are not copied become zero."""
         into, sure = self._reached(instruction, active)
         operands = instruction.operands
         source, of_source = (

@@ -131,8 +131,9 @@ def _bases(instruction: Instruction) -> Iterator[Register]:
 
 
 def _sources(instruction: Instruction, wanted: set[Operand]) -> set[Operand]:
-    """The registers that a wanted one may come from; for a sum this is the first operand, where
-    compilers put the pointer.
+    """The registers from which a wanted one may come.
+
+    For a sum this is the first operand, which compilers use for the pointer.
     """
     operands = instruction.operands
     if base_name(instruction) not in _CARRY or not operands or operands[0] not in wanted:

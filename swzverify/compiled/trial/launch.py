@@ -51,8 +51,10 @@ class Data(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A buffer that pointers point into: `BUFFER_BYTES` of the pool of its kind of data, from the
-    byte `begin` on. `compared` are the numbers of the kernel that `COMPARED` draws from.
+    """A buffer that pointers point into.
+
+    It is `BUFFER_BYTES` of the pool of its kind of data, from the byte `begin` on. `compared` are the
+    numbers of the kernel from which `COMPARED` draws.
     """
 
     data: Data
@@ -72,9 +74,11 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Numbers that whole parameters take in turn, what buffers hold, in turn too, and the place of
-    the block in the grid. `seed` chooses the bytes of buffers; parameters that are floats take
-    `reals`, in turn. `grid` has the numbers of blocks, which are more than `place`.
+    """The values of a launch.
+
+    Whole parameters take the `numbers` in turn, and parameters that are floats take `reals` in turn.
+    Buffers hold `data`, in turn too, and `seed` chooses their bytes. `place` is the place of the block in
+    the grid, and `grid` has the numbers of blocks, which are larger than `place`.
     """
 
     numbers: tuple[int, ...]
@@ -93,10 +97,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch: shapes of the grid and the block, the block that runs at `place` in the grid,
-    bytes of dynamic shared memory, and the bytes of each parameter by its name. `buffers` are
-    what pointers point into: the one of number n begins at `BUFFER_BASE + n * BUFFER_STEP`.
-    `words` tell people; `number` tells it from the others that are made up for the kernel.
+    """One launch.
+
+    Attributes:
+        grid: The shape of the grid.
+        block: The shape of the block.
+        place: The place in the grid of the block that runs.
+        dynamic_bytes: The bytes of dynamic shared memory.
+        parameters: The bytes of each parameter by its name.
+        buffers: What pointers point into: buffer n starts at `BUFFER_BASE + n * BUFFER_STEP`.
+        words: The launch in words.
+        number: The number of the launch among those that are made for the kernel.
     """
 
     grid: tuple[int, int, int]
@@ -122,9 +133,10 @@ class Launch:
 
 
 class Launcher:
-    """Makes launches of a function with its calls put in place; `arguments` and `conditions` on
-    bytes of parameters hold in each. `numbers`, `reals` and `pointers` are how many of each a
-    launch has.
+    """Makes launches of a function with its calls inlined.
+
+    `arguments` and `conditions` on bytes of parameters hold in each. `numbers`, `reals` and `pointers`
+    are how many of each a launch has.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
@@ -152,8 +164,9 @@ class Launcher:
         self.numbers = len(every) - self.pointers - self.reals
 
     def launch(self, plan: Plan, number: int) -> Launch | None:
-        """What a plan makes; None where a condition does not hold, and for more pointers than are
-        filled.
+        """The launch of a plan.
+
+        None if a condition does not hold, or if there are more pointers than buffers.
         """
         made = self._made(plan)
         if made.pointers > MOST_BUFFERS or not all(_holds(each, made.values) for each in self._conditions):
@@ -230,8 +243,9 @@ def _pool(data: Data, compared: tuple[int, ...]) -> Bytes:
 
 
 def _drawn(draw: np.random.Generator, numbers: Sequence[int], count: int) -> Bytes:
-    """Words: every other one is one of the numbers, and the rest are four low bytes of such
-    numbers.
+    """Words of which every other one is one of the numbers.
+
+    The other words are four low bytes of such numbers.
     """
     words = draw.choice(np.array(numbers, dtype=np.uint32), count)
     octets = draw.choice(np.array([each & 255 for each in numbers], dtype=np.uint8), (count, 4))

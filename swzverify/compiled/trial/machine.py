@@ -72,11 +72,18 @@ def _kind(opcode: str) -> _Kind:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a launch did, by the index of the instruction; why it ended before its end, and the
-    steps that it took. A launch with a `fault` says nothing. `starts` are where the variables in
-    shared memory begin, in their order; `memory` is what the launch leaves behind. `ways` are the
-    choices that it made, with how often, roughly, and `compared` numbers that it compared.
-    `is_cut_off` tells that it would go on with more steps.
+    """What a launch did.
+
+    Attributes:
+        seen: What each watched instruction accessed, by its index.
+        ended: Why the launch ended before its end.
+        fault: The fault of the launch; a launch with a fault shows nothing.
+        steps: The steps that it took.
+        starts: The start addresses of the variables in shared memory, in their order.
+        memory: The memory after the launch.
+        ways: The branches that it took, with rough counts.
+        compared: The numbers that it compared.
+        is_cut_off: Whether it would go on with more steps.
     """
 
     seen: dict[int, Seen]
@@ -104,10 +111,11 @@ def run_all(
     *,
     keeps_memory: bool = False,
 ) -> list[Trial]:
-    """Run one block of each of some launches of a function with its calls put in place, and keep what
-    the instructions with the indices `wanted` reach in shared memory. The launches have one shape of
-    the block, as many buffers and parameters as each other, and `most_steps` steps at most. Trials have
-    the memory of their block only with `keeps_memory`: it is large.
+    """Run one block of each launch, and keep the shared addresses of the instructions `wanted`.
+
+    The launches are of a function with its calls inlined. They have one shape of the block, the same
+    numbers of buffers and parameters, and at most `most_steps` steps. Trials have the memory of their
+    block only with `keeps_memory`, because it is large.
     """
     found: list[Trial] = []
     kept, at = frozenset(wanted), 0
@@ -127,8 +135,9 @@ def run_all(
 
 
 class _Machine:
-    """Some blocks: where each of their threads is, and which warps wait at which barrier. Threads and
-    warps are numbered through all blocks.
+    """Some blocks: where each of their threads is, and which warps wait at which barrier.
+
+    Threads and warps are numbered through all blocks.
     """
 
     def __init__(
@@ -220,8 +229,9 @@ class _Machine:
         self._try(partial(self._leave, block), active)
 
     def _try(self, work: Callable[[Mask], None], active: Mask) -> Mask:
-        """Do something with threads; gives those of the blocks that go on. It is done again without the
-        blocks that cannot.
+        """Do something with threads; returns the threads of the blocks that go on.
+
+        It is done again without the blocks that cannot go on.
         """
         try:
             work(active)
@@ -337,8 +347,9 @@ class _Machine:
 
 @lru_cache(maxsize=4)
 def _paths(function: Function) -> tuple[Flow, Array]:
-    """The control flow of a function, and the order in which its instructions run first; the end
-    and what is not reached come last.
+    """The control flow of a function, and the order in which its instructions first run.
+
+    The end and unreachable instructions come last.
     """
     flow = Flow(function)
     end = len(function.instructions)

@@ -55,8 +55,9 @@ class FaultError(StopError):
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Addresses `begin` to `begin + size` - 1; with `per_thread` each thread has bytes of its own.
-    Without `data` they hold zeros: what was not written may hold anything.
+    """The addresses `begin` .. `begin + size` - 1; with `per_thread` each thread has bytes of its own.
+
+    Without `data` they hold zeros, and bytes that were not written are unknown.
     """
 
     begin: int

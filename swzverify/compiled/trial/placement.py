@@ -84,9 +84,7 @@ class Placement:
             self.regions.append(Region(SHARED_WINDOW + SHARED_BEGIN, size))
 
     def _variable(self, symbol: Symbol) -> None:
-        """A variable of global, constant or local memory, or one through which calls pass
-        values.
-        """
+        """Place a variable of global, constant or local memory, or one through which calls pass values."""
         space, size = symbol.space, symbol.size_bytes
         is_own = space in (Space.LOCAL, Space.PARAM)
         if symbol.is_extern or not size or size > (MOST_LOCAL_BYTES if is_own else MOST_SYMBOL_BYTES) or symbol.note:

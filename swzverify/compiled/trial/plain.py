@@ -1,5 +1,7 @@
-"""What opcodes compute, in plain Python integers: written apart from `meaning`, to check it, and
-for products of trials that do not fit 64 bits.
+"""The results of opcodes in plain Python integers.
+
+They are written independently of `meaning`, to check it, and for products of trials that do not fit
+64 bits.
 
 Source: PTX ISA, Integer Arithmetic Instructions; Logic and Shift Instructions; Comparison and
 Selection Instructions (floats: Floating Point Comparisons); Data Movement and Conversion
@@ -31,8 +33,7 @@ def _number(value: int, kind: str) -> int:
 
 
 def plain(opcode: str, values: Sequence[int]) -> tuple[int, ...] | None:
-    """The results as unsigned integers; None where PTX does not say, or this function does not
-    know.
+    """The results as unsigned integers; None if PTX leaves them undefined or they are not known here.
 
     >>> plain("shr.s32", [0xFFFFFFF8, 40]), plain("div.u32", [1, 0])
     ((4294967295,), None)

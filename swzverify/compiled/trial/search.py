@@ -41,8 +41,9 @@ _ALONE: Final = 0.2
 
 
 class Search:
-    """Launches of one kernel, one after the other; what some of them did may be told before the next
-    one is made.
+    """Launches of one kernel, one after the other.
+
+    The result of a launch may be passed in before the next launch is made.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
@@ -71,8 +72,9 @@ class Search:
                 yield made
 
     def learn(self, launch: Launch, trial: Trial, wanted: Collection[int] = ()) -> bool:
-        """Take what a launch did; gives whether it went a new way. `wanted` are instructions to which
-        launches shall come.
+        """Take the result of a launch; returns whether it took a new path.
+
+        `wanted` are instructions that launches should reach.
         """
         plan = self._plans.pop(launch.number)
         self._wanted = frozenset(wanted)
@@ -135,8 +137,10 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A plan that went new ways, the watched instructions to which it came, how many ways it went,
-    and the numbers that it compared.
+    """A plan whose launch took new paths.
+
+    `seen` are the watched instructions that it reached, `ways` the number of its branches, and `compared`
+    the numbers that it compared.
     """
 
     plan: Plan

@@ -17,9 +17,10 @@ MOST_SEEN: Final = 400
 
 @dataclass(slots=True)
 class Seen:
-    """Warp instructions that an access made: rows of 32 addresses in shared memory, which lanes
-    took part, and the warp of each row. `is_all` is False where some were not known, or too
-    many.
+    """The warp instructions that an access made.
+
+    They are rows of 32 addresses in shared memory, the active lanes, and the warp of each row. `is_all`
+    is False if some were not known, or if there were too many.
     """
 
     addresses: list[Array] = field(default_factory=list[Array])
