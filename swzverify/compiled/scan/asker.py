@@ -35,8 +35,10 @@ class OutOfClockError(Exception):
 
 
 class Asker:
-    """Asks the questions of one function. `most_open` of them may use up the budget, fewer where they are
-    large; each later one has `share` of it, and large ones are not asked.
+    """Sends the solver queries of one function.
+
+    At most `most_open` queries may use the full budget, fewer if they are large. Each later query gets
+    1 / `share` of it, and large ones are not sent.
 
     >>> Asker(most_open=1, share=2).possible(FALSE).answer.value
     'empty'
@@ -69,11 +71,13 @@ class Asker:
         return replace(found, point={name: point[new] for name, new in names.items() if new in point})
 
     def cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool] = lambda: False) -> Proof:
-        """Whether a cost holds: by an engine that enumerates and by Z3, or by Z3 alone where no other one
-        applies. What fails is not asked of Z3: an engine that enumerates says so, or plain numbers.
+        """Whether a cost holds: by an engine that enumerates and by Z3.
+
+        If no other engine applies, Z3 decides alone. A cost that fails by an engine that enumerates, or by
+        plain numbers, is not sent to Z3.
 
         Raises:
-            DisagreementError: One says that it holds, and Z3 that it fails.
+            DisagreementError: One engine says that it holds, and Z3 that it fails.
             OutOfClockError: The wall clock ended the query.
         """
         asked, names = plainly_named(goal)
@@ -126,8 +130,9 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What engines say of a cost, with the point at which it fails; `worst` is the worst case of all
-    choices, where an engine has it; `goal` is the cost, where it holds.
+    """The answer of the engines about a cost, with the point at which it fails.
+
+    `worst` is the worst case of all choices, if an engine has it. `goal` is the cost, if it holds.
     """
 
     answer: Answer

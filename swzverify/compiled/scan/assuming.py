@@ -41,8 +41,9 @@ def judged(access: KernelAccess, decide: Decide) -> tuple[KernelAccess, Decision
 
 
 def in_first_block(access: KernelAccess) -> KernelAccess | None:
-    """The access in the first block; None where no division that is assumed to have a result reads
-    the block's place.
+    """The access in the first block.
+
+    None if no division that is assumed to have a result reads the block's place.
     """
     place = [each for each in variables(access.guard) if is_place(each.name)]
     if not access.assumes or not place:
@@ -68,8 +69,9 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
 
 
 def in_one_launch(access: KernelAccess) -> KernelAccess | None:
-    """The access in launches of the first block alone in which no division is without a result;
-    None where nothing is assumed of other blocks or of other divisions.
+    """The access in launches of the first block alone in which all divisions have a result.
+
+    None if nothing is assumed about other blocks or other divisions.
     """
     first = in_first_block(access)
     if first is None and access.launches is TRUE:
@@ -80,8 +82,10 @@ def in_one_launch(access: KernelAccess) -> KernelAccess | None:
 
 
 def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
-    """The verdict. A conflict has to occur in a launch that does nothing else wrong; an access that
-    only other launches make is not free.
+    """The verdict over whole launches.
+
+    A conflict must occur in a launch that is correct otherwise. An access that only incorrect launches
+    execute is not free.
     """
     found = decide(access)
     if found.verdict is Verdict.FREE and access.launches not in (TRUE, FALSE):

@@ -1,9 +1,8 @@
-"""The claim that an access is in bounds: the address begins with the symbol of an array, and the
-bytes that each lane touches lie inside of this array.
+"""The claim that an access is in bounds: each lane's bytes lie inside the array of its address.
 
-A static array has the bytes that PTX declares, a dynamic one those of the launch. An address that
-is a choice of several is judged case by case. Addresses count modulo 2^32, generic ones with all
-their bits.
+The address starts with the symbol of an array. A static array has the bytes that PTX declares, a
+dynamic one those of the launch. An address that is a choice of several is judged case by case.
+Addresses count modulo 2^32, generic ones with all their bits.
 
 Source: PTX ISA, State Spaces: Shared State Space; Addresses as Operands.
 """
@@ -90,8 +89,9 @@ def in_bounds(subject: Subject) -> Claim:
 
 
 def _is_fine_somewhere(subject: Subject, whole: Property) -> bool:
-    """Whether samples alone show lanes that make the access, and none that leave the array: then a
-    refutation is not looked for. One that holds of some trip or block alone may be missed.
+    """Whether samples alone show lanes that make the access, and none that leave the array.
+
+    If so, no counterexample is searched; one that exists only in some trip or block may be missed.
     """
     told = seen(subject, whole)
     return told.is_made and not told.is_bad

@@ -87,11 +87,14 @@ class _Text:
 def c_text(
     root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO_LIMITS, *, can_wrap: bool = True
 ) -> str:
-    """An expression as C text. `names` gives the spec's names of the variables, `limits` numbers
-    that some of them stay below. Without `can_wrap` the number itself must be known not to wrap.
+    """An expression as C text.
 
-    A `NotWrittenError` for numbers beyond the range of a spec, other operators, unknown names and
-    long texts. Example: a sum that wraps modulo 2^8.
+    `names` gives the spec's names of the variables, and `limits` upper bounds of some of them. Without
+    `can_wrap`, the number itself must be known not to wrap. The example is a sum that wraps modulo 2^8.
+
+    Raises:
+        NotWrittenError: A number is beyond the range of a spec, an operator or a name is not known, or
+            the text is too long.
 
     >>> from swzverify.ir.expr import const, binary, var
     >>> c_text(binary(BinaryOperator.ADD, var("x", 256), const(255, 8)), {"x": "tid"})

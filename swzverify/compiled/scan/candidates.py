@@ -16,9 +16,9 @@ _NAME: Final = "parameter"
 
 
 def candidates(variable: Var, conditions: Sequence[Expr], model: int | None) -> tuple[int, ...] | None:
-    """Some values that fulfil the conditions which read this variable alone; `model` is one that
-    fulfils all. None where nothing was found. The values are only
-    tried: others count as much.
+    """Some values that satisfy the conditions which read this variable alone; None if none is found.
+
+    `model` satisfies all conditions. The values are only tried: other values are equally possible.
 
     >>> from swzverify.ir.expr import Comparison, compare, const, var
     >>> n = var("n", 256)

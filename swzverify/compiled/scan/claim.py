@@ -33,8 +33,10 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WitnessLane:
-    """A lane that breaks a claim. `at` is the address modulo the width, or the first byte that it
-    touches, counted from the begin of the array.
+    """A lane that breaks a claim.
+
+    `at` is the address modulo the width, or the first byte that the lane touches, counted from the
+    array's start.
     """
 
     lane: int
@@ -53,8 +55,17 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A verdict on a claim. `needs` is a number that suffices where PTX does not say enough: the
-    alignment of an array, or the bytes of dynamic shared memory.
+    """A verdict on a claim of the scan.
+
+    Attributes:
+        verdict: The verdict.
+        reason: Why the claim is not decided.
+        engines: The engines that decided it.
+        witness: The lanes that break the claim.
+        parameters: The parameters on which the verdict depends.
+        assumptions: What the verdict assumes.
+        needs: A number that suffices if PTX does not say enough: the alignment of an array, or the bytes
+            of dynamic shared memory.
 
     >>> Claim(ClaimVerdict.PROVED).is_broken
     False
@@ -85,9 +96,17 @@ Values: TypeAlias = Callable[[Expr], NDArray[np.uint64]]
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """What a claim forbids, twice: `bad` for the SMT engine, and `place` for plain numbers, which
-    gives for each lane what people read of it and whether it is bad. `bases` are the addresses of
-    arrays that `bad` reads, `address` is what is looked at.
+    """What a claim forbids, as an expression and in plain numbers.
+
+    Attributes:
+        name: The name of the claim.
+        address: The address that is judged.
+        bad: The condition under which a lane breaks the claim, for the SMT engine.
+        place: The same in plain numbers: for each lane, the number that reports show, and whether it is
+            bad.
+        bases: The addresses of arrays that `bad` reads.
+        most_multiple: The largest alignment that counts.
+        words: The words for a lane that breaks the claim.
     """
 
     name: str

@@ -186,9 +186,7 @@ class _Breaking:
         return self.subject.possible(conjunction((*known, negation(whole)))).answer is Answer.EMPTY
 
     def _other(self, first: dict[str, int]) -> dict[str, int] | None:
-        """A lane that breaks the claim for those begins of arrays for which the first lane does
-        not.
-        """
+        """A lane that breaks the claim for those start addresses of arrays for which the first does not."""
         subject, claim = self.subject, self.claim
         unknown = [subject.leaves[each.name] for each in self.read]
         if not claim.bases or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in unknown):

@@ -87,9 +87,7 @@ def _said(claim: ScanClaim, subject: Subject) -> Claim:
 
 
 def width_of(access: KernelAccess) -> int | None:
-    """The bytes that each lane touches: of a matrix instruction a row; None where they are not
-    known.
-    """
+    """The bytes that each lane touches, for a matrix instruction those of a row; None if not known."""
     if access.row is not None:
         return access.row.width_bytes
     found = _ELEMENTS.fullmatch(access.opcode)

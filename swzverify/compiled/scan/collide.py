@@ -1,10 +1,9 @@
-"""Whether two lanes of one group can meet in a bank with different words, as one bit; and whether
-any lane makes the access.
+"""One-bit conditions: two lanes of a group meet in a bank with different words, or any lane runs.
 
 Two lanes' copies of the thread's coordinates, and of each value that lanes do not share, are
-variables of their own; what they share is one variable. Aligned words of 4 bytes or more meet in
-their banks exactly where their addresses are equal modulo 128, so that what all lanes share drops
-out of the difference; narrower ones are compared word by word.
+separate variables; a value that lanes share is one variable. Aligned words of 4 bytes or more meet
+in their banks exactly if their addresses are equal modulo 128, so values that all lanes share drop
+out of the difference. Narrower words are compared word by word.
 """
 
 from __future__ import annotations
@@ -100,8 +99,9 @@ def lane_runs(block: BlockShape, parts: Parts) -> Expr:
 
 
 def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, count: int = 2) -> Expr:
-    """Whether so many lanes of one group that `guard` lets through can meet in a bank, each with a
-    word of its own, for a row that is not joined and follows the plain rule.
+    """Whether `count` lanes of one group under `guard` can meet in a bank, each with a different word.
+
+    The row is not joined and follows the plain rule.
     """
     lanes = [Lane(block, parts.leaves, "'" * at) for at in range(count)]
     group = const(row.group_lanes.bit_length() - 1, _NUMBER_BITS)
@@ -121,8 +121,9 @@ def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, c
 
 
 def octet_parts(block: BlockShape, parts: Parts) -> Expr:
-    """Whether of two lanes of one octet one makes the access and the other one does not, though all
-    that depends on their coordinates alone lets both of them through.
+    """Whether one of two lanes of an octet executes the access and the other does not.
+
+    Conditions that depend on coordinates alone let both of them through.
     """
     first, second = (Lane(block, parts.leaves, mark) for mark in ("", "'"))
     octet = const(CHUNKS_PER_LINE.bit_length() - 1, _NUMBER_BITS)

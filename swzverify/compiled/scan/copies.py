@@ -23,8 +23,9 @@ FILLED: Final = (
 
 
 def by_cache(decided: Decision, row: Instruction, parts: Parts, block: Block) -> Decision:
-    """The verdict on `cp.async.ca`, from what destinations say. Lanes conflict at the source too, and
-    what several lines cost has a lower bound only.
+    """The verdict on `cp.async.ca`, from the destinations.
+
+    Lanes conflict at the source too. The cost of several lines has a lower bound only.
 
     Source: measured on an H100, tests/data/README.md, h100_cp_async_sources.npz.
     """

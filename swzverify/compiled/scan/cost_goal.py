@@ -53,8 +53,10 @@ _OCTETS: Final = "octets that come"
 
 
 def cost_goal(row: Instruction, parts: Parts, block: Block, guard: Expr) -> Cost | GatherCost:
-    """That lanes which `guard` lets through have no bank conflict, for a row by the plain rule. What
-    all lanes add is left out but for its number, as far as that counts: it turns the banks round.
+    """The cost goal that lanes under `guard` have no bank conflict, for a row of the plain rule.
+
+    The part of the address that all lanes add is left out, because it rotates the banks. Only its number
+    stays, as far as it counts.
     """
     address = add(parts.varying, const(parts.shared.number % BANK_WORD_BYTES, 32))
     return _goal(row, parts, block, address, TRUE if row.warp_wide else guard)
@@ -63,8 +65,10 @@ def cost_goal(row: Instruction, parts: Parts, block: Block, guard: Expr) -> Cost
 def octet_goal(
     row: Instruction, parts: Parts, block: Block, places: Sequence[int], *, is_partial: bool
 ) -> Cost | GatherCost:
-    """The same by the octet rule, where what all lanes add is one of some places at equal distances
-    modulo 128 bytes. With `is_partial` any octets of a warp come, each of them whole.
+    """The cost goal by the octet rule.
+
+    All lanes add one of some places at equal distances modulo 128 bytes. With `is_partial`, any octets of
+    a warp execute the access, each of them whole.
     """
     step = places[1] - places[0] if len(places) > 1 else 0
     place = add(mul(widened(var(_PLACE, len(places)), 32), const(step, 32)), const(places[0], 32))
@@ -114,8 +118,9 @@ def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Ex
 
 
 def plainly_named(goal: Cost | GatherCost) -> tuple[Cost | GatherCost, dict[str, str]]:
-    """The same cost with variables `v0`, `v1`, ... beside the lane and the warp, and what each of them is
-    called in `goal`: accesses of an unrolled loop differ in names alone.
+    """The same cost with variables `v0`, `v1`, ... beside lane and warp, and their names in `goal`.
+
+    Accesses of an unrolled loop differ in names alone.
     """
     cost = goal.cost if isinstance(goal, GatherCost) else goal
     own = goal.own if isinstance(goal, GatherCost) else ()
@@ -145,8 +150,10 @@ def _called(variable: Var, names: Mapping[str, str]) -> Var:
 
 
 def banks_goal(goal: Cost | GatherCost) -> Cost | GatherCost | None:
-    """That each lane of a group has a slot of banks to itself: more than the cost needs, which lets lanes
-    read one word, but a question of seven bits of the address. None for accesses to parts of words.
+    """The stronger goal that each lane of a group has a slot of banks to itself.
+
+    The cost lets lanes read one word, but this is a query of only seven bits of the address. None for
+    accesses to parts of words.
     """
     cost = goal.cost if isinstance(goal, GatherCost) else goal
     row = cost.instruction
@@ -194,8 +201,9 @@ def _bits_read(roots: tuple[Expr, ...]) -> dict[Expr, int]:
 
 
 def _narrow_ones(roots: tuple[Expr, ...], read: Sequence[Leaf]) -> dict[Var, Var]:
-    """Variables of fewer values, for those of which only low bits are read or of which it is known how
-    far they count: engines that enumerate look at limits, and not at conditions.
+    """Variables of fewer values, if only low bits are read or an upper bound is known.
+
+    Engines that enumerate use limits, and not conditions.
     """
     bits = _bits_read(roots)
     found: dict[Var, Var] = {}
@@ -232,8 +240,10 @@ def _fitted(value: Expr, width: int) -> Expr:
 
 
 def _aligned(row: Instruction, address: Expr) -> tuple[Expr, Expr]:
-    """An address as a multiple of the width, and whether a lane may have it: all lanes that come are as
-    far beyond a multiple as each other, else one of them faults. How far, all lanes share.
+    """The address as a multiple of the width, and whether a lane may have it.
+
+    All active lanes are equally far beyond a multiple, else one of them faults. All lanes share that
+    distance.
     """
     bits = row.width_bytes.bit_length() - 1
     if bits == 0:
@@ -247,9 +257,10 @@ def _aligned(row: Instruction, address: Expr) -> tuple[Expr, Expr]:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a cost says, over the thread's coordinates and the values that are open; `own` are those of
-    which each lane has its own. The address may be beyond a multiple of the width, by as much in all
-    lanes that count.
+    """A cost over the thread's coordinates and the open values.
+
+    `own` are the values of which each lane has its own. The address may be beyond a multiple of the
+    width, by the same distance in all lanes that count.
     """
 
     shape: BlockShape
@@ -281,8 +292,9 @@ def stated(goal: Cost | GatherCost) -> Stated:
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """The plain reading of a cost: the thread's coordinates are looked up, not computed. Equal ones are
-    of equal questions, which are asked once.
+    """The plain reading of a cost: the thread's coordinates are looked up, not computed.
+
+    Two equal definitions belong to equal questions, which are asked once.
     """
 
     block: Block

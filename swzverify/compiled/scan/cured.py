@@ -56,9 +56,10 @@ class Judged:
 
 
 def cured(judged: Sequence[Judged], block: BlockShape | None, target: str) -> list[tuple[Cure, ...]]:
-    """For each access the changes that free it, the nearest of each kind. They are looked for at
-    the worst conflict of an array, and no other access of it gets worse by them. None where it has
-    no conflict, or nothing is proved.
+    """For each access the changes that free it, the nearest of each kind.
+
+    The search is at the worst conflict of an array, and no other access of the array gets worse. Empty
+    if the access has no conflict, or if nothing is proved.
     """
     found: list[tuple[Cure, ...]] = [() for _ in judged]
     made = [number for number, each in enumerate(judged) if each.decision.reason != NEVER_MADE]
@@ -101,8 +102,10 @@ def _array_of(access: KernelAccess) -> Symbol | None:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An access as texts: bytes from the begin of the array, a condition that each lane fulfils
-    that makes it, and loops that go at least as far as its own.
+    """An access as texts of a spec.
+
+    `address` counts bytes from the array's start. `condition` holds in each lane that makes the access.
+    `loops` go at least as far as its own.
     """
 
     row: Instruction
@@ -112,8 +115,9 @@ class _Said:
 
 
 def _said(access: KernelAccess) -> _Said:
-    """An access in every place in which it may be made, and perhaps in more: what is free with more
-    lanes is free with fewer.
+    """An access in every place in which it may be made, and perhaps in more.
+
+    An access that is free with more lanes is free with fewer.
     """
     row, address = access.row, access.address
     if row is None or address is None or access.note or row.name not in INSTRUCTIONS:

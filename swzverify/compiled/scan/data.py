@@ -1,9 +1,8 @@
-"""Conflicts of addresses that contain data of each lane, where no data can cause more than a few
-ways.
+"""Conflicts of addresses that contain data of each lane, if data can cause only a few ways.
 
 The lanes' data are inputs: words of global memory, which each lane loads from an address of its
-own. They may be anything, so the worst of all is reached. Where any number of lanes can meet, as in
-a histogram, nothing is said here.
+own. They may have any value, so the worst case occurs. If any number of lanes can meet, as in a
+histogram, this file gives no verdict.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ MOST_WAYS: Final = 8
 
 
 def limited_by_data(question: Question, sure: Question, worst: WorstCost | None) -> Decision | None:
-    """A conflict of as many ways as the worst data give, which an engine has found; None without it, or
-    if data need not be the lane's own inputs. `sure` has the guard under which lanes surely make the
-    access: so many ways happen; no lane that may make it adds to them.
+    """A conflict of as many ways as the worst data give, which an engine has found.
+
+    None without it, or if data need not be the lane's own inputs. `sure` has the guard under which lanes
+    certainly make the access. So many ways occur, and no lane that may make it adds to them.
     """
     read = question.parts.leaves_of(question.parts.varying, question.guard)
     data = [leaf for leaf in read if leaf.kind is not Kind.LANE and not is_shared(leaf)]

@@ -54,14 +54,29 @@ _NOT_WRITTEN: Final = Written(reason="it was not scanned")
 
 @dataclass(frozen=True, slots=True)
 class ScannedAccess:
-    """An access with its verdict. `address` is the byte address as people read it, `calls` are the
-    lines of the calls that lead to it, `assumptions` are what was given of the parameters that it
-    depends on, and what its verdict assumes of divisions. `claims` are verdicts in the order of the
-    registry `compiled/kinds.py`. `block` is the shape that was judged,
-    `written` is what a spec says of it. `chip` is what machine code makes of it, None where there
-    is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
-    exactly once. `cures` are changes of its array that were proved to free it. `certificate` is the id
-    of the one that was written of a free access, `no_certificate` says why there is none.
+    """An access with its verdict.
+
+    Attributes:
+        kernel: The name of the kernel or function.
+        is_entry: Whether that is a kernel.
+        line: The line of the PTX.
+        location: The location in the source.
+        opcode: The opcode in the PTX.
+        instruction: The name of the instruction in the table.
+        address: The byte address as text for people.
+        decision: The verdict on bank conflicts.
+        calls: The lines of the calls that lead to it.
+        assumptions: The given values of parameters on which it depends, and what its verdict assumes of
+            divisions.
+        block: The shape of the block that was judged.
+        written: The access as a spec states it.
+        claims: The verdicts in the order of the registry `compiled/kinds.py`.
+        chip: What machine code makes of it; None without machine code.
+        loops: The lines of the loops around it.
+        is_certain: Whether every thread makes it exactly once.
+        cures: The changes of its array that were proved to free it.
+        certificate: The id of the certificate of a free access.
+        no_certificate: Why there is no certificate.
     """
 
     kernel: str
@@ -100,9 +115,7 @@ class ScannedAccess:
 
     @property
     def settled(self) -> Decision:
-        """The verdict that findings count: that of the chip where machine code settles it, else
-        that of the PTX.
-        """
+        """The verdict that findings count: that of the chip if machine code decides, else that of the PTX."""
         return self.decision if self.is_of_ptx or self.chip is None else self.chip.decision
 
     @property
@@ -121,10 +134,11 @@ def scan_module(
     *,
     suggest: bool = False,
 ) -> list[ScannedAccess]:
-    """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone. A
-    function that is no kernel is scanned with those that call it, or by itself where that is not
-    possible. `given` says what is known of parameters, `smem` the bytes of dynamic shared memory;
-    `suggest` looks for changes that free conflicts.
+    """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone.
+
+    A function that is no kernel is scanned with its callers, or alone if that is not possible. `given`
+    has what is known of parameters, and `smem` the bytes of dynamic shared memory. `suggest` searches for
+    changes that free conflicts.
     """
     found: list[ScannedAccess] = []
     for place in scanned_functions(module, kernel):
@@ -133,8 +147,9 @@ def scan_module(
 
 
 def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
-    """The places of the functions to scan one by one: the kernels, or the one of that name, and
-    those functions that are not scanned with them.
+    """The indices of the functions to scan: the kernels, and functions that are not inlined in them.
+
+    With `kernel`, it is the kernel of that name.
     """
     kernels = [each for each in module.functions if each.is_entry and kernel in (None, each.name)]
     wanted = {each.name for each in (*kernels, *_alone(module, kernels, is_whole=kernel is None))}
@@ -142,8 +157,9 @@ def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
 
 
 def _alone(module: Module, kernels: list[Function], *, is_whole: bool) -> list[Function]:
-    """The functions that are not put in the place of every call; of a whole module also those that
-    nobody calls by name.
+    """The functions that are not inlined in every call.
+
+    For a whole module these include functions that nobody calls by name.
     """
     others = [each for each in module.functions if not each.is_entry]
     placed: set[str] = set()
@@ -169,11 +185,13 @@ def scan_function(
     suggest: bool = False,
     trials: int | None = None,
 ) -> list[ScannedAccess]:
-    """All accesses of one function, in the order of the text; each has a verdict or a reason. With
-    machine code each has the machine instructions that it became, too. `suggest` looks for changes
-    that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number.
+    """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
-    Errors: SWZ551, SWZ552 for what is given; SWZ555 for a block that the function does not allow.
+    With machine code, each has the machine instructions that it became, too. `suggest` searches for
+    changes that free conflicts. At most `trials` launches are tried, `MOST_LAUNCHES` without a number.
+
+    Raises:
+        SwzError: SWZ551 or SWZ552 for `given`; SWZ555 for a block that the function does not allow.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"

@@ -35,8 +35,10 @@ _NUMBERS: Final = (0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 64, 100, 128, 255, 2
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What plain numbers say: whether all values were tried, whether one is bad, whether some lane
-    made the access, and the largest place.
+    """The result of plain numbers.
+
+    It says whether all values were tried, whether one is bad, whether some lane made the access, and the
+    largest place.
     """
 
     is_whole: bool
@@ -89,8 +91,9 @@ def at_point(claim: Property, point: Mapping[str, int]) -> tuple[int, bool]:
 
 
 def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, Array] | None:
-    """All values of leaves that have few, and two begins of each array that `bad` does not read;
-    None where some leaf has many.
+    """All values of leaves that have few; None if some leaf has many.
+
+    An array whose address `bad` does not read has two start addresses.
     """
     ranges: list[Sequence[int]] = []
     total = 1

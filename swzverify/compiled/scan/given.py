@@ -42,8 +42,10 @@ MOST_ALIGN: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """`parameters` are texts such as `lda=128`, `assumptions` C conditions such as `lda % 32 == 0`.
-    `smem_align` is a number of bytes, a power of two: dynamic shared memory begins at a multiple.
+    """What is given of a kernel's parameters.
+
+    `parameters` are texts such as `lda=128`, and `assumptions` are C conditions such as `lda % 32 == 0`.
+    Dynamic shared memory starts at a multiple of `smem_align` bytes, a power of two.
     """
 
     parameters: tuple[str, ...] = ()
@@ -240,8 +242,9 @@ def _names(text: str, function: Function) -> dict[str, Parameter] | None:
 
 
 def _condition(texts: Sequence[str], function: Function, names: Sequence[str], arguments: Arguments) -> Expr:
-    """The conjunction of some conditions, with and without a sign of each parameter: one of these
-    readings is what is meant, the same one of a parameter in all conditions.
+    """The conjunction of some conditions, for signed and for unsigned readings of each parameter.
+
+    One of these readings is meant, the same one of a parameter in all conditions.
     """
     found: Expr = FALSE
     parameters = [function.parameter(name) for name in names]
@@ -319,9 +322,7 @@ def _quoted(texts: tuple[str, ...]) -> str:
 
 
 def unknown_names(given: Given, functions: list[Function]) -> str:
-    """A sentence on the first text that no kernel has the parameters for; empty where there is
-    none.
-    """
+    """A sentence on the first text whose parameters no kernel has; empty if there is none."""
     kernels = [each for each in functions if each.is_entry]
     known = list(dict.fromkeys(each.name for kernel in kernels for each in kernel.parameters))
     wanted = [(text, text.partition("=")[0].partition("+")[0]) for text in given.parameters]

@@ -41,8 +41,10 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The machine instructions of one access. Of merged ones `lines` are those of all accesses that
-    they stand for, and `lowest` the number of the access with the lowest address, if that is clear.
+    """The machine instructions of one access.
+
+    For merged instructions, `lines` are those of all accesses that they stand for, and `lowest` is the
+    number of the access with the lowest address, if that is clear.
     """
 
     relation: Relation

@@ -43,8 +43,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A machine instruction that was executed, and the most wavefronts that one warp instruction
-    may take by the verdict; None where the verdict has no bound.
+    """A machine instruction that was executed, with its counts.
+
+    `most` is the most wavefronts of one warp instruction by the verdict; None if the verdict has no
+    bound.
     """
 
     instruction: SassInstruction
@@ -75,8 +77,9 @@ class Measured:
 
 
 def measured_in(access: ScannedAccess, launches: Sequence[Counted], *, is_alone: bool = True) -> Measured:
-    """As `measured`, for several launches: each is held against the verdict by itself, so that none
-    hides another one; the counts are sums.
+    """Hold the verdict on the chip against several launches, as `measured` does for one.
+
+    Each launch is compared alone, so that none hides another one; the counts are sums.
     """
     for number, each in enumerate(launches, 1):
         found = measured(access, each, is_alone=is_alone)
@@ -91,8 +94,9 @@ def measured_in(access: ScannedAccess, launches: Sequence[Counted], *, is_alone:
 
 
 def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) -> Measured:
-    """Hold the verdict on the chip against the counters of one launch. `is_alone` tells that no other
-    access has the same line of the PTX.
+    """Hold the verdict on the chip against the counters of one launch.
+
+    `is_alone` says that no other access has the same line of the PTX.
     """
     chip = access.chip
     if chip is None:
@@ -144,8 +148,9 @@ def _most(instruction: SassInstruction, bound: int | None, minimum: int | None) 
 
 
 def _fills_twice(instruction: SassInstruction) -> int:
-    """How often the counter counts a wavefront: twice for LDGSTS.BYPASS.ZFILL, also where all bytes
-    are read, which takes no more time.
+    """How often the counter counts a wavefront.
+
+    It is twice for LDGSTS.BYPASS.ZFILL, even if all bytes are read, which takes no more time.
 
     Source: measured on an H100, docs/hardware.md.
     """

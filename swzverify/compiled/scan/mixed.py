@@ -90,8 +90,9 @@ def _always(question: Question) -> Decision | None:
 
 
 def _first_trip(question: Question) -> Decision | None:
-    """A conflict of the first trip of all loops around the access, which is surely made; None where
-    there is none, or it is not known what the loops carry then.
+    """A conflict of the first trip of all loops around the access, which certainly runs.
+
+    None if there is none, or if the values that loops carry then are not known.
     """
     parts = question.parts
     new: dict[Var, Expr] = {}
@@ -104,9 +105,10 @@ def _first_trip(question: Question) -> Decision | None:
 
 
 def _first_block(question: Question) -> Decision | None:
-    """A conflict of the first block, which every launch has; None where there is none, or the access
-    does not read the block's place. The conflicts of other blocks depend on the launch: it need not
-    have these blocks.
+    """A conflict of the first block, which every launch has.
+
+    None if there is none, or if the access does not read the block's place. Conflicts of other blocks
+    depend on the launch, which need not have these blocks.
     """
     parts = question.parts
     read = [leaf.variable for leaf in parts.leaves_of(parts.varying, question.guard) if is_place(leaf.name)]
@@ -116,8 +118,10 @@ def _first_block(question: Question) -> Decision | None:
 
 
 def _conflict_with(question: Question, values: dict[Var, Expr]) -> Decision | None:
-    """The conflict that the access has with some values put in, wherever in a bank's word the shared
-    part starts; None where it has none, or no lane makes the access then.
+    """The conflict that the access has with some values substituted.
+
+    It exists wherever in a bank's word the shared part starts. None if there is no conflict, or if no
+    lane makes the access then.
     """
     parts = question.parts
     address = Sum({parts.varying: 1}, 0, 32).plus(parts.shared).expression()
@@ -172,8 +176,9 @@ def _contended(question: Question, samples: _Samples, point: Mapping[str, int]) 
 
 
 def _free_for(question: Question, sampler: Sampler, found: Sampled) -> str:
-    """Values of the blamed leaves, in words, for which engines prove that no two lanes meet;
-    empty where no such values were found.
+    """Values of the blamed leaves, in words, for which engines prove that no two lanes meet.
+
+    Empty if no such values are found.
     """
     for values in found.free_values[:_PARAMETERS_TRIED]:
         fixed = replace(question, parts=sampler.fixed(values))
@@ -189,10 +194,10 @@ def _ran_before(question: Question, leaf: Leaf) -> bool:
 
 
 def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -> Decision | None:
-    """The verdict where two lanes meet however often loops before ran; None where that is not
-    shown.
+    """The verdict if two lanes conflict for every trip count of the earlier loops.
 
-    Which lanes make the access does not depend on these loops, or on what loops carry.
+    None if that is not shown. Which lanes make the access does not depend on these loops, or on values
+    that loops carry.
     """
     parts = question.parts
     if parts.sure is None or isinstance(question.surely(), str):

@@ -44,8 +44,9 @@ READ_TWICE: Final = "several lanes read the same 16 bytes: of the cost of that o
 
 
 def octets(question: Question) -> Decision:
-    """The verdict by the octet rule, at every place that the shared part may give. Where lanes leave a
-    loop at different trips, some of an octet come without the others in the later ones.
+    """The verdict by the octet rule, at every possible place of the shared part.
+
+    If lanes leave a loop in different trips, only some lanes of an octet execute the later trips.
     """
     row, parts, block = question.row, question.parts, question.block
     if not parts.is_exact:
@@ -76,8 +77,9 @@ def _leave_together(question: Question) -> bool:
 
 
 def _fewer_lanes(question: Question, active: Mask) -> tuple[Mask, ...]:
-    """The lanes that come if some lanes of each octet do not: each set that the guard may let through.
-    Lanes for which the guard reads the same come together.
+    """Each set of lanes that the guard may let through, if some lanes of each octet do not come.
+
+    Lanes for which the guard reads the same values come together.
     """
     parts, block = question.parts, question.block
     own = any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard))
@@ -97,8 +99,9 @@ def _assuming(found: Decision, text: str) -> Decision:
 
 
 def _at_places(question: Question, active: Mask, sources: Sources | None, fewer: Sequence[Mask]) -> Decision:
-    """The verdict at every place that the shared parts of the address and of the source may give, where
-    `active` lanes come, or one of some sets of fewer.
+    """The verdict at every possible place of the shared parts of the address and of the source.
+
+    The `active` lanes make the access, or one of some sets of fewer lanes.
     """
     row, parts, block = question.row, question.parts, question.block
     step = power_of_terms(parts.shared.terms, BANK_PERIOD_BYTES)
@@ -184,9 +187,10 @@ def _priced(question: Question, active: Mask, prices: Sequence[_Placed], *, are_
 
 
 def _come_together(question: Question, active: Mask) -> bool:
-    """Whether all lanes of an octet that exist make the access, or none: whatever the rest of the
-    guard reads. An octet counts by itself where no other one of its warp writes to the same places,
-    so that with fewer octets what is free stays free.
+    """Whether all existing lanes of an octet make the access, or none, for all values in the guard.
+
+    An octet counts alone if no other octet of its warp writes to the same places. Then an access that is
+    free stays free with fewer octets.
     """
     parts, block = question.parts, question.block
     if all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
@@ -217,8 +221,9 @@ def _can_come(question: Question, placed: _Placed, active: Mask, *, are_parted: 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """The least price of the access where the shared part is `shift` modulo 128 bytes; `is_known`
-    tells that it is the same wherever the source begins.
+    """The least price of the access if the shared part is `shift` modulo 128 bytes.
+
+    `is_known` says that the price is the same for every start of the source.
     """
 
     shift: int

@@ -109,8 +109,9 @@ class _Chip:
         return self._merged(own, found)
 
     def _takes_others(self, access: KernelAccess) -> bool:
-        """Whether an instruction may also be that of an access which no thread makes as well: of
-        the other branch of an `if`.
+        """Whether an instruction may also be that of an access which no thread makes as well.
+
+        This is an access in the other branch of an `if`.
         """
         row = access.row
         return row is not None and any(

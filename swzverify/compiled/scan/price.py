@@ -41,9 +41,11 @@ class DisagreementError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The worst of some warp instructions: the most words of one bank in one group, the most
-    wavefronts with their minimum, and the warp with the most words. By the octet rule `ways` is 1
-    more than the wavefronts beyond the minimum. Without `is_exact` there may be more.
+    """The worst of some warp instructions.
+
+    `ways` is the most words of one bank in one group; by the octet rule it is 1 more than the wavefronts
+    beyond the minimum. `wavefronts` is the most wavefronts, with its `minimum`. `worst` is the warp with
+    the most words. Without `is_exact`, there may be more.
     """
 
     ways: int
@@ -70,8 +72,9 @@ class Block:
         self.warps = len(self.exists)
 
     def values(self, value: Expr, more: Mapping[str, Array]) -> Array:
-        """An expression of all threads: rows of 32 lanes; of `more`, arrays of samples by 1 by 1
-        give samples by warps by lanes.
+        """The values of an expression for all threads, as rows of 32 lanes.
+
+        Arrays of `more` have the shape samples x 1 x 1; then the result has samples x warps x lanes.
         """
         return self.all_values((value,), more)[0]
 
@@ -94,8 +97,9 @@ def block_of(shape: BlockShape) -> Block:
 
 @lru_cache(maxsize=64)
 def alone(row: Instruction) -> Instruction:
-    """The row without joins, which a compiler's other choices may undo, and for lanes that may be
-    absent.
+    """The row without joins, and for lanes that may be absent.
+
+    A compiler's other choices may undo joins.
     """
     return replace(row, joins=False, warp_wide=False)
 
@@ -150,8 +154,9 @@ def price_of_copies(row: Instruction, addresses: Array, active: Mask, chunks: Ar
 
 
 def are_coalesced(chunks: Array, active: Mask) -> bool:
-    """Whether each octet reads one line in the order of its lanes, and no other octet reads it: what a
-    spec takes for granted.
+    """Whether each octet reads one line in the order of its lanes, and no other octet reads that line.
+
+    A spec assumes this.
     """
     lane, lines = np.arange(LANES), chunks // CHUNKS_PER_LINE
     in_order = (chunks % CHUNKS_PER_LINE == lane % CHUNKS_PER_LINE) | ~active
@@ -162,10 +167,11 @@ def are_coalesced(chunks: Array, active: Mask) -> bool:
 
 
 def ways_of_samples(row: Instruction, addresses: Array, active: Mask) -> Array:
-    """The most words of one bank in one group, of each sample of all warps: arrays of samples by
-    warps by 32 lanes; 0 where no lane is active. By the octet rule as in `Price`.
+    """The most words of one bank in one group, for each sample of all warps.
 
-    Warp instructions that differ in nothing but the line at which they begin are priced once.
+    Arrays have the shape samples x warps x 32 lanes. The result is 0 if no lane is active. By the octet
+    rule it is as in `Price`. Warp instructions that differ only in the line at which they start are
+    priced once.
     """
     row, shape = alone(row), addresses.shape[:2]
     active = active.reshape(-1, LANES) & (np.arange(LANES) < row.address_lanes)
@@ -200,8 +206,9 @@ def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:
 def lane_rows(
     row: Instruction, block: Block, warp: int, addresses: Array, active: Mask
 ) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
-    """The lanes of one warp as a table, in which those that collide in the worst bank are marked,
-    and the addresses of all 32 lanes as they are priced.
+    """The lanes of one warp as a table, and the addresses of all 32 lanes as they are priced.
+
+    The table marks the lanes that collide in the worst bank.
     """
     row = alone(row)
     on = np.flatnonzero(active[: row.address_lanes])

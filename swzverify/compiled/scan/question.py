@@ -49,9 +49,11 @@ class Question:
         return self.asker.possible
 
     def cost(self, guard: Expr, is_refuted: Callable[[], bool] = lambda: False) -> Proof:
-        """Whether lanes that a guard lets through have no bank conflict: those that only coordinates
-        choose, if that is not more than enough, else all of the guard. `is_refuted` tells whether
-        plain numbers show a conflict under the whole guard: then Z3 is not asked.
+        """Whether lanes under a guard have no bank conflict.
+
+        The lanes that coordinates alone choose are judged first. If these have a conflict, all of the guard
+        is used. `is_refuted` says whether plain numbers show a conflict under the whole guard: then Z3 is not
+        asked.
         """
         if self.asker.is_too_large(len(postorder(self.parts.varying, guard))):
             return Proof(Answer.UNDECIDED)
@@ -64,8 +66,9 @@ class Question:
 
     @property
     def is_free_for_all(self) -> bool:
-        """Of a free access: whether it is free whoever of the lanes comes that coordinates let through.
-        Then it needs no lane that is known to come; nothing that only the whole guard frees does without.
+        """Whether a free access is free for every subset of the lanes that coordinates let through.
+
+        Then no lane must be known to come. An access that only the whole guard frees is not such an access.
         """
         if self.row.by_octets or self.parts.other_guard is TRUE or self.row.warp_wide:
             return True
@@ -86,15 +89,17 @@ class Question:
         return conjunction((self.parts.own_guard, self.parts.other_guard))
 
     def surely(self) -> Question | str:
-        """The question with the guard under which lanes surely make the access, as a conflict needs
-        it; a reason if it is not known which lanes do.
+        """The question with the guard under which lanes certainly make the access, which a conflict needs.
+
+        A reason if it is not known which lanes do.
         """
         found = surely(self.parts, self.loops, self.block, warp_wide=self.row.warp_wide)
         return found if isinstance(found, str) else replace(self, parts=found)
 
     def not_made(self) -> Decision | None:
-        """Unknown, where it is known that no lane makes the access: without lanes it would be free of
-        conflicts, and that says nothing.
+        """The verdict unknown, if it is known that no lane executes the access; else None.
+
+        Without lanes the access has no conflicts, but this says nothing about it.
         """
         return unknown(NEVER_MADE) if self._made is Answer.EMPTY else None
 
@@ -116,16 +121,18 @@ class Question:
         return self.possible(lane_runs(self.block.shape, self.parts)).answer
 
     def sampled(self) -> Sampled | None:
-        """The worst of some values for which lanes make the access: where the SMT engine gives no
-        answer, such values are one. None where no lane of a sample makes it.
+        """The worst of some values for which lanes make the access; None if no lane of a sample makes it.
+
+        If the SMT engine gives no answer, such values are one.
         """
         if self.row.warp_wide or not self.parts.is_exact:
             return None
         return Sampler(self.row, self.parts, self.block, self.guard).shared_values({})
 
     def conflict(self, found: Price, addresses: Array, active: Mask, ways: int, *, at_least: bool = False) -> Decision:
-        """The conflict of the worst of some priced warp instructions; it has figures only where
-        `ways` are all of its ways.
+        """The conflict of the worst of some priced warp instructions.
+
+        It has figures only if `ways` are all of its ways.
         """
         warp = found.worst
         all_of_them = ways == found.ways
@@ -150,8 +157,12 @@ class Question:
         return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
 
     def free(self, proof: Proof, guard: Expr, found: Price | None = None) -> Decision:
-        """Free, since engines found no two lanes that meet; `found` is the price of all lanes, where it is
-        known. A `DisagreementError` where it or some sample contradicts the engines.
+        """The verdict free, because engines found no two lanes that meet.
+
+        `found` is the price of all lanes, if it is known.
+
+        Raises:
+            DisagreementError: The price or a sample contradicts the engines.
         """
         if found is None:
             sampled = Sampler(self.row, self.parts, self.block, guard).own_values()
@@ -163,8 +174,9 @@ class Question:
 
 
 def in_each_place(question: Question, decide: Callable[[Question], Decision]) -> Decision:
-    """The verdict for every place in a bank's word at which the shared part may start. Of accesses
-    to parts of words that place counts, and the deciders read no terms of the shared part.
+    """The verdict for every place in a bank's word at which the shared part may start.
+
+    The place counts for accesses to parts of words. The deciders read no terms of the shared part.
     """
     row, parts = question.row, question.parts
     step = power_of_terms(parts.shared.terms, BANK_WORD_BYTES)
@@ -187,8 +199,9 @@ def in_each_place(question: Question, decide: Callable[[Question], Decision]) ->
 
 
 def _all_mixed(parts: Parts) -> Parts:
-    """The same address with nothing set aside: of accesses to parts of words, what is shared counts
-    modulo 4.
+    """The same address with nothing set aside.
+
+    For accesses to parts of words, the shared part counts modulo 4.
     """
     mixed = parts.shared.plus(Sum({parts.mixed: 1}, 0, 32)).expression()
     return replace(parts, shared=Sum({}, 0, 32), mixed=mixed)

@@ -31,9 +31,7 @@ def reachable_ways(
     most: int,
     possible: Possible,
 ) -> int | None:
-    """The most words of one bank in one group for some value of what the guard reads; None where
-    that is not decided.
-    """
+    """The most words of one bank in one group for some values in the guard; None if not decided."""
     cells = sorted(_cells(row, addresses, active), key=len, reverse=True)
     known = conjunction(known_of(variables(parts.other_guard), parts.leaves))
     whole = conjunction((parts.other_guard, known))

@@ -26,8 +26,10 @@ _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 36, 40, 4
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Values of the blamed leaves for which every sample with active lanes conflicts; pairs of
-    threads that collide in all these samples and take part in a first trip; and the fewest ways.
+    """Values of the blamed leaves for which every sample with active lanes conflicts.
+
+    `pairs` are threads that collide in all these samples and take part in a first trip. `least` are the
+    fewest ways.
     """
 
     values: Mapping[str, int]
@@ -37,10 +39,16 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The worst of all samples, with the addresses and the active lanes of all; `free_values` are
-    values of the blamed leaves for which no sample conflicts; `always` are pairs of threads that
-    collide in each sample in which both take part; `least` are the fewest ways of a sample; `stuck`
-    are values for which all samples conflict.
+    """The worst of all samples, with what the samples have in common.
+
+    Attributes:
+        price: The worst price.
+        addresses: The addresses of all samples.
+        active: The active lanes of all samples.
+        free_values: Values of the blamed leaves for which no sample conflicts.
+        always: Pairs of threads that collide in each sample in which both take part.
+        least: The fewest ways of a sample.
+        stuck: Values for which all samples conflict.
     """
 
     price: Price
@@ -53,8 +61,10 @@ class Sampled:
 
 
 class Sampler:
-    """Samples of one access, which stands in the loops at the lines `around`: a conflict of a later
-    trip of theirs need not happen. None where the guard says which trips are made.
+    """Samples of one access in the loops at the lines `around`.
+
+    A conflict of a later trip of these loops need not happen. `around` is None if the guard says which
+    trips run.
     """
 
     def __init__(

@@ -28,9 +28,10 @@ ROWS: Final = f"{ALIGNED}, and different rows are in different lines of 128 byte
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the lanes read. Lanes of one `row` are apart by plain numbers, `offsets` in bytes;
-    different rows have no line in common, by what is assumed. All offsets begin at one of `places`
-    in a line.
+    """The source addresses of the lanes of a copy.
+
+    Lanes of one `row` differ by plain numbers, `offsets` in bytes. Different rows are assumed to have no
+    line in common. All offsets start at one of `places` in a line.
     """
 
     rows: Array

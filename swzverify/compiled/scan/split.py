@@ -87,10 +87,11 @@ def split(access: KernelAccess, address: Expr) -> Parts:
 
 
 def with_sums(root: Expr, *, wraps: bool = True) -> Expr:
-    """The same value, with a sum in place of each `or` and `xor` of values that have no bit in common:
-    compilers write a column beside a multiple of rows in this way. A product of a sum becomes a sum of
-    products: each row times the pitch. Without `wraps` the terms of an index are widened one by one: the
-    same value where the index does not wrap.
+    """The same value, with a sum in place of each `or` and `xor` of values without a common bit.
+
+    Compilers write a column beside a multiple of rows in this way. A product of a sum becomes a sum of
+    products: each row times the pitch. Without `wraps`, the terms of an index are widened one by one,
+    which gives the same value if the index does not wrap.
     """
     found: dict[Expr, Expr] = {}
     spans: dict[Expr, Interval] = {}

@@ -1,7 +1,8 @@
-"""What compiled code does at an access, exactly, as texts of a spec: which lanes make it, in which
-trips of which loops, at which bytes of which array.
+"""What compiled code does at an access, exactly, as texts of a spec.
 
-Nothing is left out here and nothing is bounded: what is not known exactly has a reason instead.
+The texts say which lanes make it, in which trips of which loops, at which bytes of which array.
+Nothing is left out and nothing is bounded: if something is not known exactly, there is a reason
+instead.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ _MOST_LISTED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class StatedLoop:
-    """A loop that every thread goes round `count` times; `name` is its trip's in the texts, from 0,
-    `line` that of the PTX where it begins.
+    """A loop that every thread runs `count` times.
+
+    `name` is the name of its trip in the texts, from 0; `line` is its first line in the PTX.
     """
 
     name: str
@@ -77,8 +79,10 @@ class _Names:
 
 
 def stated(module: Module, function: Function, line: int, block: BlockShape, given: Given = NOTHING_GIVEN) -> Stated:
-    """The access at a line of the PTX. Errors: a `NotWrittenError` with the reason, if there is
-    none, or if something of it is not known exactly.
+    """The access at a line of the PTX.
+
+    Raises:
+        NotWrittenError: There is no access, or something of it is not known exactly; with the reason.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
@@ -113,11 +117,13 @@ def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> St
 
 
 def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruction) -> list[int]:
-    """The lines of the PTX with an instruction that comes from a line of the source, in the order
-    of the text; of inlined code the lines of the calls count too.
+    """The lines of the PTX with an instruction from a line of the source, in the order of the text.
 
-    Errors: a `NotWrittenError` where several source files have that line, or the line has other
-    widths of the same kind.
+    For inlined code, the lines of the calls count too.
+
+    Raises:
+        NotWrittenError: Several source files have that line, or the line has other widths of the same
+            kind.
     """
     there = [(each, files) for each in found if each.row is not None and (files := _files(each.location, source))]
     if len({file for _, files in there for file in files}) > 1:
@@ -196,8 +202,10 @@ def _name(leaf: Leaf, access: KernelAccess, block: Block, names: _Names) -> None
 
 
 def _count(loop: LoopAround, leaf: Leaf, block: Block) -> int:
-    """How many trips every thread makes. An error where that is not known, or not the same number
-    for all.
+    """The trip count of every thread.
+
+    Raises:
+        NotWrittenError: It is not known, or is not the same for all threads.
     """
     line, again = loop.line, loop.again
     if not again.is_exact or leaf.values is None or len(leaf.values) > MOST_TRIPS:

@@ -61,8 +61,10 @@ class Subject:
         return found
 
     def makes(self, bad: Expr, *, with_loops: bool) -> list[Expr]:
-        """What holds of each lane that makes the access: its guard, and what is known of all values
-        that the guard and `bad` read; `with_loops` also what trips before this one fulfilled.
+        """The conditions that hold in each lane that makes the access.
+
+        They are its guard, and facts about all values that the guard and `bad` read. `with_loops` adds what
+        earlier trips satisfied.
         """
         found = [self.access.guard]
         if with_loops:
@@ -94,9 +96,7 @@ class Subject:
         return list(found.values())
 
     def more_of(self, read: Iterable[Var]) -> list[Expr]:
-        """What is known of values, beside what the cost rests on: counted loops, and arrays that end
-        within the window.
-        """
+        """Facts about values, beside those of the cost: counted loops, and arrays that end in the window."""
         found: list[Expr] = []
         for each in dict.fromkeys(read):
             leaf = self.leaves[each.name]

@@ -34,10 +34,9 @@ _TRIES: Final = 8
 
 
 def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide: bool) -> Parts | str:
-    """The parts of an access with the guard under which lanes surely make it; a reason if it is not
-    known which lanes do.
+    """The parts of an access with the guard under which lanes certainly make it.
 
-    All lanes of a warp make a `warp_wide` access.
+    A reason if it is not known which lanes do. All lanes of a warp make a `warp_wide` access.
     """
     if not parts.is_together and not warp_wide:
         return NOT_TOGETHER

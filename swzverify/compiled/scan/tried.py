@@ -73,9 +73,16 @@ _NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel to try: its module, the shape of its block, the target, what is given of its
-    parameters, the bytes of dynamic shared memory (None if they are not given), and how many
-    launches are tried at `most` (None: as many as there are).
+    """A kernel to try.
+
+    Attributes:
+        module: Its module.
+        function: The kernel.
+        block: The shape of its block.
+        target: The target.
+        facts: What is given of its parameters.
+        smem: The bytes of dynamic shared memory; None if not given.
+        most: The most launches that are tried; None for no limit.
     """
 
     module: Module
@@ -137,9 +144,10 @@ def _is_open(decision: Decision) -> bool:
 
 
 class _Trials:
-    """Trials of one kernel, as long as there are steps and they bring something new. `watched` are
-    instructions whose addresses are kept; `wanted` are those that are open, fewer after each
-    trial that met one; `steps` are the instructions of all launches so far.
+    """Trials of one kernel, as long as there are steps and they bring something new.
+
+    `watched` are instructions whose addresses are kept. `wanted` are those that are open; trials that
+    reach one remove it. `steps` are the instructions of all launches so far.
     """
 
     def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
@@ -217,8 +225,10 @@ class _Met:
 
     @property
     def worst(self) -> Price | None:
-        """Their worst cost, None where none of them has a cost that is known. A `DisagreementError`
-        where two counts differ.
+        """The worst cost of the trials; None if none of them has a known cost.
+
+        Raises:
+            DisagreementError: Two counts differ.
         """
         return self._cost[0]
 

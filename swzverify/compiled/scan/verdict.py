@@ -65,14 +65,26 @@ class Goals(tuple[Cost | GatherCost, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict with its figures; `at_least` tells that `ways` may be exceeded, `is_for_some` that
-    a conflict is one of some arguments or data, which a launch need not have.
+    """A verdict with its figures.
 
-    `warp` and `lanes` are a warp instruction that conflicts, where there is one; `addresses` are
-    its bytes by lane, None where a lane is not active, and `instruction` the row that priced
-    them. `launch` is the one of the trial that met it. `assumes` is what the verdict takes for
-    granted; `is_of_source` tells that a copy reads from places that a spec cannot say. `goals` are the
-    costs that show a verdict of `free`.
+    Attributes:
+        verdict: The verdict.
+        reason: Why there is no other verdict, in words.
+        ways: The ways of the conflict.
+        wavefronts: The wavefronts of the worst warp instruction.
+        minimum: Its minimum.
+        at_least: Whether `ways` may be exceeded.
+        is_for_some: Whether the conflict is one of some arguments or data, which a launch need not have.
+        parameters: The parameters on which the verdict depends.
+        engines: The engines that decided.
+        warp: The warp that conflicts.
+        lanes: The lanes of that warp instruction.
+        instruction: The row that priced them.
+        addresses: The byte addresses by lane, None for a lane that is not active.
+        launch: The launch of the trial that met the conflict.
+        assumes: What the verdict assumes.
+        is_of_source: Whether a copy reads from places that a spec cannot state.
+        goals: The costs that show a verdict of `free`.
     """
 
     verdict: Verdict

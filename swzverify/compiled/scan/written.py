@@ -40,8 +40,10 @@ class Written:
 
 
 def written(access: KernelAccess, decision: Decision) -> Written:
-    """An access as a spec says it. What all lanes share is a part of the base: no cost depends on
-    it, but for its alignment.
+    """An access as a spec states it.
+
+    The part of the address that all lanes share is a part of the base: costs depend only on its
+    alignment.
     """
     try:
         return _written(access, decision)
