@@ -1,9 +1,8 @@
-"""Atheris target: whatever a stranger can hand in as text, read by the code that reads it in
-earnest.
+"""Atheris target: text of any origin, read by the code that reads it in use.
 
 The first byte of an input chooses the reader: `e` an expression, `n` CuTe notation, `c` and `p` a
-kernel source in C or Python, anything else a spec file. What no reader may do is raise anything but
-its own errors, hang, or contradict itself; see README.md beside this file.
+kernel source in C or Python, anything else a spec file. A reader must not raise anything but its own
+errors, must not hang, and must not contradict itself; see README.md beside this file.
 """
 
 from __future__ import annotations
@@ -44,8 +43,9 @@ class FindingError(Exception):
 
 
 def read_spec(data: bytes) -> None:
-    """A spec file: it loads, or ends in problems that can be shown; ruamel.yaml reads the same
-    tree.
+    """Read a spec file: it loads, or ends in problems that can be shown.
+
+    ruamel.yaml must read the same tree.
     """
     problems = Problems("fuzz.swz.yaml")
     text = decoded(data, problems)
@@ -116,8 +116,9 @@ def read_notation(text: str) -> None:
 
 
 def read_source(data: bytes, language: Language) -> None:
-    """A kernel source: its contract loads or ends in problems that can be shown; a constant is one
-    that it defines.
+    """Read a kernel source: its contract loads, or ends in problems that can be shown.
+
+    A constant is one that it defines.
     """
     text = plain_lines(data.decode("utf-8-sig", "surrogateescape"))
     try:

@@ -1,7 +1,6 @@
-"""Writes the seed corpus: every spec of the library, every expression and layout in them, every
-source, one file each.
+"""Writes the seed corpus: specs of the library, their expressions and layouts, and sources.
 
-python fuzz/seeds.py FOLDER
+Each is one file. Run it by `python fuzz/seeds.py FOLDER`.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ _NOTATION = re.compile(r".*\).*:\(?.*|Sw.*|S<.*")
 
 
 def seeds(folder: Path) -> set[bytes]:
-    """An input for every spec below a folder, and for every value in them that is an expression or
-    a layout.
-    """
+    """An input for every spec below a folder, and for every expression and layout in them."""
     found: set[bytes] = set()
     for path in sorted(folder.rglob("*.swz.yaml")):
         text = path.read_text(encoding="utf-8")

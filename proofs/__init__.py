@@ -1,6 +1,5 @@
-"""General theorems on swizzles, pads and bank conflicts, proved by Z3: one family a file, listed in
-`THEOREMS` of each.
+"""General theorems on swizzles, pads and bank conflicts, proved by Z3, one family per file.
 
-`swzverify theorems` finds and proves them. Files that begin with an underscore hold what several
-families need.
+`THEOREMS` of each file lists them; `swzverify theorems` finds and proves them. Files that start with
+an underscore hold what several families need.
 """

@@ -41,8 +41,9 @@ def touched(v: Symbols, name: str, address: Word, width_bytes: int) -> Word:
 
 
 def some_clash(v: Symbols, addresses: list[Word]) -> Truth:
-    """Among lanes of one group two first words clash; where addresses are aligned, no others need a
-    look.
+    """Among lanes of one group, two first words clash.
+
+    If addresses are aligned, no other words need be compared.
     """
     return v.some(clash(a >> 2, b >> 2) for i, a in enumerate(addresses) for b in addresses[:i])
 

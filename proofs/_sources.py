@@ -1,6 +1,4 @@
-"""The texts whose statements the theorems confirm, bound or refute; their titles as they are
-printed.
-"""
+"""The texts whose statements the theorems confirm, bound or refute, with their printed titles."""
 
 CUTE = "NVIDIA CUTLASS, include/cute/swizzle.hpp"
 LEI_MAO = '"CuTe Swizzle" (leimao.github.io/blog/CuTe-Swizzle)'

@@ -16,8 +16,9 @@ SIGNS = "the sign of S (S >= 0 and S <= 0)"
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """B, M and the magnitude of S; `up` when S is negative, so that the low field changes the high
-    one.
+    """B, M and the magnitude of S of a swizzle.
+
+    `up` stands for a negative S: the low field changes the high one.
     """
 
     b: Word

@@ -18,8 +18,9 @@ SPAN_BITS = 30
 
 
 def setting(v: Symbols, up: bool) -> tuple[Parameters, Word, Word, Truth]:
-    """The swizzle of bytes (its M is M + e), the base, e, and what all obligations suppose:
-    elements are aligned.
+    """The swizzle of bytes (its M is M + e), the base, e, and the common hypothesis.
+
+    All obligations suppose it: elements are aligned.
     """
     p, base, e = parameters(v, up=up), v.word("base", below=1 << SPAN_BITS), v.word("e", below=SPAN_BITS)
     return p, base, e, legal(p, SPAN_BITS) & (e <= p.m) & (base & ones(e) == 0)

@@ -48,8 +48,9 @@ def unique(v: Symbols) -> Sequent:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows and columns of tiles, and how many rows a group has. Of column groups the roles are
-    changed: `rows` are the columns.
+    """Rows and columns of tiles, and the number of rows of a group.
+
+    For column groups the roles are exchanged: `rows` are the columns.
     """
 
     rows: Whole
@@ -83,8 +84,9 @@ class Program:
 
 
 def program(v: Symbols, grid: Grid, mark: str = "") -> tuple[Program, Truth]:
-    """Any program, and what holds of its values: group and local are pid / (G N) and pid % (G N),
-    column and rest are local / rows and local % rows.
+    """Any program, and the conditions on its values.
+
+    group and local are pid / (G N) and pid % (G N); column and rest are local / rows and local % rows.
     """
     made = Program(*(v.whole(name + mark) for name in ("pid", "group", "local", "column", "rest")))
     inside = made.pid < grid.rows * grid.columns
@@ -158,8 +160,9 @@ def reached(part: str) -> Obligation:
 
 
 def no_wrap(v: Symbols) -> Sequent:
-    """What the kernel computes is at most M N or G N: it fits 32 bits without a sign, and with one
-    where both are below 2^31.
+    """The values that the kernel computes are at most M N or G N.
+
+    They fit 32 bits without a sign, and with one if both are below 2^31.
     """
     grid = grid_of(v)
     one, holds = program(v, grid)
@@ -207,8 +210,9 @@ def leaves_the_grid(point: Point) -> bool:
 
 
 def after_full_groups(v: Symbols) -> Sequent:
-    """The listing compares the block with the number of blocks in all full groups: as if it compared
-    the groups.
+    """The listing's comparison of blocks has the result of a comparison of groups.
+
+    It compares the block with the number of blocks in all full groups.
     """
     grid = grid_of(v)  # W = M, H = N, w = G
     pid, group, local, full = v.whole("pid"), v.whole("group"), v.whole("local"), v.whole("full")

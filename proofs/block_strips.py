@@ -1,6 +1,4 @@
-"""Thread blocks in strips of columns, as CUTLASS's identity swizzle launches them, for grids of every
-size.
-"""
+"""Thread blocks in strips of columns, as by CUTLASS's identity swizzle, for grids of every size."""
 
 from __future__ import annotations
 

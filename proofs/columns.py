@@ -1,8 +1,8 @@
-"""Columns of row-major tiles: when a warp that reads one element of each of its rows has no bank
-conflict.
+"""Columns of row-major tiles: when reading one element per row causes no bank conflict.
 
-Lane l reads element x of row 32 g + l, all with one instruction as wide as the element. Rows have
-2^c elements; the base is a multiple of 128 bytes, which leaves every bank as it is.
+A warp reads one element of each of its rows: lane l reads element x of row 32 g + l, all with one
+instruction as wide as the element. Rows have 2^c elements; the base is a multiple of 128 bytes,
+which leaves every bank as it is.
 """
 
 from __future__ import annotations
@@ -98,9 +98,7 @@ def not_joined(width_bytes: int) -> Obligation:
 
 
 def always_meets(width_bytes: int) -> Obligation:
-    """Under every legal swizzle two lanes of a group of column 0 meet, in rows of at least 32
-    elements.
-    """
+    """Under every legal swizzle two lanes of a group of column 0 meet, if rows have 32 or more elements."""
 
     def encode(v: Symbols) -> Sequent:
         p, c, allowed = setting(v, width_bytes)

@@ -26,8 +26,9 @@ def toggles(v: Symbols) -> Sequent:
 
 
 def goes_elsewhere(v: Symbols) -> Sequent:
-    """At any other base an address of the first buffer goes back instead: the first that has the
-    size's bit.
+    """At any other base, an address of the first buffer goes back instead.
+
+    It is the first address that has the size's bit.
     """
     m, size, base = buffer(v)
     offset = choose(base & size != 0, v.number(0), size - (base & ones(m)))

@@ -14,9 +14,7 @@ MAXAS_READ = (
 
 
 def lane_by_lane(width_bytes: int) -> Obligation:
-    """In any bank, a lane that brings a new word to two joined groups brings a new word to its own
-    group.
-    """
+    """A lane that brings a new word of a bank to two joined groups brings one to its own group."""
 
     def encode(v: Symbols) -> Sequent:
         size = group_lanes(width_bytes)
@@ -35,18 +33,14 @@ def lane_by_lane(width_bytes: int) -> Obligation:
 
 
 def one_lane_more(v: Symbols) -> Sequent:
-    """Counting lane after lane: if what was counted so far is no more, it is no more with one lane
-    more.
-    """
+    """The count with one lane more: if the joined count was no more before, it is no more now."""
     joined, apart = v.word("joined", below=LANES), v.word("apart", below=LANES)
     one_joined, one_apart = v.word("one_joined", below=2), v.word("one_apart", below=2)
     return Sequent((joined <= apart, one_joined <= one_apart), joined + one_joined <= apart + one_apart)
 
 
 def worst_banks(v: Symbols) -> Sequent:
-    """So the joined groups' worst bank has at most the words of the one group's worst bank and of
-    the other's.
-    """
+    """The joined groups' worst bank has at most the words of both groups' worst banks together."""
     joined, first, second = (v.word(name, below=LANES + 1) for name in ("joined", "first", "second"))
     cost_first, cost_second = v.word("cost_first", below=LANES + 1), v.word("cost_second", below=LANES + 1)
     hypotheses = (joined <= first + second, first <= cost_first, second <= cost_second)
@@ -54,8 +48,9 @@ def worst_banks(v: Symbols) -> Sequent:
 
 
 def no_conflict_hidden(v: Symbols) -> Sequent:
-    """Pairs of lanes with equal addresses: where no group of 8 has a conflict, no joined group of
-    16 has one.
+    """If no group of 8 has a conflict, no joined group of 16 has one.
+
+    The lanes are pairs with equal addresses.
     """
     units = [v.word(f"unit_{pair}", below=16) for pair in range(LANES // 2)]
     words = [unit << 2 for unit in units]

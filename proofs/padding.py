@@ -22,7 +22,7 @@ PITCHES = 1 << 16
 
 
 def elements_per_word(width_bytes: int) -> int:
-    """u = max(1, 4 / w)."""
+    """The number u = max(1, 4 / w)."""
     return max(1, 4 // width_bytes)
 
 
@@ -38,8 +38,9 @@ def address(first: Word, pitch: Word, lane: Word | int, width_bytes: int) -> Wor
 
 
 def two_words(v: Symbols, width_bytes: int, pitch: Word) -> tuple[Word, Word, Word]:
-    """How many lanes apart two of a group are, and a word that each touches; the earlier one reads
-    any element o.
+    """The distance of two lanes of a group, and a word that each touches.
+
+    The earlier lane reads any element o.
     """
     first, apart = v.word("o", below=1 << 24), v.word("apart", below=group_lanes(width_bytes))
     one = touched(v, "word_a", address(first, pitch, 0, width_bytes), width_bytes)

@@ -22,8 +22,9 @@ def bites(width_bytes: int) -> list[int]:
 
 
 def one_place_one_bank(v: Symbols) -> Sequent:
-    """Two addresses, equal modulo V >= 8 and at one of the 128 / V places, meet in a bank or are
-    the same.
+    """Two addresses at one place, equal modulo V >= 8, meet in a bank or are the same.
+
+    There are 128 / V places.
     """
     size = v.word("V", below=PERIOD_BYTES + 1)
     a, b = v.word("a"), v.word("b")
@@ -47,9 +48,7 @@ def crowded(width_bytes: int, size_bytes: int) -> Obligation:
 
 
 def column_is_free(width_bytes: int) -> Obligation:
-    """V = max(4, w): the swizzle of column-free, on units of V bytes, keeps them and leaves no
-    conflict.
-    """
+    """The swizzle of column-free, on units of V = max(4, w) bytes, keeps them and leaves no conflict."""
     unit_bits = (max(4, width_bytes)).bit_length() - 1
     element_bits = width_bytes.bit_length() - 1
 

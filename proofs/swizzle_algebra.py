@@ -1,6 +1,4 @@
-"""What Swizzle<B,M,S> is, for all B, M and S: involution, bijection, the bits and blocks that it
-keeps.
-"""
+"""The map Swizzle<B,M,S> for all B, M and S: involution, bijection, and the bits and blocks it keeps."""
 
 from __future__ import annotations
 
@@ -29,8 +27,9 @@ def involution(v: Symbols, up: bool) -> Sequent:
 
 
 def not_involution(v: Symbols, up: bool) -> Sequent:
-    """With |S| < B a field's change is read again: the top bit's for S > 0, the lowest's for S
-    <= 0.
+    """With |S| < B, a change of a field is read again.
+
+    It is the top bit's change for S > 0, the lowest bit's for S <= 0.
     """
     p = parameters(v, up=up)
     lowest = 1 << p.m
@@ -58,7 +57,7 @@ def legal_one_to_one(v: Symbols, up: bool) -> Sequent:
 
 
 def legal_onto(v: Symbols, up: bool) -> Sequent:
-    """y is the image of its own image."""
+    """Each y is the image of its own image."""
     p, y = parameters(v, up=up), v.word("y")
     preimage = swizzle(y, p)
     return Sequent((legal(p),), swizzle(preimage, p) == y)
@@ -90,7 +89,7 @@ def block_onto(v: Symbols, up: bool) -> Sequent:
 
 
 def top_of_zzz(v: Symbols, up: bool) -> tuple[Truth, Truth, Sequent]:
-    """k is not below the top of ZZZ; legal with B > 0; x stays in its block of 2^k."""
+    """The three parts: k is not below the top of ZZZ; legal with B > 0; x stays in its block of 2^k."""
     p, x, k = parameters(v, up=up), v.word("x"), v.word("k", below=33)
     top = p.m + p.b + p.s if up else p.m + p.b
     return k >= top, legal(p) & (p.b > 0), Sequent((), swizzle(x, p) >> k == x >> k)

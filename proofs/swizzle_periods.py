@@ -1,5 +1,4 @@
-"""Rows of a row-major tile under a swizzle: which XOR a row gets, when rows repeat, which rows stay
-as they are.
+"""Rows of a row-major tile under a swizzle: the XOR of a row, repeating rows, rows that stay.
 
 The tile has rows of 2^c elements, so that element (y, x) has the offset y 2^c + x, and S >= B > 0.
 """
@@ -37,9 +36,7 @@ def by_rows(v: Symbols) -> Sequent:
 
 
 def long_rows(v: Symbols) -> Sequent:
-    """Rows longer than 2^(M+S): for columns below 2^(M+S), what is read is (y mod 2^(M+B+S-c))
-    2^(c-M-S).
-    """
+    """In rows longer than 2^(M+S), columns below 2^(M+S) read (y mod 2^(M+B+S-c)) 2^(c-M-S)."""
     p, c, allowed = tile(v)
     offset = v.word("offset", below=1 << BITS)
     rows = ones(choose(c < span_bits(p), span_bits(p) - c, v.number(0)))
@@ -71,8 +68,9 @@ def repeats(v: Symbols) -> Sequent:
 
 
 def repeats_no_sooner(v: Symbols) -> Sequent:
-    """Any other distance later it is another at the first row, or at the row from which a carry
-    reaches the mask.
+    """After any other distance the XOR differs in the first row, or in the row where a carry occurs.
+
+    The carry reaches the mask.
     """
     p, distance, allowed = shifted(v)
     carry = (1 << (p.m + p.s)) - (distance & ones(p.m + p.s))
@@ -83,8 +81,9 @@ def repeats_no_sooner(v: Symbols) -> Sequent:
 
 
 def in_rows(v: Symbols) -> tuple[Truth, Truth, Truth]:
-    """P rows of 2^c and a span of 2^n below 2^31; P 2^c is a multiple of 2^n; P is one of 2^max(0,
-    n-c).
+    """The three parts: P rows of 2^c fit, P 2^c is a multiple of 2^n, P is one of 2^max(0, n-c).
+
+    P rows of 2^c and a span of 2^n are below 2^31.
     """
     rows, c, n = v.word("P"), v.word("c", below=BITS), v.word("n", below=BITS + 1)
     fits = rows <= ones(v.number(BITS) - c)
@@ -104,8 +103,9 @@ def in_rows_only_if(v: Symbols) -> Sequent:
 
 
 def untouched(v: Symbols) -> tuple[Truth, Truth, Truth]:
-    """An offset in rows of at most 2^(M+S); it stays in place; its row div 2^(M+S-c) is a multiple
-    of 2^B.
+    """The three parts: an offset in rows of at most 2^(M+S), it stays, its row is such a multiple.
+
+    Its row div 2^(M+S-c) is a multiple of 2^B.
     """
     p, c, allowed = tile(v)
     offset = v.word("offset", below=1 << BITS)
@@ -126,9 +126,7 @@ def untouched_only_if(v: Symbols) -> Sequent:
 
 
 def left_half_period(v: Symbols) -> Sequent:
-    """Swizzle<3,0,3>, rows of 16: P < 8 rows later some row's columns 0 to 7 are permuted
-    otherwise.
-    """
+    """With Swizzle<3,0,3> and rows of 16, the XOR of columns 0 to 7 differs P < 8 rows later in some row."""
     p = Parameters(v.number(3), v.number(0), v.number(3))
     rows = v.word("P", below=8)
     offsets = [v.number(16 * y + x) for y in range(8) for x in range(8)]
@@ -136,8 +134,9 @@ def left_half_period(v: Symbols) -> Sequent:
 
 
 def repeats_sooner(point: Point) -> bool:
-    """Whether P < 8 rows later the left half of 16-element rows is permuted the same way, in rows 0
-    to 31.
+    """Whether the left half of 16-element rows has the same permutation P < 8 rows later.
+
+    Rows 0 to 31 are compared.
     """
     rows = point["P"]
     xor = {y: [(16 * y + x) >> 3 & 7 for x in range(8)] for y in range(32 + rows)}

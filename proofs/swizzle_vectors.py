@@ -11,22 +11,24 @@ VECTORS = f'{LEI_MAO}, section "Vectorized Memory Access"'
 
 
 def whole(start: Word, step: Word, n: Word, p: Parameters) -> Truth:
-    """Element `step` of the vector of 2^n at `start` lies where the vector's image has it, and that
-    is aligned.
+    """Element `step` of the vector of 2^n at `start` keeps its place in the vector's image.
+
+    The image is aligned.
     """
     image = swizzle(start, p)
     return (swizzle(start + step, p) == image + step) & (image & ones(n) == 0)
 
 
 def kept(v: Symbols, up: bool) -> Sequent:
-    """n <= M."""
+    """The vectors stay whole for n <= M."""
     p, n, start, step = parameters(v, up=up), v.word("n", below=33), v.word("start"), v.word("step")
     return Sequent((legal(p), n <= p.m, start & ones(n) == 0, step <= ones(n)), whole(start, step, n, p))
 
 
 def broken(v: Symbols, up: bool) -> Sequent:
-    """n > M: the vector at 2^(M+S) is misaligned or, when it holds that offset itself, the one at 0
-    is torn there.
+    """A vector is broken for n > M.
+
+    The vector at 2^(M+S) is misaligned or, if it contains that offset itself, the one at 0 is torn there.
     """
     p, n = parameters(v, up=up), v.word("n", below=33)
     zero = v.number(0)
@@ -38,7 +40,7 @@ def broken(v: Symbols, up: bool) -> Sequent:
 
 
 def neighbours(v: Symbols) -> Sequent:
-    """k n .. k n + n - 1 differ in the low log2 n bits only."""
+    """The offsets k n .. k n + n - 1 differ in the low log2 n bits only."""
     n, start, step = v.word("n", below=33), v.word("start"), v.word("step")
     return Sequent((start & ones(n) == 0, step <= ones(n)), (start + step) >> n == start >> n)
 

@@ -1,8 +1,7 @@
-"""TMA's 32B, 64B and 128B modes: as a swizzle, as chunk formulas, against readers that take the
-wrong row.
+"""TMA's 32B, 64B and 128B modes: as a swizzle, as chunk formulas, and with readers of a wrong row.
 
-Mode B = 1, 2, 3: rows of 16 * 2^B bytes are laid down one after the other, then bits of the
-absolute address are XORed.
+Mode B = 1, 2, 3: rows of 16 * 2^B bytes are laid down one after the other, then bits of the absolute
+address are XORed.
 """
 
 from __future__ import annotations
@@ -44,8 +43,9 @@ def bit_by_bit(b: int) -> Obligation:
 
 
 def in_chunks(b: int) -> Obligation:
-    """Chunk c of 16 bytes of line n of 128 goes to chunk c ^ (n mod 2^b) of the same line, its
-    bytes in order.
+    """Chunk c of 16 bytes of line n of 128 moves to chunk c ^ (n mod 2^b) of the same line.
+
+    Its bytes stay in order.
     """
 
     def encode(v: Symbols) -> Sequent:
@@ -98,8 +98,9 @@ def misreads(b: int, point: Point) -> bool:
 
 
 def article_chunk(y: Word, x: Word, size_log2: int, row_elements: int) -> tuple[Word, Word, Word]:
-    """The article's y16, and its swz_x from XORing y16 and x16, for elements of 2^size_log2 bytes;
-    and the column x.
+    """The article's y16, its swz_x from XORing y16 and x16, and the column x.
+
+    Elements have 2^size_log2 bytes.
     """
     a_chunk = 16 >> size_log2
     i16 = ((y * row_elements + x) << size_log2) // 16
@@ -108,8 +109,9 @@ def article_chunk(y: Word, x: Word, size_log2: int, row_elements: int) -> tuple[
 
 
 def article(b: int, size_log2: int, *, row_kept: bool) -> Obligation:
-    """Element x of row y is at the article's column of row swz_y, which is y16, or y where the row
-    is kept.
+    """Element x of row y is at the article's column of row swz_y.
+
+    swz_y is y16, or y if the row is kept.
     """
 
     def encode(v: Symbols) -> Sequent:
@@ -134,8 +136,9 @@ def article_misses(b: int, point: Point) -> bool:
 
 
 def every_byte_off(b: int) -> Obligation:
-    """At a multiple of 128 that is none of the span, no byte of the first span is where an element
-    swizzle has it.
+    """No byte of the first span is where an element swizzle has it, if the base is none of the span.
+
+    The base is a multiple of 128, and no multiple of the span.
     """
 
     def encode(v: Symbols) -> Sequent:
@@ -147,15 +150,17 @@ def every_byte_off(b: int) -> Obligation:
 
 
 def move(address: Word, lane: Word) -> tuple[Word, Word]:
-    """A lane's line, and by which XOR its chunk moves in it: what the classes of the rule for
-    cp.async are made of.
+    """A lane's line, and the XOR by which its chunk moves in it.
+
+    The classes of the rule for cp.async are made of these.
     """
     return address // 128, address // 16 % 8 ^ lane % 8
 
 
 def line_of_chunks(v: Symbols) -> Sequent:
-    """Lane l of an octet that writes chunk l ^ c of a line moves as all do, and into the sector of
-    its mate l ^ 1.
+    """Lane l of an octet that writes chunk l ^ c of a line moves as all lanes do.
+
+    It writes into the sector of its mate l ^ 1.
     """
     line, c, lane = v.word("line", below=1 << 20), v.word("c", below=8), v.word("lane", below=8)
     own, mate = (line * 128 + (each ^ c) * 16 for each in (lane, lane ^ 1))

@@ -1,5 +1,4 @@
-"""The "universal" swizzle parameters: in which region they are legal, keep vectors and free columns
-of conflicts.
+"""The "universal" swizzle parameters: where they are legal, keep vectors and free columns.
 
 Elements of S = 2^s bytes, vectors of N = 2^n elements, rows of X = 2^x elements, all powers of two:
 MBase = log2 N, BBits = log2(128 / S) - MBase, SShift = log2 X - MBase.
@@ -97,8 +96,9 @@ def universal(s: Word, n: Word, x: Word) -> Parameters:
 
 
 def keeps_vectors(v: Symbols) -> Sequent:
-    """Element t of the vector at a multiple of N lies t after the vector's image, which is a
-    multiple of N.
+    """Element t of the vector at a multiple of N lies t after the vector's image.
+
+    The image is at a multiple of N.
     """
     s, n, x = sizes(v)
     p = universal(s, n, x)
@@ -109,16 +109,15 @@ def keeps_vectors(v: Symbols) -> Sequent:
 
 
 def width(vector_bits: int) -> int:
-    """Bytes that one instruction reads of a vector of 2^vector_bits bytes: the vector, or its
-    first 16.
-    """
+    """The bytes that one instruction reads of a vector of 2^vector_bits bytes: all, or the first 16."""
     return min(16, 1 << vector_bits)
 
 
 @dataclass(frozen=True, slots=True)
 class TwoLanes:
-    """Two lanes of a group that read one column: their numbers in it, byte addresses, words, and
-    what is supposed.
+    """Two lanes of a group that read one column.
+
+    The fields are their numbers in it, byte addresses, words, and the hypotheses.
     """
 
     lanes: tuple[Word, Word]
@@ -128,8 +127,9 @@ class TwoLanes:
 
 
 def two_lanes(v: Symbols, vector_bits: int, choice: Callable[[Word, Word, Word], Parameters]) -> TwoLanes:
-    """Two lanes, each with any word of its vector, at any column and first row; N S is
-    2^vector_bits bytes.
+    """Two lanes, each with any word of its vector, at any column and first row.
+
+    N S is 2^vector_bits bytes.
     """
     s, x, first, at = v.word("s", below=5), v.word("x", below=16), v.word("first", below=1 << 6), v.word("at")
     n = vector_bits - s
@@ -152,9 +152,7 @@ def crowd(lane: Word, vector_bits: int) -> Word:
 
 
 def region_lanes(v: Symbols, vector_bits: int) -> tuple[TwoLanes, Truth, Truth]:
-    """Two lanes under the universal parameters, that these are legal, and that the lanes are of one
-    crowd.
-    """
+    """Two lanes under the universal parameters, that these are legal, and that both are of one crowd."""
     two = two_lanes(v, vector_bits, universal)
     s, x = v.words["s"], v.words["x"]
     alike = crowd(two.lanes[0], vector_bits) == crowd(two.lanes[1], vector_bits)
@@ -207,8 +205,9 @@ def stay_apart(vector_bits: int) -> Obligation:
 
 
 def published_free(v: Symbols) -> Sequent:
-    """Vectors of one to 16 bytes, where the parameters are legal: no two rows of a warp meet in a
-    bank.
+    """If the parameters are legal, no two rows of a warp meet in a bank.
+
+    Vectors have one to 16 bytes.
     """
     s, n, x = sizes(v)
     p = universal(s, n, x)

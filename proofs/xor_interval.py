@@ -11,8 +11,9 @@ BIJECTION = f'{LEI_MAO}, section "Offset Bijection"'
 
 
 def block(v: Symbols) -> tuple[Word, Word, Word, Truth]:
-    """c, the first and the last element of [k 2^m, (k+1) 2^m), and that c < 2^m and the interval
-    lies below 2^32.
+    """The values c, first and last element of [k 2^m, (k+1) 2^m), and the condition on them.
+
+    c is below 2^m, and the interval is below 2^32.
     """
     m, k, c = v.word("m", below=32), v.word("k"), v.word("c")
     first = k << m
@@ -20,7 +21,7 @@ def block(v: Symbols) -> tuple[Word, Word, Word, Truth]:
 
 
 def inside(x: Word, first: Word, last: Word) -> Truth:
-    """x lies in the closed interval."""
+    """The condition that x lies in the closed interval."""
     return (first <= x) & (x <= last)
 
 
@@ -39,7 +40,7 @@ def one_to_one(v: Symbols) -> Sequent:
 
 
 def onto(v: Symbols) -> Sequent:
-    """y ^ c lies in the interval and is mapped to y."""
+    """The element y ^ c lies in the interval and is mapped to y."""
     c, first, last, fits = block(v)
     y = v.word("y")
     return Sequent((fits, inside(y, first, last)), inside(y ^ c, first, last) & ((y ^ c) ^ c == y))

@@ -71,7 +71,7 @@ def tall_reached(v: Symbols) -> Sequent:
 
 
 def rows_meet(v: Symbols) -> tuple[Truth, Truth, Truth]:
-    """x is a column; two rows put it at one place; the rows are equal modulo 2^c."""
+    """The three parts: x is a column; two rows put it at one place; the rows are equal modulo 2^c."""
     c, x, y1, y2 = v.word("c", below=33), v.word("x"), v.word("y1"), v.word("y2")
     last = ones(c)
     meet = moved(x, y1 & last) == moved(x, y2 & last)

@@ -22,7 +22,10 @@ class Conditions:
 
 
 class Values:
-    """Expressions over names of exact integers. `conditions` collects what must hold."""
+    """Expressions over names of exact integers.
+
+    `names` has their values. `conditions` collects what must hold.
+    """
 
     def __init__(self, numbers: Arithmetic, names: Mapping[str, Exact], conditions: Conditions) -> None:
         self.numbers, self.names, self.conditions = numbers, names, conditions

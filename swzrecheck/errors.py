@@ -6,7 +6,7 @@ from __future__ import annotations
 class CertificateError(Exception):
     """One mistake: its code (docs/errors explains each), a sentence, and what to do about it.
 
-    `text` is the offending line, where there is one.
+    `hint` is what to do. `text` is the offending line, if there is one.
 
     >>> print(CertificateError("SWZ608", "cvc5 is not installed", hint="pip install cvc5"))
     SWZ608: cvc5 is not installed

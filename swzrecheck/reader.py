@@ -64,7 +64,10 @@ def is_text(value: object) -> TypeGuard[str]:
 
 
 class Reader:
-    """Takes fields out of an object; a missing, extra or wrong one is SWZ604 with its place."""
+    """Takes fields out of an object; a missing, extra or wrong one is SWZ604 with its place.
+
+    `place` names the object in messages.
+    """
 
     def __init__(self, data: object, place: str) -> None:
         if not _is_object(data):

@@ -90,9 +90,9 @@ class _Findings:
 
 
 class Recheck:
-    """Rechecks the certificates of a folder; scripts that claims have in common are asked once.
+    """Rechecks the certificates of a folder, within limits; scripts that claims share run once.
 
-    `tell` hears what is about to be done, so that a watcher can give each step its time.
+    `tell` gets each step before it starts, so that a watcher can give it its time.
     """
 
     def __init__(self, folder: str, limits: Limits, tell: Callable[[str], None]) -> None:

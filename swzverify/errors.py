@@ -16,8 +16,8 @@ from itertools import islice
 class SwzError(Exception):
     """One mistake in the user's input: a stable code, a sentence, and what to do about it.
 
-    `text` and `span` (start, end; in characters) mark the offending part of a notation or
-    expression.
+    `hint` is what to do. `text` and `span` (start, end; in characters) mark the offending part of a
+    notation or expression.
 
     >>> error = SwzError("SWZ301", "unknown name 'tidd'", hint="did you mean 'tid'?", text="tidd/8", span=(0, 4))
     >>> print(error)

@@ -1,6 +1,7 @@
-"""Links from the pages to files outside docs/: right on GitHub; on the site they lead to the
-repository, where it has an address, and otherwise are the file's name. A file that does not exist
-is a warning, and so ends a strict build.
+"""Links from the pages to files outside docs/.
+
+They are right on GitHub. On the site they lead to the repository, if it has an address, and otherwise
+are the file's name. A file that does not exist is a warning, and so ends a strict build.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Formulas as MathML, which browsers draw themselves: docutils turns LaTeX into it, and no script
-is needed.
+"""Formulas as MathML, which browsers draw themselves.
+
+docutils turns LaTeX into it, and no script is needed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The site's table of contents, put in while it is built: on GitHub the pages are plain Markdown
-without directives.
+"""The site's table of contents, inserted during the build.
+
+On GitHub the pages are plain Markdown without directives.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _sections(app: Sphinx, pages: set[str]) -> list[tuple[str, list[str]]]:
-    """Each section's pages, as far as they exist; what no section names goes to the one that names
-    none.
+    """Each section's existing pages.
+
+    Pages that no section names go to the section that names none.
     """
     sections: list[tuple[str, list[str]]] = app.config.navigation
     named = {page for _, listed in sections for page in listed} | {"index"}

@@ -1,5 +1,6 @@
-"""Pictures of notebooks are called what the SVG itself says: MyST-NB, which makes the notebooks'
-pages, gives them the name of a file.
+"""Names of notebooks' pictures: the title in the SVG itself.
+
+MyST-NB, which makes the notebooks' pages, names a picture after a file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Write the titles of error codes into the pages beside this file and into their index: `python
-docs/errors/generate.py`.
+"""Write the titles of error codes into the pages beside this file and into their index.
 
-The titles are those of `swzverify/core/error_codes.py`. The rest of a page is written by hand; a new code gets
-a page with its title. A test holds the files against what this would write.
+Run it by `python docs/errors/generate.py`. The titles are those of
+`swzverify/core/error_codes.py`. The rest of a page is written by hand; a new code gets a page with
+its title. A test compares the files with what this would write.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Draws the pictures of the claims' pages that show more than a view of `swzverify show`: `python
-docs/pictures/draw_claims.py`.
+"""Draw the pictures of the claims' pages that show more than a view of `swzverify show`.
 
-Each is made of the specs that stand on the page itself, good and bad side by side, and drawn by the
-package's own renderer. A test compares the files with what this draws.
+Run it by `python docs/pictures/draw_claims.py`. Each picture is made of the specs on the page itself,
+good and bad side by side, and drawn by the package's own renderer. A test compares the files with
+what this draws.
 """
 
 from __future__ import annotations
@@ -115,8 +115,9 @@ def _row_bytes(access: Access) -> int:
 
 
 def _touched(access: Access) -> Iterator[tuple[int, int, int, int]]:
-    """Row, column, byte address and thread of every lane of all warps and iterations, at the first
-    base.
+    """Row, column, byte address and thread of every lane of all warps and iterations.
+
+    They are those at the first base.
     """
     limits = dict(zip((loop.name for loop in access.loops), access.loop_limits, strict=True))
     (loop,) = limits

@@ -1,9 +1,9 @@
-"""Write the pages `spec.md`, `commands.md` and `python.md` beside this file, the JSON Schema of specs
-and the table of the claims: `python docs/reference/generate.py`.
+"""Write the reference pages, the JSON Schema of specs and the table of the claims.
 
-The first is the JSON Schema of specs in words, which is made from the models that read them; the
-second is every command's `--help`, the third is made of docstrings. A test holds them against what
-this would write.
+Run it by `python docs/reference/generate.py`. The pages are `spec.md`, `commands.md` and `python.md`
+beside this file. The first is the JSON Schema of specs in words, which is made from the models that
+read them. The second is every command's `--help`, and the third is made of docstrings. A test
+compares the files with what this would write.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./<(][A-Za-z0-9_./<>()*+ ^-]*")
 
 
 def spec_page(schema: Schema) -> str:
-    """The keys of a spec: the file's own, then each mapping in the order in which it is named;
-    claims last.
+    """The keys of a spec: the file's own, then each mapping in the order in which it is named.
+
+    Claims come last.
     """
     definitions = cast("dict[str, Schema]", schema["definitions"])
     names = list(dict.fromkeys(_mentioned(schema, definitions)))
@@ -203,8 +204,9 @@ def _takes(schema: Schema) -> str:
 
 
 def _either(branches: list[Schema]) -> str:
-    """Several kinds of value, lists last; a pattern beside a list of words says no more than the
-    list.
+    """Several kinds of value, lists last.
+
+    A pattern beside a list of words says no more than the list, and is left out.
     """
     if any("enum" in branch and branch.get("type") == "string" for branch in branches):
         branches = [branch for branch in branches if "pattern" not in branch]

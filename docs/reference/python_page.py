@@ -158,7 +158,7 @@ def _default(value: object) -> str:
 
 
 def _text(package: str, name: str, said: str) -> Iterator[str]:
-    """A docstring as Markdown: paragraphs, pictures, and examples with what they need."""
+    """A docstring as Markdown: paragraphs, pictures, sections as lists, and examples with what they need."""
     for paragraph in re.split(r"\n\s*\n", said):
         if paragraph.startswith(">>>"):
             yield from ("", "```pycon", *_needed(package, name, paragraph), paragraph, "```")
@@ -169,6 +169,10 @@ def _text(package: str, name: str, said: str) -> Iterator[str]:
                 "",
                 *(line for item in re.split(r"\n(?=- )", paragraph) for line in _wrapped(_prose(item), "  ")),
             )
+        elif section := re.match(r"(Args|Attributes|Raises|Returns):\n", paragraph):
+            yield from ("", section[0].rstrip(), "")
+            for item in re.split(r"\n(?=\S)", textwrap.dedent(paragraph[section.end() :])):
+                yield from _wrapped(re.sub(r"^(\w+): ", r"- `\1`: ", _prose(item)), "  ")
         else:
             yield from ("", *_wrapped(_prose(paragraph)))
 

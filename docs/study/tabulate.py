@@ -172,8 +172,9 @@ def write_cells(found: Iterable[Cell]) -> None:
 
 
 def table(found: Iterable[Cell], rows: dict[str, Callable[[Cell], bool]], text: Callable[[Cell], str]) -> list[str]:
-    """Markdown: a row for each kind of row length, a column for each element and vector. A cell has
-    each text that its cells have.
+    """A Markdown table: a row for each kind of row length, a column for each element and vector.
+
+    A cell has each text that its cells have.
     """
     kept = list(found)
     heads = sorted({(cell.element_bytes, cell.vector_bytes) for cell in kept})

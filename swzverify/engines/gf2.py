@@ -242,7 +242,7 @@ def _judge_ranks(goal: Cost, columns: Sequence[int]) -> Finding:
 
 
 class GF2(Native):
-    """Decides affine maps: rank for injectivity, constant forms for conditions, one warp for costs."""
+    """Decides maps that are affine over GF(2): rank, constant forms for conditions, one warp for costs."""
 
     name = NAME
     rules = Rules(always=_always, injective=_injective, cost=_cost)

@@ -9,7 +9,7 @@ MIN_CAPABILITY, MAX_CAPABILITY = 10, 999
 
 
 class DeviceError(Exception):
-    """The driver or the compiler refused; `status` is its number."""
+    """The driver or the compiler refused `what`; `status` is its number."""
 
     def __init__(self, what: str, status: int) -> None:
         super().__init__(f"{what}: {status}")

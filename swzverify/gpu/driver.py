@@ -131,7 +131,7 @@ class Device:
 
 
 class Module:
-    """Compiled kernels."""
+    """Compiled kernels, by the driver's handle."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle

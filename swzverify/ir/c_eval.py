@@ -78,7 +78,10 @@ def check_names(root: CExpr, known: Mapping[str, object], text: str | None) -> N
 
 
 class Scalar:
-    """Evaluation at one point, in exact Python ints."""
+    """Evaluation at one point, in exact Python ints.
+
+    `env` has the value of each name; errors quote `text`.
+    """
 
     __slots__ = ("env", "text")
 

@@ -65,8 +65,8 @@ def composition(outer: Layout, inner: Layout) -> Layout:
 
     Raises:
         SwzError: SWZ208 if a stride or extent of `inner` does not divide along the leaves of `outer`,
-            or if offsets of different modes of `inner` add up with a carry over a leaf of `outer`. No
-            layout fulfils the law in these cases; CuTe does not check the second one.
+            or if offsets of different modes of `inner` add up with a carry over a leaf of `outer`. In
+            the second case no layout fulfils the law, which CuTe does not check.
 
     >>> print(composition(Layout((10, 2), (16, 4)), Layout((5, 4), (1, 5))))
     (5,(2,2)):(16,(80,4))

@@ -128,7 +128,7 @@ class Swizzle(Drawn):
 
     @property
     def block(self) -> int:
-        """The size of the smallest aligned power-of-two block that the swizzle maps onto itself.
+        """The smallest power of two such that the swizzle maps each aligned block of it onto itself.
 
         >>> Swizzle(3, 4, 3).block, Swizzle(3, 4, -3).block, Swizzle(0, 4, 3).block
         (128, 1024, 1)

@@ -113,7 +113,10 @@ class FieldError:
 
 
 class WrongStateError(SwzError):
-    """A state that cannot be; `errors` are all that is wrong. Its own message is the first one."""
+    """A state that cannot be; `errors` are all that is wrong.
+
+    The exception's own message is that of the `first` error.
+    """
 
     def __init__(self, first: FieldError, *others: FieldError) -> None:
         super().__init__(first.code, first.message, hint=first.hint)

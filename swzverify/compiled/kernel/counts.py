@@ -37,7 +37,10 @@ class Count:
 
 
 class Counts:
-    """The counted choices of the loops of a function. `choices` has what decides each."""
+    """The counted choices of the loops of a function.
+
+    `choices` has the values that decide each choice, by its block. Without `threads`, nothing is counted.
+    """
 
     def __init__(
         self, flow: Flow, leaves: Leaves, choices: Mapping[int, tuple[Expr, ...]], threads: Threads | None

@@ -21,7 +21,7 @@ MOST_BLOCKS: Final = 3000
 
 
 class FlowError(Exception):
-    """Control flow that cannot be followed; the text is the reason, `line` its place."""
+    """Control flow that cannot be followed; the text is `reason`, and `line` is its line of the PTX."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)

@@ -86,9 +86,13 @@ class Carried:
 
 
 class Slices(Unknowns):
-    """Values of one function. `evaluate` knows what instructions compute.
+    """Values of one function.
 
-    A `FlowError` where control flow or operands cannot be read.
+    `block` is the shape of the block, if it is known. `evaluate` knows what instructions compute, and
+    `arguments` has values of parameters.
+
+    Raises:
+        FlowError: Control flow or operands cannot be read.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from swzverify.ir.expr import Expr, Var, var, variables
 
 
 class Unknowns:
-    """Makes such values of one function; the leaves are kept by their names."""
+    """Makes unknown values of one function; the leaves are kept by their names."""
 
     def __init__(self, flow: Flow, leaves: Leaves) -> None:
         self.flow, self.leaves = flow, leaves

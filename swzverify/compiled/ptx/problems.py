@@ -37,7 +37,9 @@ _BLANKS: Final = compiled(r"\s+")
 
 
 class PtxError(SwzError):
-    """A PTX text that cannot be read: `line` (from 1) says where; 0 where no line is known.
+    """A PTX text that cannot be read.
+
+    `name` is the file's name, and `line` (from 1) the place; it is 0 if no line is known.
 
     >>> raise PtxError("SWZ532", "found 'x'", line=3, name="k.ptx")
     Traceback (most recent call last):
@@ -63,7 +65,7 @@ def raised(problem: Problem, name: str) -> PtxError:
 class UnreadableError(Exception):
     """A piece of text that cannot be read: what was found and expected.
 
-    The caller knows the line.
+    `code` is the error code for the message. The caller knows the line.
     """
 
     def __init__(self, message: str, code: str = "SWZ532") -> None:

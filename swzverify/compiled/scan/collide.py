@@ -38,7 +38,10 @@ _NUMBER_BITS = 32
 
 
 class Lane:
-    """One of some lanes of a warp: its coordinates, and its copies of what lanes do not share."""
+    """One of some lanes of a warp: its coordinates, and its copies of what lanes do not share.
+
+    `mark` is the end of the copies' names.
+    """
 
     def __init__(self, block: BlockShape, leaves: Mapping[str, Leaf], mark: str) -> None:
         self._leaves, self._mark = leaves, mark

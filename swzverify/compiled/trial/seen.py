@@ -31,10 +31,10 @@ class Seen:
 
 
 class Kept:
-    """What the instructions with some indices reach in shared memory, of each block.
+    """What the instructions with the indices `wanted` access in shared memory, for each block.
 
-    It does not hold the machine: else a machine and its memory would live on until Python looks for
-    cycles.
+    There are `blocks` blocks of `warps` warps. It does not hold the machine: else a machine and its memory
+    would live on until Python looks for cycles.
     """
 
     def __init__(self, wanted: frozenset[int], blocks: int, warps: int) -> None:

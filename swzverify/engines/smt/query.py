@@ -80,7 +80,7 @@ def _shared_place() -> _Place:
 
 
 class Query:
-    """One question to Z3."""
+    """One question to Z3, in an SMT-LIB logic."""
 
     def __init__(self, logic: str = "QF_BV") -> None:
         self._place = _shared_place()

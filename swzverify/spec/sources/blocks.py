@@ -39,7 +39,11 @@ class Block:
 
 
 class BlockError(SwzError):
-    """A marker that begins or ends no block: its `line` and `column` (from 1), and its `length`."""
+    """A marker that begins or ends no block.
+
+    `line` and `column` (from 1) are its place, `length` is its number of characters, and `hint` says what
+    to do.
+    """
 
     def __init__(self, message: str, hint: str, line: int, column: int, length: int) -> None:
         super().__init__("SWZ121", message, hint=hint)
