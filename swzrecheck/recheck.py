@@ -49,11 +49,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rechecked:
-    """What came of one certificate; the counts are of what held.
+    """The result of one certificate.
 
-    `why` says what stands against it, if anything, and then the statement in words. `once` counts
-    the goals that are shown in one way only, `folded` those that constants decide, so that nothing
-    is asked.
+    Attributes:
+        id: The id of the claim.
+        status: The status of the recheck.
+        why: What stands against the certificate, if anything, then the statement in words.
+        formulas: The number of formulas that were shown.
+        witnesses: The number of witnesses that hold.
+        proofs: The number of proofs that were checked.
+        once: The number of goals that are shown in one way only.
+        folded: The number of goals that constants decide, so that nothing is asked.
     """
 
     id: str
@@ -72,7 +78,18 @@ class _ContradictedError(Exception):
 
 @dataclass(slots=True)
 class _Findings:
-    """What was found of one certificate so far."""
+    """The findings about one certificate so far.
+
+    Attributes:
+        words: The statement in words.
+        open_points: What could not be shown.
+        notes: Remarks that are no open points.
+        formulas: The number of formulas that were shown.
+        witnesses: The number of witnesses that hold.
+        proofs: The number of proofs that were checked.
+        once: The number of goals that are shown in one way only.
+        folded: The number of goals that constants decide.
+    """
 
     words: tuple[str, ...] = ()
     open_points: list[str] = field(default_factory=list[str])

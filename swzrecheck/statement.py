@@ -37,8 +37,14 @@ class Always:
 class Injective:
     """Points that differ in `distinct` and agree in `shared` have disjoint ranges of `extent` units.
 
-    A range starts at `inner`, or, with `outer` (a variable x and an image of it), at the image of
-    `inner`.
+    Attributes:
+        program: The program of all expressions.
+        shared: The variables that both points share.
+        distinct: The variables in which the points differ.
+        assumption: The condition on both points.
+        inner: The start of a range, or the value that `outer` maps to it.
+        extent: The length of a range.
+        outer: A variable x and an image of it, or nothing.
     """
 
     program: Program
@@ -52,7 +58,19 @@ class Injective:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """No range of the first family meets one of the second where `condition` holds."""
+    """No range of the first family meets one of the second where `condition` holds.
+
+    Attributes:
+        program: The program of all expressions.
+        shared: The variables that both families share.
+        first: The variables of the first family.
+        first_position: The start of its ranges.
+        first_extent: The length of its ranges.
+        second: The variables of the second family.
+        second_position: The start of its ranges.
+        second_extent: The length of its ranges.
+        condition: The condition on the variables.
+    """
 
     program: Program
     shared: tuple[int, ...]
@@ -71,6 +89,16 @@ class Cost:
 
     Without a number, it has no bank conflict. In global memory it is sectors; without a number, as many
     as its active lanes' bytes fill.
+
+    Attributes:
+        program: The program of all expressions.
+        lane: The variable of the lane.
+        free: The other variables.
+        assumption: The condition on them.
+        address: The byte address of the lane.
+        active: Whether the lane is active.
+        instruction: The name of the instruction.
+        at_most: The number, or nothing.
     """
 
     program: Program
@@ -85,7 +113,19 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class GatherCost:
-    """A cost where each lane has its own value of each of `own`, for every choice of them."""
+    """A cost where each lane has its own value of each of `own`, for every choice of them.
+
+    Attributes:
+        program: The program of all expressions.
+        lane: The variable of the lane.
+        free: The other variables that lanes share.
+        own: The variables of which each lane has its own value.
+        assumption: The condition on the variables.
+        address: The byte address of the lane.
+        active: Whether the lane is active.
+        instruction: The name of the instruction.
+        at_most: The number, or nothing.
+    """
 
     program: Program
     lane: int
@@ -106,7 +146,21 @@ class GatherCost:
 
 @dataclass(frozen=True, slots=True)
 class Covers:
-    """Ranges of exactly `times` active points meet each element's range, at each `shared`."""
+    """Ranges of exactly `times` active points meet each element's range, at each `shared`.
+
+    Attributes:
+        program: The program of all expressions.
+        shared: The variables that points and elements share.
+        points: The variables of the points.
+        assumption: The condition on the points.
+        address: The start of a point's range.
+        active: Whether the point is active.
+        reach: The length of a point's range.
+        elements: The variables of the elements.
+        position: The start of an element's range.
+        extent: The length of an element's range.
+        times: The number of points.
+    """
 
     program: Program
     shared: tuple[int, ...]

@@ -19,11 +19,17 @@ CHUNK_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class WarpRule:
-    """What the rule needs of an instruction.
+    """The facts of an instruction that the cost rule needs.
 
-    `joins`: groups join in pairs when the lanes agree in pairs; `repeats`: equal words count each;
-    `octets`: the 16-byte cp.async has a rule of its own; `whole_warps`: all 32 lanes must run it;
-    `sectors`: it goes to global memory, where the different sectors of the warp are counted.
+    Attributes:
+        width_bytes: The bytes from each lane's address.
+        group_lanes: The number of lanes of a group.
+        address_lanes: The number of leading lanes whose addresses count.
+        joins: Whether groups join in pairs if the lanes agree in pairs.
+        repeats: Whether equal words count each.
+        octets: Whether it is the 16-byte cp.async, which has a rule of its own.
+        whole_warps: Whether all 32 lanes must run it.
+        sectors: Whether it goes to global memory, where the different sectors of the warp are counted.
     """
 
     width_bytes: int

@@ -83,7 +83,17 @@ _LINE_WIDTH = 110
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a file. `line` and `column` count from 1; 0 means the file as a whole.
+    """One mistake in a file.
+
+    Attributes:
+        code: The error code.
+        message: What is wrong.
+        hint: What to do about it.
+        file: The path of the file.
+        line: The line, from 1; 0 for the file as a whole.
+        column: The column, from 1; 0 for the file as a whole.
+        source_line: The text of the line.
+        caret_length: The number of characters that are marked.
 
     >>> print(Problem("SWZ104", "unknown key 'tle'", "did you mean 'tile'?", "a.yaml", 3, 5, "    tle: A", 3))
     a.yaml:3:5: SWZ104 unknown key 'tle'

@@ -84,9 +84,16 @@ class Named:
 class Number:
     """An integer that a claim states.
 
-    `most` may depend on the claim's first subject. `default` stands for a number that is left out,
-    where `optional` says that it may be. `when_more` and `when_less` say what a newer claim with
-    another number says.
+    Attributes:
+        name: The name of its key.
+        says: What it says, in words.
+        examples: Examples of it.
+        least: The least value.
+        most: The largest value, which may depend on the claim's first subject; None for no limit.
+        optional: Whether it may be left out.
+        default: The value of a number that is left out.
+        when_more: What a newer claim with a larger number says.
+        when_less: What a newer claim with a smaller number says.
     """
 
     name: str
@@ -104,9 +111,15 @@ class Number:
 class Form:
     """How claims of a kind are stated.
 
-    `title` is one sentence, `says` the same of "this tile" or "this access". `roles` are what each
-    subject may be. A claim that needs more than names is stated key by key: `keys`, which
-    `keys_title` describes; with `name_alone` its one name may stand for all of them.
+    Attributes:
+        title: The claim in one sentence.
+        says: The same of "this tile" or "this access".
+        roles: What each subject may be.
+        examples: Examples of the claim's value in a spec.
+        count: How many subjects it has.
+        keys: The keys of a claim that needs more than names.
+        keys_title: What the keys describe.
+        name_alone: Whether its one name may stand for all keys.
     """
 
     title: str

@@ -189,11 +189,20 @@ ARITHMETIC = "arithmetic"
 class Verdict(Shown):
     """The answer to one claim.
 
-    `scope` says in words what was covered; `engines` name what agreed ("z3", "gf2", ...);
-    `evidence` is the hardware row's ("measured", "documented", "assumed") or empty where no
-    hardware fact is used; `reason` explains every outcome but a plain `proved`, and for `proved`
-    says what a reader must know (a single engine, say); `is_fault` marks an `error` that is
-    swzverify's own. `measure` is the worst case in shared memory, `sectors` that in global memory.
+    Attributes:
+        outcome: The outcome.
+        scope: What was covered, in words.
+        engines: The engines that agreed ("z3", "gf2", ...).
+        evidence: That of the hardware row ("measured", "documented", "assumed"); empty if no hardware
+            fact is used.
+        reason: An explanation of every outcome but a plain `proved`; for `proved`, what a reader must
+            know, such as a single engine.
+        measure: The worst case in shared memory.
+        counterexample: The replayed counterexample.
+        time_ms: The time of the proof.
+        notes: Remarks.
+        is_fault: Whether an `error` is swzverify's own.
+        sectors: The worst case in global memory.
     """
 
     outcome: Outcome

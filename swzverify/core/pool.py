@@ -92,7 +92,18 @@ def serve(pipe: Connection[News, Job], prepare: Callable[[], Callable[[Job], New
 
 @dataclass(slots=True)
 class _Worker(Generic[Job, News]):
-    """A process, our end of its pipe, its job with the place, and what it said of it so far."""
+    """A worker process with its present job.
+
+    Attributes:
+        process: The process.
+        pipe: Our end of its pipe.
+        place: The index of the job.
+        job: The job.
+        given: When it got the job.
+        deadline: When it must have sent news.
+        told: The number of news of the job so far.
+        last: The last of them.
+    """
 
     process: BaseProcess
     pipe: Connection[Any, Any]

@@ -47,8 +47,16 @@ class Injective:
     """Two points that differ outside `shared` occupy disjoint ranges of `extent` positions.
 
     The range of a point is position .. position + extent - 1. The position is `inner`, or `outer`'s
-    image of it; then extent is 1, and positions must be different. `definition(arrays)` gives (counts,
-    positions), the positions in any unit in which points are `definition_extent` long.
+    image of it; then extent is 1, and positions must be different.
+
+    Attributes:
+        domain: The points.
+        shared: The variables that both points share.
+        inner: The position, or the value that `outer` maps to it.
+        extent: The length of a range.
+        outer: A bijection, or None.
+        definition: The plain definition, (counts, positions) at given arrays.
+        definition_extent: The length of a range in the unit of the plain definition's positions.
     """
 
     domain: Domain
@@ -95,9 +103,16 @@ class Apart:
 class Cost:
     """A warp instruction takes at most `at_most` wavefronts at every free point.
 
-    If `at_most` is None, it has no bank conflict. `address` is the byte address of lane `lane`, and
-    `active` is one bit. Every active lane's address is a multiple of the width, which is an obligation
-    of its own. `definition(arrays)` gives (counts, address, active).
+    Every active lane's address is a multiple of the width, which is an obligation of its own.
+
+    Attributes:
+        domain: The points.
+        lane: The variable of the lane.
+        address: The byte address of the lane.
+        active: One bit: whether the lane is active.
+        instruction: The row of the table.
+        at_most: The most wavefronts; None for no bank conflict.
+        definition: The plain definition, (counts, address, active) at given arrays.
     """
 
     domain: Domain
@@ -141,9 +156,20 @@ def of_lane(name: str, lane: int) -> str:
 class Covers:
     """Exactly `times` active points' ranges meet each element's range, for all shared values.
 
-    `points` have range `reach` at `address` when `active`; elements have range `extent` at
-    `position`; all in one unit. `shared` are the stage and the base that points and elements have
-    in common, where the points have no stage of their own.
+    Attributes:
+        shared: The stage and the base that points and elements share, if the points have no stage of
+            their own.
+        enough: The numbers of values of variables that stand for all.
+        points: The domain of the points.
+        address: The start of a point's range.
+        active: One bit: whether the point is active.
+        reach: The length of a point's range.
+        elements: The variables of the elements.
+        position: The start of an element's range, in the unit of `address`.
+        extent: The length of an element's range.
+        times: The number of points.
+        points_definition: The plain definition of the points.
+        elements_definition: The plain definition of the elements.
     """
 
     shared: tuple[Var, ...]

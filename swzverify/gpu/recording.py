@@ -35,9 +35,16 @@ class RecordedCost:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSubject:
-    """An access that ran: how much of it was compared, and what it cost.
+    """An access that ran: how much of it was compared, and its cost.
 
-    `whole` tells that every row ran, at bases that stand for all of them.
+    Attributes:
+        name: The name of the access.
+        spec: The path of its spec.
+        places: The number of places that were compared.
+        bytes: The number of bytes that were compared.
+        agrees: Whether all of them agree.
+        whole: Whether every row ran, at bases that stand for all of them.
+        cost: The cost, if it was counted.
     """
 
     name: str
@@ -62,7 +69,18 @@ class RecordedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Device, date, versions, and everything that was compared."""
+    """The results of a cross-check on a device.
+
+    Attributes:
+        device: The name of the device.
+        capability: Its compute capability, 90 for 9.0.
+        driver: The CUDA version of its driver.
+        date: The date.
+        method: How costs were taken.
+        versions: The versions of programs.
+        subjects: The accesses that ran, by their fingerprints.
+        claims: The claims that were compared.
+    """
 
     device: str
     capability: int

@@ -41,11 +41,21 @@ class ExitCode(IntEnum):
 class ClaimResult:
     """One claim of a spec file with its verdict.
 
-    `spec` is the file's path as seen from the folder that the command ran in, `line` counts from 1;
-    `case` holds the values of the constants of which the spec lists more than one. `accepted` marks
-    a known failure, which is not `ok`. `cures` are changes that were proved to help, `deciding` the
-    constants in the layout of the tile; `picture` is the case that breaks a cost, where pictures were
-    asked for.
+    Attributes:
+        id: The id of the claim.
+        spec: The path of the file, as seen from the folder in which the command ran.
+        line: The line, from 1.
+        kind: The kind of the claim.
+        subject: The subjects in words.
+        expected: The expected outcome.
+        verdict: The verdict.
+        because: The spec's reason for the expected outcome.
+        source: The spec's source of the claim.
+        case: The values of the constants for which the spec lists several.
+        accepted: Whether it is a known failure, which is not `ok`.
+        cures: The changes that were proved to help.
+        deciding: The constants in the layout of the tile.
+        picture: The case that breaks a cost, if pictures were asked for.
     """
 
     id: str

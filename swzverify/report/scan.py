@@ -23,12 +23,19 @@ from swzverify.report.scan_counts import counts_lines, counts_record
 
 @dataclass(frozen=True, slots=True)
 class ScannedFile:
-    """The accesses of one PTX text, with the source files that its `.loc` lines number.
+    """The accesses of one PTX text.
 
-    `problems` are the parts of the text that could not be read. `origin` says where in a binary it
-    was, `applied` what was given of the parameters of each kernel, `machine` the target of the machine
-    code that was made of it, `no_machine` why there is none, `listing` the machine code. `measured`
-    has what counters say of each access; it is empty without counters.
+    Attributes:
+        name: The name of the file.
+        accesses: The accesses.
+        sources: The source files by the numbers of `.loc` lines.
+        problems: The parts of the text that could not be read.
+        origin: The place of the text in a binary.
+        applied: What was given of the parameters of each kernel.
+        machine: The target of the machine code that was made of it.
+        no_machine: Why there is no machine code.
+        listing: The machine code.
+        measured: What counters say of each access; empty without counters.
     """
 
     name: str

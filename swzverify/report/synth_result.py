@@ -18,8 +18,15 @@ def is_confirmed(proof: Proof) -> bool:
 class SynthResult:
     """A solution with its proofs, and the spec that has the answer in it.
 
-    `proofs` has the verdicts on each of the solution's members. `spec_text` is the patched spec, empty
-    where the text cannot be patched, with why in `not_patched`; `before` is the text that it was.
+    Attributes:
+        path: The path of the spec.
+        tile: The name of the tile.
+        solution: The solution.
+        proofs: The verdicts on each of the solution's members.
+        before: The text of the spec.
+        spec_text: The patched text; empty if the text cannot be patched.
+        not_patched: Why it cannot be patched.
+        wall_ms: The time of the search.
     """
 
     path: str

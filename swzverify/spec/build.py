@@ -51,12 +51,24 @@ class ReadName:
 
 @dataclass(frozen=True, slots=True)
 class SpecClaim:
-    """One claim to be proved, with where it stands and how it should come out.
+    """One claim of a spec.
 
-    `id` is `path::subject::kind`, unique in the file; `case` holds the values of the constants that
-    have several; `uses` are the constants that the claim and its subjects name, `read` those of
-    them that the code defines, and `notes` say where; `deciding` are those that the layouts of its
-    tiles name. `code` says which compiled code its subjects are.
+    Attributes:
+        id: `path::subject::kind`, unique in the file.
+        claim: The claim.
+        kind: The kind of the claim.
+        subject: The subjects in words.
+        line: The line, from 1.
+        column: The column, from 1.
+        expected: The expected outcome.
+        because: The spec's reason for the expected outcome.
+        source: The spec's source of the claim.
+        case: The values of the constants that have several.
+        notes: Where the code defines the constants of `read`.
+        read: The constants of `uses` that the code defines.
+        uses: The constants that the claim and its subjects name.
+        deciding: The constants that the layouts of its tiles name.
+        code: The compiled code of its subjects.
     """
 
     id: str
@@ -78,9 +90,16 @@ class SpecClaim:
 
 @dataclass(frozen=True, slots=True)
 class SpecCase:
-    """What a spec states in one case: tiles, accesses and maps by name, in the order of the file.
+    """A spec in one case: objects by name, in the order of the file.
 
-    `chosen` are the values of the constants that have several; `weights` are those of the accesses.
+    Attributes:
+        chosen: The values of the constants that have several.
+        constants: The values of all constants.
+        tiles: The tiles.
+        accesses: The accesses.
+        maps: The index maps.
+        weights: The weights of the accesses.
+        listings: The listings.
     """
 
     chosen: Mapping[str, int]
@@ -96,9 +115,14 @@ class SpecCase:
 class BuiltSpec:
     """A spec file: its claims in order, each in all cases of the constants before the next one.
 
-    `cases` have the very objects that the claims are about, and those that no claim is about.
-    `text` is what was read: the file, or the contract in a kernel source, with plain line ends;
-    `tma_tiles` are the tiles whose layout is that of a TMA mode.
+    Attributes:
+        path: The path of the file.
+        title: The title of the spec.
+        source: The source that the spec states.
+        claims: The claims.
+        cases: The cases, with the very objects that the claims are about, and others.
+        text: The text that was read: the file, or the contract in a kernel source, with plain line ends.
+        tma_tiles: The tiles whose layout is that of a TMA mode.
     """
 
     path: str

@@ -29,9 +29,15 @@ class Place:
 class Scalar:
     """A scalar as it is written.
 
-    `length` counts characters in the file, quotes included (0 when it spans several lines);
-    `text_column` is the column of the text's first character when the text stands on one line
-    exactly as it is, else 0.
+    Attributes:
+        text: The text.
+        plain: Whether it has no quotes.
+        line: The line, from 1.
+        column: The column, from 1.
+        length: The number of characters in the file, quotes included; 0 if it spans several lines.
+        text_column: The column of the text's first character if the text is on one line exactly as it
+            is, else 0.
+        in_flow: Whether it is inside brackets.
     """
 
     text: str

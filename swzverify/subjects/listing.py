@@ -53,9 +53,17 @@ class RegisterRead:
 class ListedInstruction:
     """One instruction of a listing, at a line of it.
 
-    `reads` has the registers of an arithmetic instruction, and the marked ones of one that is not
-    understood; RZ is none. `predicated` instructions may not run. `joined`: control may come here
-    from elsewhere. `yields`: the control code asks for another warp after it.
+    Attributes:
+        line: The line.
+        text: The text of the instruction.
+        work: Its class.
+        reads: The registers of an arithmetic instruction, and the marked ones of an instruction that is
+            not understood; RZ is none.
+        writes: The registers that it writes.
+        predicated: Whether it may not run.
+        joined: Whether control may come here from elsewhere.
+        yields: Whether the control code asks for another warp after it.
+        why: Why it is not understood.
     """
 
     line: int

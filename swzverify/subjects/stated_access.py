@@ -30,7 +30,27 @@ another one.
 
 @dataclass(frozen=True, eq=False)
 class StatedAccess:
-    """The fields of an `Access`; its formulas are not looked at yet."""
+    """The fields of an `Access`; its formulas are not judged yet.
+
+    Attributes:
+        name: The name.
+        instruction: The row of the table.
+        target: The target.
+        block: The shape of the block.
+        loops: The loops around it, the outermost first.
+        constants: The values of the constants that expressions name.
+        tile: The tile that it reads or writes; None for an address.
+        coord: The coordinate in the tile, one formula per mode.
+        stage: The stage of the tile, if the access chooses it.
+        address: The byte address from `base` on; None for a tile.
+        base: The base of the address.
+        bytes: The size of the array of an address, if it is stated.
+        predicate: The condition under which a lane takes part.
+        assume: The conditions on iterations.
+        place: The base after the access was moved; None if it was not.
+        room: How far loop variables go in a comparison with another access.
+        unknowns: The values that each lane has of its own.
+    """
 
     name: str
     instruction: Instruction

@@ -39,11 +39,23 @@ SwizzleOn = Literal["offset", "address"]
 class Tile:
     """Elements of `element_bits` at layout(coordinate), swizzled, from `base` on, `stages` times.
 
-    Positions count in *units*: bytes, or bits where an element is no whole number of bytes. A
-    swizzle `on` offsets acts on the element offset inside a stage, one on addresses on the absolute
-    byte address. An `OffsetMap` for a layout is a C expression; it has no swizzle beside it. Errors:
-    SWZ105 what is out of range, SWZ212 byte addresses of elements that are no whole bytes, SWZ206
-    an expression whose greatest value is not found.
+    Positions count in *units*: bytes, or bits if an element is no whole number of bytes.
+
+    Attributes:
+        name: The name.
+        element_bits: The size of an element in bits.
+        layout: The layout, or an `OffsetMap`, which is a C expression and has no swizzle beside it.
+        swizzle: The swizzle; None for none.
+        swizzle_on: What the swizzle acts on: the element offset inside a stage, or the absolute byte
+            address.
+        base: The start address of the tile.
+        stages: The number of stages.
+        allocation_bytes: The bytes of one stage.
+        pitch_bytes: The distance of two stages in bytes.
+
+    Raises:
+        SwzError: SWZ105 if a number is out of range, SWZ206 if the greatest value of an expression is not
+            found, SWZ212 for byte addresses of elements that are no whole bytes.
 
     >>> tile = Tile("A", 16, Layout((8, 64), (64, 1)), Swizzle(3, 3, 3))
     >>> tile.extents, tile.allocation_bytes, tile.position((1, 0), stage=0, base=2048)

@@ -43,11 +43,17 @@ _AGAIN = "write the tests again with `swzverify prove --write-test`"
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One lane of a warp instruction: its byte address, None where it is not active.
+    """One lane of a warp instruction.
 
-    `first_bit` counts bits from address 0, `width_bits` are those that the lane touches from there;
-    `room` are the bits of the stage that the access goes to, or of the bytes that a bare address
-    may touch. `coord` and `extents`, of the tile, are empty for a bare address.
+    Attributes:
+        lane: The number of the lane.
+        coord: The coordinate in the tile; empty for a bare address.
+        extents: The extents of the tile; empty for a bare address.
+        address: The byte address; None if the lane is not active.
+        first_bit: The first bit that the lane touches, from address 0.
+        width_bits: The number of bits that the lane touches.
+        room: The bits of the stage that the access goes to, or of the bytes that a bare address may
+            touch.
     """
 
     lane: int

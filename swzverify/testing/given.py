@@ -103,7 +103,22 @@ def check_int(name: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The arguments of an assertion beside its subject; None means not given."""
+    """The arguments of an assertion beside its subject; None means not given.
+
+    Attributes:
+        element_bits: The size of an element.
+        base_align: The alignment of the base.
+        swizzle_on: What the swizzle acts on.
+        constants: The values of constants.
+        size: The number of elements.
+        instruction: The instruction.
+        threads: The shape of the block.
+        coord: The coordinate.
+        loops: The loops.
+        predicate: The condition under which a lane takes part.
+        target: The target.
+        rlimit: The budget of Z3.
+    """
 
     element_bits: int | None = None
     base_align: int | None = None

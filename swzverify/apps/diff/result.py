@@ -42,10 +42,17 @@ class DiffCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClaimDiff:
-    """A claim of one side or of both: what became of it, how it differs, how it came out.
+    """A claim of one side or of both, with its status, its changes and its results.
 
-    `allowed` is what lets it be lost; results are None where nothing was proved or the side has no
-    such claim.
+    Attributes:
+        status: Whether it was added, deleted, changed or kept.
+        before: The claim of the older side.
+        after: The claim of the newer side.
+        changes: The differences in its meaning.
+        note: A remark for people.
+        result_before: The older result; None if nothing was proved or the side has no such claim.
+        result_after: The newer result; None likewise.
+        allowed: Whether an option allows its loss.
     """
 
     status: Status
@@ -117,7 +124,18 @@ class SideName:
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """Everything that a comparison tells; `proved` is whether it asked for verdicts."""
+    """The result of a comparison.
+
+    Attributes:
+        base: The older side.
+        head: The newer side.
+        claims: The claims of both sides.
+        base_problems: The problems of the older side's files.
+        head_problems: The problems of the newer side's files.
+        allowed: What may be lost without a failure.
+        proved: Whether the comparison asked for verdicts.
+        wall_ms: The time of the comparison.
+    """
 
     base: SideName
     head: SideName

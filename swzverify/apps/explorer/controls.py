@@ -18,9 +18,18 @@ _FILTERS = {"-1": "all", **{str(number): str(number) for number in range(32)}}
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A control: `options` are those of a choice, by value; `least` and `most` those of a number.
+    """A control of the page.
 
-    `hint` says what to write. A `local` control filters the pictures; nothing is computed for it.
+    Attributes:
+        name: The name of the state's field.
+        label: The label on the page.
+        value: The present value.
+        default: The value of a new page.
+        options: The words of a choice, by value.
+        least: The least value of a number.
+        most: The largest value of a number.
+        hint: What to write.
+        local: Whether it only filters the pictures; nothing is computed for it.
     """
 
     name: str

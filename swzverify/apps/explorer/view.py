@@ -46,8 +46,22 @@ class Try:
 class Shown:
     """Everything that the page shows of one state.
 
-    `run` is the warp instruction that is drawn; None where nothing can be priced, and `unpriced`
-    says why.
+    Attributes:
+        state: The state.
+        spec: The text of its spec.
+        claims: The results of its claims.
+        tile: The tile.
+        access: The access.
+        run: The warp instruction that is drawn; None if nothing can be priced.
+        unpriced: Why nothing can be priced.
+        board: The picture of the tile; None if it cannot be drawn.
+        undrawn: Why it cannot be drawn.
+        groups: The picture of the groups of the warp instruction.
+        lanes: The table of its lanes.
+        explanation: The explanation of the costs.
+        tries: The changes that help.
+        cute: The layout as CuTe C++.
+        cuda: The layout as CUDA.
     """
 
     state: State

@@ -34,8 +34,14 @@ _CAN_BE_KNOWN = frozenset({Outcome.PROVED, Outcome.REFUTED, Outcome.UNKNOWN, Out
 class KnownFailure:
     """One claim that is known to fail, and how.
 
-    `expected` and `scope` are what its spec expects and what it covers in words; `wavefronts` and
-    `bank_conflicts` are the worst cases of a cost (None: none was found).
+    Attributes:
+        id: The id of the claim.
+        verdict: The verdict.
+        expected: The verdict that its spec expects.
+        scope: What the claim covers, in words.
+        wavefronts: The worst wavefronts of a cost; None if none was found.
+        bank_conflicts: The worst bank conflicts of a cost; None if none was found.
+        sectors: The worst sectors of a cost; None if none was found.
     """
 
     id: str

@@ -51,14 +51,23 @@ class Obligation:
 class Theorem:
     """A statement and the obligations that make it up.
 
-    It is proved when every obligation is; an "iff" has one for each direction, a bijection one each
-    for staying inside, for being one to one and for reaching everything. It is refuted when an
-    obligation fails at a point that `refutes` confirms in plain Python integers, from the
-    definitions and not from the encoding.
+    It is proved if every obligation is. An "iff" has one for each direction; a bijection has one each for
+    staying inside, for being one to one and for reaching everything. It is refuted if an obligation
+    fails at a point that `refutes` confirms in plain Python integers, from the definitions and not from
+    the encoding.
 
-    `symbolic` says which quantities are variables of Z3, `enumerated` which run through lists with
-    an obligation for each value. A refuted theorem says in `because` where the statement goes
-    wrong, and names in `mended_by` the one that says what holds instead.
+    Attributes:
+        name: The name.
+        statement: The statement in words.
+        latex: The statement in LaTeX.
+        source: The source of the statement.
+        symbolic: The quantities that are variables of Z3.
+        obligations: The obligations.
+        enumerated: The quantities that run through lists, with an obligation for each value.
+        expected: The expected outcome.
+        refutes: Whether a point refutes the statement.
+        because: Where the statement of a refuted theorem goes wrong.
+        mended_by: The theorem that says what holds instead.
     """
 
     name: str

@@ -84,7 +84,17 @@ def accesses(
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """An access before loops and shared values are known; `path` leads to it, `own` is its guard."""
+    """An access before loops and shared values are known.
+
+    Attributes:
+        access: What is known of it already.
+        address: Its address, if it is known.
+        path: The path condition of its block.
+        own: Its guard.
+        block: The index of its block.
+        index: The index of its instruction.
+        operands: What the cost reads beside the address.
+    """
 
     access: KernelAccess
     address: Expr | None

@@ -50,18 +50,32 @@ class Open:
 class Leaf:
     """A variable of the kernel's expressions, with the PTX line where it comes from.
 
-    An `OPAQUE` leaf is the same for all lanes of a warp that come to an access together if
-    `per_lane` is not set, all `feeds` are the same, and, for `is_moment`, the lanes executed the
-    instruction that made it together: what memory holds may differ from one time to the next.
-    `multiple` is a power of two that divides the address which stands for a symbol. `values` are
-    all that a `TRIPS` leaf, or the place of a trip, may be, in the order of the trips, if they are few;
-    None otherwise. `is_input` tells that it is words of global or constant memory, with the address of the first
-    in `feeds`; `is_exchanged` that a lane gets it from other lanes. `first` is what a `CARRIED` or
-    `TRIPS` leaf is in the first trip of each loop that an access stands in; None if that is no
-    number, or its loop is not around the access. `assumed` are the conditions that hold of a
-    parameter, `candidates` some values that they allow. `most` is the last trip that any thread
-    makes of a loop, where it is counted; `symbol` the variable whose address this is. `open` is a
-    division: an `OPAQUE` leaf stands for its result where PTX does not say what that is.
+    An `OPAQUE` leaf is uniform for the lanes of a warp that execute an access together if `per_lane` is
+    false and all `feeds` are uniform. If `is_moment` is set, the lanes must also have executed the
+    instruction that made it together, because the contents of memory may change over time.
+
+    Attributes:
+        variable: The variable.
+        kind: What it is.
+        reason: Why it is not followed further, or its name in words.
+        line: The line of the PTX.
+        block: The header of the loop of a `TRIPS` or `CARRIED` leaf.
+        feeds: The values on which it depends.
+        per_lane: Whether each lane has its own value.
+        is_moment: Whether its value depends on the time at which lanes executed its instruction.
+        multiple: A power of two that divides the address of a symbol.
+        uniform: Whether all lanes share it.
+        values: All values of a `TRIPS` leaf, or of the index of a trip, in the order of the trips, if
+            they are few; None otherwise.
+        is_input: Whether it is words of global or constant memory; `feeds` has their first address.
+        is_exchanged: Whether a lane gets it from other lanes.
+        assumed: The conditions that hold for a parameter.
+        candidates: Some values that `assumed` allows.
+        most: The last trip that any thread makes of a counted loop.
+        symbol: The variable whose address this is.
+        first: The value in the first trip of each loop around an access of a `CARRIED` or `TRIPS` leaf;
+            None if that is no number, or its loop is not around the access.
+        open: The division whose result an `OPAQUE` leaf is where PTX leaves it undefined.
     """
 
     variable: Var

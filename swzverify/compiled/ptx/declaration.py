@@ -34,7 +34,17 @@ _LARGEST_ALIGN: Final = 1 << 20
 
 
 class Head(NamedTuple):
-    """What stands before the names: linkage, space, type and alignment (None: that of the type)."""
+    """The words before the names of a declaration.
+
+    Attributes:
+        linkage: The words of linkage.
+        space: The state space.
+        type: The type of an element.
+        align_bytes: The alignment; None for that of the type.
+        is_pointer: Whether it is a pointer parameter.
+        pointer_space: The state space that a pointer parameter points into.
+        pointer_align_bytes: The alignment of that place.
+    """
 
     linkage: frozenset[str]
     space: str

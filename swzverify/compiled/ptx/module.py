@@ -86,12 +86,19 @@ class Prototype:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What stands between a function's parameters and its body: how it may be launched.
+    """The directives between a function's parameters and its body, which limit launches.
 
-    `max_threads` (`.maxntid`), `required_threads` (`.reqntid`) and `cluster` (`.reqnctapercluster`)
-    have three numbers, 1 where the text has none; `min_ctas` is `.minnctapersm`, `max_ctas`
-    `.maxnctapersm`, `max_registers` `.maxnreg`. None where the text says nothing. `others` are the
-    names of all further directives.
+    Numbers are None if the text does not state them.
+
+    Attributes:
+        max_threads: The three numbers of `.maxntid`, 1 where the text has none.
+        required_threads: The three numbers of `.reqntid`, likewise.
+        cluster: The three numbers of `.reqnctapercluster`, likewise.
+        min_ctas: The number of `.minnctapersm`.
+        max_ctas: The number of `.maxnctapersm`.
+        max_registers: The number of `.maxnreg`.
+        max_cluster_rank: The number of `.maxclusterrank`.
+        others: The names of all further directives.
 
     Source: PTX ISA, Performance-Tuning Directives; Cluster Dimension Directives.
     """

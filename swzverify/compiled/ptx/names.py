@@ -109,11 +109,19 @@ def numbered(name: str) -> tuple[str, int] | None:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """The names between two braces. `number` is the scope's, `parent` the block around it.
+    """The names between two braces.
 
-    `opened_at` is the number of instructions before the block; `has_late` tells that a declaration
-    stands behind an instruction of the block, so that a name may change its meaning. Without such a
-    declaration `cache` keeps operands by their text.
+    Attributes:
+        number: The number of the scope.
+        parent: The block around it.
+        opened_at: The number of instructions before the block.
+        module: The names of the module.
+        has_late: Whether a declaration follows an instruction of the block, so that a name may change
+            its meaning.
+        names: The registers and variables by name, each with the number of instructions before it.
+        ranges: The ranges of registers by their front.
+        labels: The labels by name.
+        cache: The operands by their text, if `has_late` is false.
     """
 
     number: int

@@ -34,12 +34,18 @@ _MOST_POWER: Final = 1 << 20
 class Parts:
     """An access whose address is `shared + own + mixed`, modulo 2^32.
 
-    `shared` has what all lanes of a warp share, `own` depends on the thread's coordinates alone,
-    `mixed` on both, or on values of each lane. Likewise the guard: `own_guard` and `other_guard`.
-    Where `sure` is 1 a lane makes the access, if loops come to an end; None where that is not
-    known. `is_together` tells that lanes that make it in one trip make it together,
-    `has_results` that only launches count in which every division has a result. `source` is
-    the global address that a copy reads, without a guard.
+    Attributes:
+        shared: The part that all lanes of a warp share.
+        own: The part that depends on the thread's coordinates alone.
+        mixed: The part that depends on both, or on values of each lane.
+        own_guard: The part of the guard that depends on the thread's coordinates alone.
+        other_guard: The rest of the guard.
+        leaves: The leaves by name.
+        sure: The condition under which a lane certainly makes the access, if loops end; None if not
+            known.
+        is_together: Whether lanes that make the access in one trip make it together.
+        has_results: Whether only launches count in which every division has a result.
+        source: The global address that a copy reads, without a guard.
     """
 
     shared: Sum

@@ -25,10 +25,18 @@ _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
 
 @dataclass(frozen=True)
 class Subject:
-    """An access whose lanes reach `width` bytes each; the first `address_lanes` of a warp count.
+    """An access with what its claims need.
 
-    The access's leaves include those of the loops around it. `smem` are the bytes of dynamic shared
-    memory, None where they are not known, and `most` those that a block of the target can have.
+    The access's leaves include those of the loops around it.
+
+    Attributes:
+        access: The access.
+        width: The number of bytes that each lane touches.
+        address_lanes: The number of leading lanes of a warp that count.
+        block: All threads of the block.
+        possible: Asks whether a condition can hold.
+        smem: The bytes of dynamic shared memory; None if not known.
+        most: The most bytes that a block of the target can have.
     """
 
     access: KernelAccess

@@ -23,10 +23,17 @@ _LARGEST_ALIGN: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a spec says of an access, as texts; or, in `reason`, why it says nothing.
+    """An access as texts of a spec, or the reason why there are none.
 
-    `loops` and `lanes` give the text of each variable's range. `claim` has the kind of the claim
-    and its number of wavefronts, which is None for `conflict_free`.
+    Attributes:
+        instruction: The name of the instruction.
+        address: The address.
+        base_align: The alignment of the base.
+        condition: The condition under which a lane takes part.
+        loops: The text of each loop variable's range.
+        lanes: The text of the range of each value that lanes have of their own.
+        claim: The kind of the claim and its number of wavefronts, None for `conflict_free`.
+        reason: Why there are no texts.
     """
 
     instruction: str = ""

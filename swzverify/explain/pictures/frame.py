@@ -28,7 +28,17 @@ MOST_WIDTH = 1100
 
 @dataclass(frozen=True, slots=True)
 class PanelFrame:
-    """A panel's place: its upper left corner, that of its cells, and the size of a cell."""
+    """The place of a panel in a picture.
+
+    Attributes:
+        panel: The panel.
+        left: The left edge of the panel.
+        top: The upper edge of the panel.
+        cells_left: The left edge of its cells.
+        cells_top: The upper edge of its cells.
+        cell_width: The width of a cell.
+        cell_height: The height of a cell.
+    """
 
     panel: Panel
     left: float

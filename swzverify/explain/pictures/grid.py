@@ -56,11 +56,21 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Cells of `vector` elements each; arrays have shape (rows, columns).
+    """The cells of a tile; arrays have the shape (rows, columns).
 
-    `offset` and `position` are those of a cell's first element, in elements inside the stage and in
-    the tile's units. `present` is false behind the end of a tile of one mode. `down` is true where
-    vectors go down the rows.
+    Attributes:
+        tile: The tile.
+        vector: The number of elements of a cell.
+        down: Whether vectors go down the rows.
+        rows: The rows of elements that are drawn.
+        columns: The columns of elements that are drawn.
+        all_rows: The number of rows of the tile.
+        all_columns: The number of columns of the tile.
+        stage: The stage that is drawn.
+        base: The base address that is drawn.
+        offset: The offset of a cell's first element, in elements inside the stage.
+        position: The position of a cell's first element, in the tile's units.
+        present: False behind the end of a tile of one mode.
     """
 
     tile: Tile

@@ -10,11 +10,17 @@ from swzverify.explain.pictures.scale import Scale
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A place of a panel: what stands in it, its value on the picture's scale, and a mark.
+    """A cell of a panel.
 
-    `lines` are short texts, the most important first. `marked` never shows by colour alone; the
-    picture says what the mark means. `tip` is what a reader sees whose pointer is over the cell.
-    `lanes` are those that touch the cell, so that a page can follow one of them.
+    Attributes:
+        row: The row.
+        column: The column.
+        lines: Short texts, the most important first.
+        value: The value on the picture's scale.
+        marked: Whether it has a mark. The mark never shows by colour alone; the picture says what it
+            means.
+        tip: The text for a reader whose pointer is over the cell.
+        lanes: The lanes that touch the cell, so that a page can follow one of them.
     """
 
     row: int

@@ -47,10 +47,17 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class Locality(Drawn):
-    """All waves of an order, with `size` blocks each; the last one may have fewer.
+    """All waves of an order of blocks.
 
-    `rows` and `columns` are the tiles of A and of B that the whole grid needs. `row`, `column` and
-    `wave_of` have one entry for each block that has a tile.
+    Attributes:
+        name: The name of the order.
+        size: The number of blocks of a wave; the last wave may have fewer.
+        rows: The number of tiles of A that the whole grid needs.
+        columns: The number of tiles of B that the whole grid needs.
+        waves: The waves.
+        row: The row of each block that has a tile.
+        column: The column of each block that has a tile.
+        wave_of: The wave of each block that has a tile.
     """
 
     name: str

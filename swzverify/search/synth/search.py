@@ -62,12 +62,20 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A whole family: what each member costs, in the family's order.
+    """A whole family with the cost of each member, in the family's order.
 
-    A row stands for a layout that keeps every element in its allocation. `whole` says for which
-    accesses it keeps the vectors whole and every address aligned, (rows, accesses): it is a member
-    where it does so for all of them. `count` is the number of members; it includes those that leave
-    the allocation, and those that take more bytes than a free one.
+    A row stands for a layout that keeps every element in its allocation.
+
+    Attributes:
+        frames: The frames of the family.
+        place: The indices of each row's frame and swizzle, (rows, 2).
+        wavefronts: The wavefronts, (rows, accesses).
+        conflicts: The bank conflicts, (rows, accesses).
+        whole: For which accesses a row keeps the vectors whole and every address aligned, (rows,
+            accesses). A row is a member if it does so for all of them.
+        score: The score of each row.
+        count: The number of members. It includes those that leave the allocation, and those that take
+            more bytes than a member without conflicts.
     """
 
     frames: tuple[Frame, ...]

@@ -20,11 +20,20 @@ UNNAMED = "{}"
 class Definition:
     """One place where a name gets a value.
 
-    `scope` has the names of the namespaces, classes and functions around it, and `place` tells
-    scopes of equal names apart; `body` is the text of the value, or None where it cannot be a
-    constant, with `refusal` saying why and `hint` what to do, where that is more than to write a
-    plain constant; the value must lie in `least .. most`; `is_wide` tells that C computes with it
-    up to 2^32 - 1 (None: as with its value); `order` is how far into the file it stands.
+    Attributes:
+        name: The name.
+        scope: The names of the namespaces, classes and functions around it.
+        place: A number that distinguishes scopes of equal names.
+        line: The line.
+        order: The position in the file.
+        body: The text of the value; None if it cannot be a constant.
+        refusal: Why it cannot be a constant.
+        is_macro: Whether it is a macro.
+        is_unsigned: Whether its type is unsigned.
+        is_wide: Whether C computes with it up to 2^32 - 1; None if that depends on its value.
+        least: The least value that it may have.
+        most: The largest value that it may have.
+        hint: What to do, if that is more than to write a plain constant.
     """
 
     name: str

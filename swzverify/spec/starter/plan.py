@@ -37,7 +37,17 @@ class PlannedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole starter spec but for how its claims come out."""
+    """A whole starter spec, without the outcomes of its claims.
+
+    Attributes:
+        options: The options of the command.
+        element_bits: The size of an element.
+        instruction: The name of the instruction in the table.
+        swizzle: The swizzle, if there is one.
+        swizzle_why: The reason for it.
+        accesses: The access of the instruction, and the one that goes with it.
+        claims: The claims.
+    """
 
     options: StarterOptions
     element_bits: int

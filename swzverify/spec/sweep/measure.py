@@ -23,7 +23,20 @@ NO_SWIZZLE = Fields.of([(0, 0, 0)])
 
 @dataclass(slots=True)
 class Row:
-    """What is known of a case: its status, and the costs of the accesses that have one."""
+    """The results of one case of a sweep.
+
+    Attributes:
+        status: The status of the case.
+        code: The error code of a refused case.
+        message: Its message.
+        bytes: The bytes of all tiles.
+        wavefronts: The worst wavefronts of each access that has a cost.
+        conflicts: The worst bank conflicts of each such access.
+        evidence: How the cost rule of each such access is known.
+        weights: The weights of the accesses.
+        claims: The gravest outcome of the claims.
+        proved: The number of claims that were proved.
+    """
 
     status: str = ""
     code: str = ""

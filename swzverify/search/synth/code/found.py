@@ -19,10 +19,16 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best listing that was found, in a space that `space` names.
+    """The best listing that was found.
 
-    No member of the space has fewer than `bound` conflicts; `how` says why. `places` are those of the
-    instructions in the listing that was given.
+    Attributes:
+        listing: The listing.
+        places: The indices of its instructions in the original listing.
+        price: The price of the listing.
+        given: The price of the original listing.
+        bound: The fewest conflicts that a member of the space can have.
+        space: The name of the space that was searched.
+        how: Why no member has fewer conflicts than `bound`.
     """
 
     listing: Listing
