@@ -54,7 +54,8 @@ def names_of(node: Node) -> set[str]:
 def read_expression(text: str) -> Node:
     """The tree of a text.
 
-    Errors: ValueError for what is no such expression, or is too long or too deep.
+    Raises:
+        ValueError: The text is no such expression, or is too long or too deep.
 
     >>> tree = read_expression("a << 4 + 0x10u")
     >>> tree.operator, tree.operands[0].name, tree.operands[1].operands[1].number

@@ -52,7 +52,8 @@ Found = TypeVar("Found", Tile, Access, IndexMap, Listing, KernelAccess)
 def read_claim(reader: Reader) -> Claim:
     """The claim in an object.
 
-    Errors: SWZ604 with the place of what has no meaning, or is named by nothing.
+    Raises:
+        CertificateError: SWZ604, with the place of what has no meaning, or is named by nothing.
     """
     kind = reader.text("kind")
     form = KINDS.get(kind)

@@ -91,7 +91,8 @@ def _files(root: Path) -> Iterator[str]:
 def save(folder: str, name: str, text: str) -> None:
     """Write a file below the folder, in one step, so that no other process sees half of it.
 
-    Errors: SWZ606.
+    Raises:
+        CertificateError: SWZ606.
     """
     path = Path(folder, name)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -141,8 +142,9 @@ def _digest(path: Path) -> str:
 def load_list(folder: str) -> tuple[Entry, ...]:
     """The claims of a folder, each once.
 
-    Errors: SWZ601 for a folder without a list, SWZ602 to SWZ604 for one that is damaged or changed,
-    lacks a claim, or has one twice.
+    Raises:
+        CertificateError: SWZ601 for a folder without a list, SWZ602 to SWZ604 for one that is damaged
+            or changed, lacks a claim, or has one twice.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -195,8 +197,9 @@ _HOW = "swzverify prove PATH --certificates DIR writes one, and so does swzverif
 def read_text(folder: str, name: str, sha256: str = "") -> str:
     """The text of a file below the folder. Where a fingerprint is given, it is checked.
 
-    Errors: SWZ602 for a file that cannot be read, is too large or not UTF-8; SWZ603 for one that is
-    missing, or has another fingerprint.
+    Raises:
+        CertificateError: SWZ602 for a file that cannot be read, is too large or not UTF-8; SWZ603 for
+            one that is missing, or has another fingerprint.
     """
     path = Path(folder, name)
     shown = f"{folder}/{name}"

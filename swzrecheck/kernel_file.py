@@ -25,7 +25,8 @@ _AXES: Final = 3
 def read_kernel(reader: Reader) -> KernelAccess:
     """An access of a kernel.
 
-    Errors: SWZ604 with the place of what has no meaning.
+    Raises:
+        CertificateError: SWZ604, with the place of what has no meaning.
     """
     access = KernelAccess(
         name=reader.text("name"),

@@ -38,8 +38,9 @@ class Kind:
 def goals_of(claim: Claim) -> Goals:
     """What decides a claim.
 
-    Errors: UntrueError for a claim that its numbers refute; MeaninglessError for one that says
-    nothing.
+    Raises:
+        UntrueError: The numbers of the claim refute it.
+        MeaninglessError: The claim says nothing.
     """
     try:
         return KINDS[claim.kind].goals(claim)

@@ -16,7 +16,8 @@ _REGISTERS = 255
 def read_listing(reader: Reader) -> Listing:
     """A listing.
 
-    Errors: SWZ604 with the place of what has no meaning.
+    Raises:
+        CertificateError: SWZ604, with the place of what has no meaning.
     """
     name = reader.text("name")
     if not _NAME.fullmatch(name):

@@ -82,7 +82,8 @@ def value_of(line: Operation, values: Sequence[int], widths: Sequence[int]) -> i
 def evaluate(program: Program, point: Mapping[str, int]) -> list[int]:
     """The value of every line where variables have the values of `point`.
 
-    Errors: ValueError where a variable has no value, or one outside its limit.
+    Raises:
+        ValueError: A variable has no value, or one outside its limit.
 
     >>> x = Operation("var", 3, number=8, name="x")
     >>> evaluate((x, Operation("const", 3, number=5), Operation("bvxor", 3, (0, 1))), {"x": 6})

@@ -23,7 +23,8 @@ _AGAIN = "write it again: swzverify prove PATH --certificates DIR"
 def read_json(text: str, file: str) -> Json:
     """The object in a text.
 
-    Errors: SWZ602 with line and column for what is no JSON object.
+    Raises:
+        CertificateError: SWZ602, with line and column, if the text is no JSON object.
     """
     try:
         data = json.loads(text, object_pairs_hook=_no_twins)

@@ -145,7 +145,8 @@ def _goal_data(goal: Goal) -> dict[str, object]:
 def read_certificate(text: str, file: str) -> Certificate:
     """The certificate in a text; `file` is what messages call it.
 
-    Errors: SWZ602 and SWZ604.
+    Raises:
+        CertificateError: SWZ602 and SWZ604.
     """
     reader = Reader(read_json(text, file), file)
     if reader.text("schema") != SCHEMA:

@@ -75,7 +75,8 @@ NAMES = tuple(_PACKAGES)
 def choose(wanted: tuple[str, ...]) -> tuple[str, ...]:
     """The solvers to ask: those wanted, or the first that is installed.
 
-    Errors: SWZ608 where one is not installed.
+    Raises:
+        CertificateError: SWZ608 if one is not installed.
     """
     missing = [name for name in wanted or NAMES if not version(name)]
     if wanted and missing:
@@ -99,7 +100,9 @@ def version(name: str) -> str:
 def ask(name: str, text: str, timeout_s: float) -> SolverAnswer:
     """A solver's answer to a script; the caller guards time and memory from outside too.
 
-    Errors: ValueError with what the solver said, where that is no answer; MemoryError.
+    Raises:
+        ValueError: The solver gave no answer; the error has its words.
+        MemoryError: The solver ran out of memory.
     """
     if find_spec(name) is None:
         return _ask_program(name, text, timeout_s)

@@ -262,7 +262,9 @@ def _line_text(line: Operation) -> str:
 def read_statement(text: str) -> Statement:
     """The statement of a text.
 
-    Errors: SWZ605 with the line, for anything that `write_statement` would not have written.
+    Raises:
+        CertificateError: SWZ605, with the line, for anything that `write_statement` would not have
+            written.
     """
     lines = text.split("\n")
     if lines[0] != HEAD:
@@ -279,7 +281,8 @@ def read_statement(text: str) -> Statement:
 def read_program(lines: Sequence[str], first: int = 1) -> Program:
     """The program of some lines; `first` is the number of the first one in messages.
 
-    Errors: SWZ605 with the line.
+    Raises:
+        CertificateError: SWZ605, with the line.
     """
     program: list[Operation] = []
     for number, line in enumerate(lines, start=first):

@@ -82,7 +82,8 @@ class Table:
 def table(program: Program, roots: Sequence[int], counts: Sequence[tuple[int, int]]) -> Table:
     """The values of some lines; `counts` has variables' places and how many of their values to try.
 
-    Errors: ValueError for more than 2^21 points.
+    Raises:
+        ValueError: There are more than 2^21 points.
 
     >>> from swzrecheck.program import Operation
     >>> x, y = (Operation("var", 2, number=3, name=name) for name in "xy")

@@ -72,7 +72,8 @@ _ATOMIC = re.compile(r"atom\.shared\.add\.u32")
 def warp_rule(name: str) -> WarpRule:
     """The rule of an instruction.
 
-    Errors: ValueError for a name that it does not know.
+    Raises:
+        ValueError: The name is not known.
 
     >>> warp_rule("ld.shared.v4.b32").group_lanes, warp_rule("ldmatrix.x2").address_lanes
     (8, 16)

@@ -87,7 +87,8 @@ def _check_injective(goal: Injective, data: Data) -> None:
 def find_outer(goal: Injective) -> dict[str, object] | None:
     """The outer map's matrix and inverse; empty without an outer map, None without an inverse.
 
-    Errors: WitnessError where the outer map is not affine.
+    Raises:
+        WitnessError: The outer map is not affine.
     """
     if not goal.outer:
         return {}

@@ -34,8 +34,9 @@ Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, st.Listing)
 def describe(claim: Claim) -> st.Claim:
     """The statement of a claim.
 
-    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, and for
-    an access that was moved.
+    Raises:
+        SwzError: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, and
+            for an access that was moved.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
     listings = dict[str, st.Listing]()

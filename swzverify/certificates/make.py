@@ -47,8 +47,9 @@ class Claimed:
 def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mapping[str, str]) -> None:
     """Write the certificate of a proved claim into a folder that `prepare` made ready.
 
-    Errors: SWZ606 where it cannot be written; SWZ607 where no certificate can state it, or no point
-    shows that it says anything.
+    Raises:
+        SwzError: SWZ607 if no certificate can state it, or no point shows that it says anything.
+        CertificateError: SWZ606 if it cannot be written.
     """
     verdict = judgement.verdict
     stated, goals = _stated(judgement.claim)
@@ -89,7 +90,8 @@ def _stated(claim: Claim) -> tuple[st.Claim, Goals]:
 def checked(stated: st.Claim) -> tuple[st.Claim, Goals]:
     """A statement, as a recheck reads it, and its goals.
 
-    Errors: SWZ607 where a recheck would refuse it.
+    Raises:
+        SwzError: SWZ607 if a recheck would refuse it.
     """
     try:
         read_claim(Reader(claim_data(stated), "claim"))
@@ -102,7 +104,9 @@ def checked(stated: st.Claim) -> tuple[st.Claim, Goals]:
 def goal_of(folder: str, asked: Asked, points: Points) -> Goal:
     """A goal with its formulas, which are written, and its witness.
 
-    Errors: SWZ606 where one cannot be written; SWZ607 where no point shows that it says anything.
+    Raises:
+        SwzError: SWZ607 if no point shows that it says anything.
+        CertificateError: SWZ606 if a formula cannot be written.
     """
     statement = asked.statement
     possible = points.possible(statement)
@@ -131,7 +135,8 @@ class Points:
     def possible(self, statement: Statement) -> Possible:
         """A statement with a point at which it says something.
 
-        Errors: SWZ607 where none is found, and for names that no certificate can hold.
+        Raises:
+            SwzError: SWZ607 if none is found, and for names that no certificate can hold.
         """
         try:
             check_names(statement.program)

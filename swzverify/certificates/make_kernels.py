@@ -75,7 +75,9 @@ def certify_access(
 ) -> str:
     """Write the certificate of a free access, and return its id, which is none of those taken.
 
-    Errors: SWZ606 where it cannot be written; SWZ607 where no certificate can state it.
+    Raises:
+        SwzError: SWZ607 if no certificate can state it.
+        CertificateError: SWZ606 if it cannot be written.
     """
     if access.decision.verdict is not Verdict.FREE or not access.decision.goals:
         raise SwzError("SWZ607", _COUNTED)

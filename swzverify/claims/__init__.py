@@ -106,7 +106,8 @@ def claim_types() -> Mapping[str, type["Claim"]]:
 def claim_type(kind: str) -> "type[Claim] | None":
     """The class of a kind, also of one that another package adds; None for an unknown kind.
 
-    Errors: SWZ821 where what the package adds cannot be used.
+    Raises:
+        SwzError: SWZ821 if what the package adds cannot be used.
 
     >>> claim_type("aligned").__name__, claim_type("beautiful")
     ('Aligned', None)

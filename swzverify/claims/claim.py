@@ -39,7 +39,7 @@ class Claim(ABC):
     def stated(cls, subjects: Sequence[Subject], numbers: Mapping[str, int]) -> Self:
         """The claim that a spec states: subjects in the order of the form, without those left out.
 
-        Errors: those of the claim's own constructor.
+        Errors are those of the claim's own constructor.
         """
         return cls(*subjects, **numbers)
 

@@ -14,7 +14,8 @@ def _is_fixed(base: Base) -> bool:
 def related(first: Base, other: Base) -> bool:
     """Whether two bases are known relative to each other: both fixed, or in one memory.
 
-    Errors: SWZ105 where two memories of one name are not the same memory.
+    Raises:
+        SwzError: SWZ105 if two memories of one name are not the same memory.
     """
     if isinstance(first, MemoryBase) and isinstance(other, MemoryBase) and first.memory.name == other.memory.name:
         if first.memory != other.memory:

@@ -62,7 +62,11 @@ def has(group: Group, name: str) -> bool:
 
 
 def load(group: Group, name: str) -> object:
-    """The object of a name that a package adds. Errors: SWZ821 where it cannot be used."""
+    """The object of a name that a package adds.
+
+    Raises:
+        SwzError: SWZ821 if it cannot be used.
+    """
     first, *others = _found(group)[name]
     if others:
         packages = " and ".join(sorted(_package(each) for each in (first, *others)))

@@ -18,7 +18,8 @@ from swzverify.hardware import find_instruction
 def calibrate(folder: Path, names: Sequence[str], patterns: int, seed: int) -> Calibration:
     """Count so many patterns of each instruction (none named: of all that the device has).
 
-    Errors: SWZ701, SWZ702, SWZ711 to SWZ713.
+    Raises:
+        SwzError: SWZ701, SWZ702, SWZ711 to SWZ713.
     """
     facts = device_facts(folder)
     chosen = [find_instruction(name).name for name in names] or every_instruction(facts.capability)
@@ -29,7 +30,11 @@ def calibrate(folder: Path, names: Sequence[str], patterns: int, seed: int) -> C
 
 
 def device_facts(folder: Path) -> DeviceFacts:
-    """What the device says of itself. Errors: SWZ701, SWZ702."""
+    """What the device says of itself.
+
+    Raises:
+        SwzError: SWZ701, SWZ702.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "jobs.json").write_text("[]")
     work(folder, ["functions", str(folder)])

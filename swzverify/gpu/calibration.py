@@ -82,7 +82,11 @@ def _judged(calibration: Calibration, name: str) -> RowResult:
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
-    """Write the file. Errors: SWZ504."""
+    """Write the file.
+
+    Raises:
+        SwzError: SWZ504.
+    """
     arrays: dict[str, NDArray[np.generic]] = {}
     for name, each in calibration.patterns.items():
         arrays[f"{name}/addresses"] = each.addresses.astype(np.uint32)
@@ -99,7 +103,11 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
 
 @lru_cache(maxsize=2)
 def load_calibration(path: Path) -> Calibration:
-    """Read the file. Errors: SWZ503 it cannot be read, SWZ705 it is no calibration."""
+    """Read the file.
+
+    Raises:
+        SwzError: SWZ503 if it cannot be read, SWZ705 if it is no calibration.
+    """
     try:
         _check_archive(path)
         with path.open("rb") as held, np.load(held, allow_pickle=False) as file:

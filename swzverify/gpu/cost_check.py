@@ -77,7 +77,11 @@ def pattern_key(each: Patterns, index: int) -> tuple[str, bytes, bytes]:
 
 
 def measure(by_name: Mapping[str, Patterns], folder: Path, method: str, python: str = sys.executable) -> CostCheck:
-    """Take the costs of patterns by `counters` or `clocks`. Errors: SWZ702, SWZ711 to SWZ713."""
+    """Take the costs of patterns by `counters` or `clocks`.
+
+    Raises:
+        SwzError: SWZ702, SWZ711 to SWZ713.
+    """
     by_name = {name: each for name, each in by_name.items() if len(each)}
     if not by_name:
         return CostCheck({})

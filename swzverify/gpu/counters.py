@@ -42,7 +42,9 @@ class Counted:
 def count(folder: Path, by_name: Mapping[str, Patterns]) -> dict[str, Counted]:
     """Run the patterns under the profiler.
 
-    Errors: SWZ711 no profiler, SWZ712 it may not read the counters, SWZ713 it failed otherwise.
+    Raises:
+        SwzError: SWZ711 if there is no profiler, SWZ712 if it may not read the counters, SWZ713 if it
+            failed otherwise.
     """
     found: dict[str, Counted] = {}
     for names, metrics in (
@@ -85,7 +87,8 @@ def _profile(folder: Path, by_name: Mapping[str, Patterns], metrics: Sequence[st
 def read_counts(table: str, by_name: Mapping[str, Patterns], metrics: Sequence[str]) -> dict[str, Counted]:
     """What the profiler's table says of each pattern; launches are in the worker's order.
 
-    Errors: SWZ713 for a table that does not hold them all.
+    Raises:
+        SwzError: SWZ713 for a table that does not hold them all.
     """
     rows = _rows(table)
     at = 0

@@ -77,8 +77,9 @@ class CrossCheck:
 def crosscheck(specs: Mapping[str, Claims], folder: Path, method: Method, python: str = sys.executable) -> CrossCheck:
     """Hold the verdicts of some specs against the device at hand; `folder` takes files in between.
 
-    Errors: SWZ701 no device or no way to it, SWZ702 the device's process failed, SWZ711 to SWZ713
-    of the profiler.
+    Raises:
+        SwzError: SWZ701 if there is no device or no way to it, SWZ702 if the device's process failed,
+            SWZ711 to SWZ713 of the profiler.
     """
     plans = plan_all(specs)
     facts, answers = run_functions(plans, folder, python)
@@ -155,7 +156,11 @@ def priced_runs(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Itera
 def run_functions(
     plans: Mapping[str, Plan], folder: Path, python: str
 ) -> tuple[DeviceFacts, dict[str, list[DeviceAnswer]]]:
-    """Run every launch of every plan. Errors: SWZ701, SWZ702."""
+    """Run every launch of every plan.
+
+    Raises:
+        SwzError: SWZ701, SWZ702.
+    """
     jobs = {name: each.job for name, each in plans.items()}
     numbered = {name: str(number) for number, name in enumerate(jobs)}
     folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +185,11 @@ def run_functions(
 
 
 def work(folder: Path, arguments: Sequence[str], python: str = sys.executable) -> None:
-    """Run the worker. Errors: SWZ701 where it was refused a device, SWZ702 where it failed."""
+    """Run the worker.
+
+    Raises:
+        SwzError: SWZ701 if the worker got no device, SWZ702 if it failed.
+    """
     command = command_of("swzverify.gpu.worker", *arguments, python=python)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)  # noqa: S603

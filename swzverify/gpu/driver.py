@@ -56,7 +56,11 @@ class Device:
         return int(_done("cuDeviceGetAttribute", driver.cuDeviceGetAttribute(kind, self._device)))
 
     def compile(self, source: str) -> Module:
-        """Compile for this device. Raises DeviceError with the compiler's words."""
+        """Compile for this device.
+
+        Raises:
+            DeviceError: The compiler refuses; with its words.
+        """
         program = _done("nvrtcCreateProgram", nvrtc.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, [], []))
         options = [f"--gpu-architecture={self.facts.target}".encode(), b"--std=c++17"]
         status = int(nvrtc.nvrtcCompileProgram(program, len(options), options)[0])

@@ -119,7 +119,11 @@ def _row(number: int, launch: Launch) -> str:
 
 
 def emit(folder: Path, emitted: Emitted) -> None:
-    """Write the folder. Errors: SWZ504 where it cannot be written, or is not empty."""
+    """Write the folder.
+
+    Raises:
+        SwzError: SWZ504 if it cannot be written, or is not empty.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -143,8 +147,9 @@ class Answers:
 def read_answers(path: Path, emitted: Emitted) -> Answers:
     """The file of a program that was emitted from the same specs.
 
-    Errors: SWZ503 it cannot be read, SWZ703 it is no such file, is cut off, or is another
-    program's.
+    Raises:
+        SwzError: SWZ503 if it cannot be read, SWZ703 if it is no such file, is cut off, or is another
+            program's.
     """
     try:
         data = path.read_bytes()

@@ -142,7 +142,8 @@ def pack(answers: Sequence[DeviceAnswer]) -> bytes:
 def unpack(data: bytes, launches: Sequence[Launch], name: str) -> list[DeviceAnswer]:
     """The answers of a file to these launches.
 
-    Errors: SWZ703 for what is no such file, is cut off, or answers other launches.
+    Raises:
+        SwzError: SWZ703 for what is no such file, is cut off, or answers other launches.
     """
     if data[: len(MAGIC)] != MAGIC:
         raise SwzError("SWZ703", f"{name} holds no answers of a device", hint="run the emitted program again")

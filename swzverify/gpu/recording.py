@@ -110,7 +110,11 @@ def digest(access: Access) -> str:
 
 
 def save_recording(path: Path, recording: Recording) -> None:
-    """Write a recording. Errors: SWZ504 where the file cannot be written."""
+    """Write a recording.
+
+    Raises:
+        SwzError: SWZ504 if the file cannot be written.
+    """
     text = json.dumps({"schema": SCHEMA, **asdict(recording)}, indent=1, ensure_ascii=True) + "\n"
     try:
         path.write_text(text)
@@ -120,7 +124,11 @@ def save_recording(path: Path, recording: Recording) -> None:
 
 @lru_cache(maxsize=4)
 def load_recording(path: Path) -> Recording:
-    """Read a recording. Errors: SWZ704 a file that is none, SWZ503 one that cannot be read."""
+    """Read a recording.
+
+    Raises:
+        SwzError: SWZ503 if the file cannot be read, SWZ704 if it is no recording.
+    """
     try:
         text = path.read_text()
     except OSError as error:

@@ -88,7 +88,8 @@ def global_name(spelling: str) -> str | None:
 def find_any_instruction(name: str) -> Instruction:
     """The row of a name or of a PTX spelling of it, of shared or of global memory.
 
-    Raises SWZ401 as `find_instruction` does.
+    Raises:
+        SwzError: SWZ401 as `find_instruction` does.
 
     >>> find_any_instruction("st.global.v4.f32").name, find_any_instruction("ld.shared.f32").name
     ('st.global.v4.b32', 'ld.shared.b32')

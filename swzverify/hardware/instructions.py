@@ -222,8 +222,9 @@ INSTRUCTIONS: Mapping[str, Instruction] = MappingProxyType({row.name: row for ro
 def find_instruction(name: str) -> Instruction:
     """The row of a name or of a PTX spelling of it.
 
-    Raises SWZ401: an unknown name (with the nearest one), or an instruction that is not modelled
-    or named as elsewhere (with why, and what to write).
+    Raises:
+        SwzError: SWZ401 for an unknown name (with the nearest one), or an instruction that is not
+            modelled or has another name elsewhere (with the reason, and what to write).
 
     >>> find_instruction("ld.shared.v4.f32").name
     'ld.shared.v4.b32'

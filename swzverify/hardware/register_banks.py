@@ -96,7 +96,10 @@ _TARGET = re.compile(r"sm_(\d{2,3})[af]?")
 def register_banks(target: str) -> RegisterBanks:
     """The register banks of a target such as `sm_52` or `sm_70`.
 
-    Source: each row's own. Errors: SWZ408 for a target whose banks are not known.
+    Source: each row's own.
+
+    Raises:
+        SwzError: SWZ408 for a target whose banks are not known.
 
     >>> register_banks("sm_61").banks, register_banks("sm_70").banks
     (4, 2)

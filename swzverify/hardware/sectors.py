@@ -44,7 +44,9 @@ class SectorCost:
 def sector_cost(instruction: str | Instruction, byte_addresses: Sequence[int | None]) -> SectorCost:
     """The sectors of one warp instruction from its 32 byte addresses, None for an inactive lane.
 
-    Raises SWZ401 (instruction), SWZ404 (addresses), SWZ409 (an instruction of shared memory).
+    Raises:
+        SwzError: SWZ401 for a wrong instruction, SWZ404 for wrong addresses, SWZ409 for an instruction
+            of shared memory.
 
     >>> sector_cost("ld.global.f32", [4 * lane for lane in range(32)]).sectors
     4

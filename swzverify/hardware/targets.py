@@ -174,7 +174,10 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
 
 
 def find_target(name: str) -> Target:
-    """The row of a target's name. Raises SWZ402 with the nearest name.
+    """The row of a target's name.
+
+    Raises:
+        SwzError: SWZ402 with the nearest name.
 
     >>> find_target("sm_75").capability
     75

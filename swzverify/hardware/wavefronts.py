@@ -111,8 +111,10 @@ def access_cost(
 ) -> AccessCost:
     """The cost of one warp instruction from its 32 byte addresses, None for an inactive lane.
 
-    Raises SWZ401 (instruction), SWZ402 (target), SWZ403 (the target lacks it), SWZ404 (addresses),
-    SWZ405 (a matrix instruction lacks an address), SWZ409 (an instruction of global memory).
+    Raises:
+        SwzError: SWZ401 for a wrong instruction, SWZ402 for a wrong target, SWZ403 if the target lacks
+            the instruction, SWZ404 for wrong addresses, SWZ405 if a matrix instruction lacks an
+            address, SWZ409 for an instruction of global memory.
 
     >>> access_cost("ld.shared.b32", [128 * lane for lane in range(32)]).wavefronts
     32

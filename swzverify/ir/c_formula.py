@@ -44,11 +44,17 @@ class CFormula(Expression):
     """
 
     def at(self, env: Mapping[str, int]) -> int:
-        """The value at one point, in plain Python integers. Errors: those of `c_eval.evaluate`."""
+        """The value at one point, in plain Python integers.
+
+        Errors are those of `c_eval.evaluate`.
+        """
         return evaluate(self, env)
 
     def at_many(self, env: Mapping[str, int | Int64s]) -> Int64s:
-        """The values at many points. Errors: those of `c_eval.evaluate_many`."""
+        """The values at many points.
+
+        Errors are those of `c_eval.evaluate_many`.
+        """
         return np.asarray(evaluate_many(self, env), dtype=np.int64)
 
     def within(self, env: Mapping[str, int | Int64s]) -> tuple[Int64s, NDArray[np.bool_]]:
@@ -56,7 +62,10 @@ class CFormula(Expression):
         return evaluate_within(self, env)
 
     def lowered(self, reading: Reading) -> Integer:
-        """The exact value over expressions. Errors: those of `c_lower.lower`."""
+        """The exact value over expressions.
+
+        Errors are those of `c_lower.lower`.
+        """
         return lower(self, reading)
 
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:

@@ -44,8 +44,9 @@ MAX_EVALUATIONS = 1 << 26
 def lower(expression: Expression, reading: Reading) -> Integer:
     """The expression's exact value at every point.
 
-    Errors: SWZ301 unknown name, SWZ303 out of range, SWZ304 shift amount, SWZ305 zero divisor; each
-    with its span.
+    Raises:
+        SwzError: SWZ301 for an unknown name, SWZ303 for a value out of range, SWZ304 for a shift
+            amount, SWZ305 for a zero divisor; each with its span.
 
     >>> from swzverify.ir.c_parse import parse
     >>> from swzverify.ir.integers import named

@@ -88,7 +88,8 @@ def expression(value: int | str) -> CFormula:
 def parse(text: str) -> CFormula:
     """The tree of a C integer expression of at most 4,096 characters, 2,000 nodes and depth 100.
 
-    Errors: SWZ302 for anything else, SWZ303 for a literal above 2^32 - 1, both with the span.
+    Raises:
+        SwzError: SWZ302 for anything else, SWZ303 for a literal above 2^32 - 1, both with the span.
 
     >>> str(parse("tid / 8 % 4")), sorted(parse("tid / 8 % K").names)
     ('tid / 8 % 4', ['K', 'tid'])

@@ -44,7 +44,8 @@ class CLocals:
 def c_type(width: int) -> str:
     """The unsigned C type that holds `width` bits.
 
-    Errors: ValueError beyond 64 bits.
+    Raises:
+        ValueError: The width is beyond 64 bits.
 
     >>> c_type(32), c_type(33)
     ('uint32_t', 'uint64_t')
@@ -77,7 +78,8 @@ def c_identifier(name: str) -> str:
 def c_locals(*roots: Expr) -> CLocals:
     """The statements that compute some expressions from their variables' identifiers.
 
-    Errors: ValueError for a sub-expression of more than 64 bits.
+    Raises:
+        ValueError: A sub-expression has more than 64 bits.
 
     >>> from swzverify.ir.expr import binary, const, var
     >>> c_locals(binary(BinaryOperator.ADD, var("x", 8), const(5, 3)))

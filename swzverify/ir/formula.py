@@ -74,7 +74,11 @@ class Formula(Protocol):
         ...
 
     def lowered(self, reading: Reading) -> Integer:
-        """The exact value over expressions. Errors: SWZ301 to SWZ305, with the span of the part."""
+        """The exact value over expressions.
+
+        Raises:
+            SwzError: SWZ301 to SWZ305, with the span of the part.
+        """
         ...
 
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:

@@ -41,7 +41,10 @@ def keep_whole(record: object, owner: str, *fields: str, optional: tuple[str, ..
 
 
 def required(value: object, what: str) -> int:
-    """The int that `value` is. Error: SWZ202, which says `what` is none.
+    """The int that `value` is.
+
+    Raises:
+        SwzError: SWZ202 if it is no whole number; the message names it by `what`.
 
     >>> required(2.5, "tile A: stages")
     Traceback (most recent call last):

@@ -132,8 +132,11 @@ def complement(layout: Layout, cotarget: int | None = None) -> Layout:
     """The layout C that fills the gaps of `layout` up to `cotarget` (default: its cosize).
 
     C is increasing, and layout(i) + C(j) takes no value twice (broadcast leaves apart); where every
-    stride is a multiple of what the leaves below it span, the sums are exactly 0, 1, 2, ... up to
-    at least `cotarget` - 1. Error: SWZ208 where leaves overlap.
+    stride is a multiple of what the leaves below it span, the sums are exactly 0, 1, 2, ... up to at
+    least `cotarget` - 1.
+
+    Raises:
+        SwzError: SWZ208 if leaves overlap.
 
     >>> print(complement(Layout(4, 2), 16), complement(Layout((2, 2), (1, 6)), 12))
     (2,2):(1,8) 3:2

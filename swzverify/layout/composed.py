@@ -87,9 +87,12 @@ class ComposedLayout(_Swizzled):
     def cosize(self) -> int:
         """One more than the largest swizzled offset, in elements.
 
-        This is not CuTe's number: `cosize` of a swizzled layout is there the cosize of the layout
-        *under* the swizzle (`cute_cosize`), which the swizzle can exceed. Error: SWZ213 beyond
-        65,536 coordinates (use `cosize_bound`), unless the swizzle is the identity.
+        This is not CuTe's number: `cosize` of a swizzled layout is there the cosize of the layout *under*
+        the swizzle (`cute_cosize`), which the swizzle can exceed.
+
+        Raises:
+            SwzError: SWZ213 beyond 65,536 coordinates (use `cosize_bound`), unless the swizzle is the
+                identity.
 
         >>> tail = ComposedLayout(Swizzle(1, 0, 1), 0, Layout(3))
         >>> tail.cosize, tail.cute_cosize, tail.cosize_bound
@@ -132,9 +135,11 @@ class ComposedLayout(_Swizzled):
 class PointerLayout(_Swizzled):
     """The map c -> swizzle(base + layout(c) * element bytes), all in bytes.
 
-    It is CuTe's `Sw<..> o smem_ptr[..b](unset) o ..`. `element_bits` is a multiple of 8; the
-    element's bytes are the consecutive ones from that address. Errors: SWZ212 elements that are no
-    whole bytes, SWZ202 not an int.
+    It is CuTe's `Sw<..> o smem_ptr[..b](unset) o ..`. `element_bits` is a multiple of 8; the element's
+    bytes are the consecutive ones from that address.
+
+    Raises:
+        SwzError: SWZ212 for elements that are no whole bytes, SWZ202 for a size that is not an int.
 
     >>> pointer = PointerLayout(Swizzle(3, 4, 3), 16, Layout((8, 64), (64, 1)))
     >>> print(pointer, pointer(1, 0), pointer(1, 0, base_bytes=128))

@@ -87,12 +87,14 @@ class Layout(Drawn):
     def __call__(self, *coord: Coord) -> Ints:
         """The offset in elements of a coordinate.
 
-        `coord` is one value per mode, each an int or a tuple nested like that mode; or a single
-        value for the whole layout: a linear index (first leaf fastest), or the tuple of the modes'
-        values. Within a mode an int is split over the leaves, the last leaf taking the quotient
-        without a bound, so a coordinate outside the shape has an offset too. int64 arrays may stand
-        for ints and give an array. Errors: SWZ205 coordinate of another nesting, SWZ202 not an
-        integer, SWZ306 negative.
+        `coord` is one value per mode, each an int or a tuple nested like that mode; or a single value for
+        the whole layout: a linear index (first leaf fastest), or the tuple of the modes' values. Within a
+        mode an int is split over the leaves, the last leaf taking the quotient without a bound, so a
+        coordinate outside the shape has an offset too. int64 arrays may stand for ints and give an array.
+
+        Raises:
+            SwzError: SWZ205 for a coordinate of another nesting, SWZ202 for one that is not an integer,
+                SWZ306 for a negative one.
 
         >>> nested = Layout(((2, 4), 8), ((1, 16), 2))
         >>> nested(3, 5), nested((1, 1), 5), nested(43), nested((3, 5))

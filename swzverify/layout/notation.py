@@ -30,8 +30,11 @@ def parse_layout(text: str, constants: Mapping[str, int] | None = None) -> Layou
 
     A leaf is an integer, `_8` (CuTe's static integer), a name from `constants`, or a C integer
     expression of them. A parenthesised number or name is a tuple of one, as CuTe prints it; a
-    parenthesised expression is just itself. Errors: SWZ200 syntax, SWZ301 unknown name, SWZ201-206
-    bad values, and those of expressions, all with the span.
+    parenthesised expression is just itself.
+
+    Raises:
+        SwzError: SWZ200 for wrong syntax, SWZ301 for an unknown name, SWZ201 to SWZ206 for bad values,
+            and those of expressions, all with the span.
 
     >>> print(parse_layout("((_8,_8),(_64,_2)):((_64,_512),(_1,_4096))"))
     ((8,8),(64,2)):((64,512),(1,4096))

@@ -32,7 +32,9 @@ _COMPOSE = re.compile(r"(?<=\s)o(?=\s)|∘")
 
 
 def layout_text(text: str) -> tuple[IntTuple, IntTuple | None]:
-    """The shape and the stride of a plain layout without names. Errors: as for `parse_layout`.
+    """The shape and the stride of a plain layout without names.
+
+    Errors are those of `parse_layout`.
 
     >>> layout_text("(8,(4,2)):(1,(8,32))"), layout_text("(8,4)")
     (((8, (4, 2)), (1, (8, 32))), ((8, 4), None))
@@ -49,7 +51,9 @@ def layout_text(text: str) -> tuple[IntTuple, IntTuple | None]:
 
 
 def swizzle_text(text: str) -> tuple[int, int, int]:
-    """B, M and S of a swizzle. Errors: as for `parse_swizzle`.
+    """B, M and S of a swizzle.
+
+    Errors are those of `parse_swizzle`.
 
     >>> swizzle_text("Sw<3,4,3>"), swizzle_text("Swizzle<2,3>")
     ((3, 4, 3), (2, 3, 2))

@@ -57,7 +57,10 @@ class TmaMode(StrEnum):
 
 
 def parse_tma_mode(text: str) -> TmaMode:
-    """The mode of that name. Error: SWZ223, with the nearest name.
+    """The mode of that name.
+
+    Raises:
+        SwzError: SWZ223, with the nearest name.
 
     >>> parse_tma_mode("128B")
     <TmaMode.B128: '128B'>
@@ -165,7 +168,10 @@ def tma_allocation_bytes(mode: TmaMode, rows: int, inner_elements: int, element_
 
 
 def check_tma_base(base_bytes: int) -> None:
-    """Accepts a destination address that TMA writes to. Error: SWZ222.
+    """Accepts a destination address that TMA writes to.
+
+    Raises:
+        SwzError: SWZ222.
 
     >>> check_tma_base(1152)
     >>> check_tma_base(64)

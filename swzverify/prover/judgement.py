@@ -100,7 +100,11 @@ def prove(claim: Claim, *, options: Options | None = None) -> Verdict:
 
 
 def judge(claim: Claim, *, options: Options | None = None) -> Judgement:
-    """The verdict on one claim, with what it was found by. Errors: SWZ105 for what is no claim."""
+    """The verdict on one claim, with what it was found by.
+
+    Raises:
+        SwzError: SWZ105 if it is no claim.
+    """
     if not isinstance(claim, Claim):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SwzError("SWZ105", f"{claim!r} ({type(claim).__name__}) is no claim", hint="prove(Bijective(tile))")
     started = perf_counter()

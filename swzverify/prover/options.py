@@ -29,7 +29,11 @@ class Options:
     limits: Limits | None = None
 
     def __post_init__(self) -> None:
-        """A budget of numpy's is an int. Error: SWZ105 one below 1, which Z3 reads as no limit."""
+        """Make a budget of numpy's an int, and check it.
+
+        Raises:
+            SwzError: SWZ105 for a budget below 1, which Z3 reads as no limit.
+        """
         keep_whole(self, "options", "rlimit")
         if self.rlimit < 1:
             raise SwzError("SWZ105", f"options: rlimit={self.rlimit}: at least 1, in Z3's resource units")

@@ -73,7 +73,11 @@ WITH_PICTURES = frozenset({Format.HTML})
 
 
 def render(form: str, report: Report, to: Writing) -> str:
-    """A report in a format. Errors: SWZ821 where a format of another package fails."""
+    """A report in a format.
+
+    Raises:
+        SwzError: SWZ821 if a format of another package fails.
+    """
     if form in _RENDERERS:
         return _RENDERERS[form](report, to)
     renderer = outside_format(form)
@@ -88,7 +92,11 @@ def render(form: str, report: Report, to: Writing) -> str:
 
 
 def outside_format(form: str) -> Callable[[Report, int], str]:
-    """The renderer that another package adds. Errors: SWZ821 where it cannot be used."""
+    """The renderer that another package adds.
+
+    Raises:
+        SwzError: SWZ821 if it cannot be used.
+    """
     found = load(Group.FORMATS, form)
     if not callable(found):
         raise refuse(Group.FORMATS, form, f"it is {found!r}", "it must be a function of a report and an exit code")

@@ -16,7 +16,10 @@ LISTING_SUFFIXES = (".sass", ".cubin")
 def below(path: str, file: str) -> tuple[str, str]:
     """A file that the spec at `path` names: its path as people know it, and with links followed.
 
-    A spec may come from a stranger. Errors: SWZ124 where the file lies outside of the repository.
+    A spec may come from a stranger.
+
+    Raises:
+        SwzError: SWZ124 if the file lies outside of the repository.
     """
     folder = os.path.dirname(path) or os.curdir
     shown = os.path.normpath(os.path.join(folder, file)).replace(os.sep, "/")

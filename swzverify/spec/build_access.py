@@ -32,7 +32,11 @@ THREAD_NAMES = frozenset(("tid", "lane", "warp")).union(f"{word}{axis}" for word
 
 
 def build_access(name: str, part: AccessPart, values: Values, names: Names, target: Target) -> Access:
-    """An access. Raises `Broken` after noting what is wrong with it."""
+    """An access.
+
+    Raises:
+        Broken: Something is wrong with it; the problem is noted before.
+    """
     _check_keys(part, values)
     instruction = _instruction(part, values, target)
     block = _block(part, values)
@@ -93,7 +97,11 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
 
 
 def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMap:
-    """An index map. Raises `Broken` after noting what is wrong with it."""
+    """An index map.
+
+    Raises:
+        Broken: Something is wrong with it; the problem is noted before.
+    """
     over = tuple((variable, values.number(extent, "over", variable, least=1)) for variable, extent in part.over.items())
     for variable, _ in over:
         values.refuse_taken(variable, values.key("over", variable), NOT_FOR_MAPS, "give the variable another name")

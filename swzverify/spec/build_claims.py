@@ -34,7 +34,11 @@ class PlacedClaim:
 
 
 def build_claim(part: ClaimPart, values: Values, names: Names) -> Claim:
-    """A claim; `values.node` is its list item. Raises `Broken` after noting what is wrong with it."""
+    """A claim; `values.node` is its list item.
+
+    Raises:
+        Broken: Something is wrong with it; the problem is noted before.
+    """
     claim = claim_type(part.kind)
     if claim is None:
         raise InternalError(f"no claim is called {part.kind}")
@@ -53,7 +57,11 @@ def build_claim(part: ClaimPart, values: Values, names: Names) -> Claim:
 
 
 def _stated(claim: type[Claim], subjects: Sequence[Subject], numbers: Mapping[str, int]) -> Claim:
-    """The claim of these subjects. Errors: its own, or SWZ821 where another package's code fails."""
+    """The claim of these subjects.
+
+    Raises:
+        SwzError: Those of the claim, or SWZ821 if another package's code fails.
+    """
     try:
         return claim.stated(subjects, numbers)
     except SwzError:

@@ -15,7 +15,11 @@ MAX_BITS = 32
 def build_unknowns(
     part: Mapping[str, int | str | LaneRangePart | LaneBitsPart], values: Values, loops: Collection[str]
 ) -> tuple[Unknown, ...]:
-    """The unknowns of an access. Raises `Broken` after noting what is wrong with one."""
+    """The unknowns of an access.
+
+    Raises:
+        Broken: Something is wrong with one; the problem is noted before.
+    """
     return tuple(_unknown(name, value, values, loops) for name, value in part.items())
 
 

@@ -22,7 +22,11 @@ MOST_BYTES = 16 << 20
 
 
 def build_listing(name: str, part: ListingPart, values: Values, names: Names, target: str) -> Listing:
-    """A listing; `target` is that of the spec. Raises `Broken` after noting what is wrong with it."""
+    """A listing; `target` is that of the spec.
+
+    Raises:
+        Broken: Something is wrong with it; the problem is noted before.
+    """
     if (part.text is None) == (part.file is None):
         key = values.name if part.text is None else values.key("file")
         values.fail("SWZ104", "a listing has `text` or `file`, one of both", key, "text: | and the lines below")

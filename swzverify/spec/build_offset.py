@@ -12,7 +12,11 @@ EXAMPLE = "shape: [64, 8], and offset: i*8 + (j ^ i%8)"
 
 
 def build_offset(name: str, part: TilePart, values: Values) -> OffsetMap:
-    """The map of a tile with one of the three keys. Raises `Broken` after noting what is wrong."""
+    """The map of a tile with one of the three keys.
+
+    Raises:
+        Broken: Something is wrong with it; the problem is noted before.
+    """
     key = "offset" if part.address is None else "address"
     value = part.offset if part.address is None else part.address
     _check_keys(part, values)

@@ -41,7 +41,11 @@ class _Shape:
 
 
 def build_memory(name: str, part: MemoryPart, values: Values, target: Target) -> Memory:
-    """A memory. Raises `Broken` after noting what is wrong with it."""
+    """A memory.
+
+    Raises:
+        Broken: Something is wrong with it; the problem is noted before.
+    """
     size = values.number(part.bytes, "bytes", least=1)
     align = values.power_of_two(part.align, "align")
     base = None if part.base is None else values.number(part.base, "base", least=0)
@@ -57,7 +61,11 @@ def build_memory(name: str, part: MemoryPart, values: Values, target: Target) ->
 
 
 def build_base(value: BaseValue, values: Values, names: Names) -> Base:
-    """Where a tile, access or map begins. Raises `Broken` where its memory is unknown or broken."""
+    """Where a tile, access or map begins.
+
+    Raises:
+        Broken: Its memory is unknown or broken.
+    """
     match value:
         case AlignedBasePart():
             align = values.power_of_two(value.align, "base", "align")
@@ -74,7 +82,11 @@ def build_base(value: BaseValue, values: Values, names: Names) -> Base:
 
 
 def build_tile(name: str, part: TilePart, values: Values, names: Names, target: Target) -> Tile:
-    """A tile. Raises `Broken` after noting what is wrong with it."""
+    """A tile.
+
+    Raises:
+        Broken: Something is wrong with it; the problem is noted before.
+    """
     bits = _element_bits(part, values)
     values.lets = names.lets
     if part.shape is None and part.offset is None and part.address is None:

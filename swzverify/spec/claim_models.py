@@ -169,7 +169,11 @@ _OUTSIDE: dict[type[Claim], type[ClaimPart]] = {}
 
 
 def outside_part(kind: str) -> type[ClaimPart] | None:
-    """The model of a claim that another package adds; None where none adds this one. Errors: SWZ821."""
+    """The model of a claim that another package adds; None where none adds this one.
+
+    Raises:
+        SwzError: SWZ821.
+    """
     claim = None if kind in KINDS or kind in _OTHER_KEYS else claim_type(kind)
     if claim is None:
         return None

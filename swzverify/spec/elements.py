@@ -69,10 +69,11 @@ _NO_ONE: dict[str, str] = {
 def element_bits(name: str) -> int:
     """The size in bits of an element type, by its name in a spec.
 
+    Raises:
+        SwzError: SWZ105 for an unknown name.
+
     >>> element_bits("bf16"), element_bits("f6")
     (16, 6)
-
-    Raises `SwzError` SWZ105 for an unknown name.
     """
     bits = ELEMENT_BITS.get(name)
     if bits is None:

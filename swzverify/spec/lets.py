@@ -82,7 +82,8 @@ class Written:
 def write_out(formula: CFormula, lets: Mapping[str, Let]) -> Written:
     """An expression with the text of each let, in parentheses, in place of its name.
 
-    Errors: SWZ302 where the text grows beyond what is read.
+    Raises:
+        SwzError: SWZ302 if the text grows beyond what is read.
     """
     named = sorted((node.span, node.name) for node in nodes(formula.root) if isinstance(node, Name))
     found = [(span, lets[name]) for span, name in named if name in lets]
@@ -135,7 +136,8 @@ class Lets:
     def formula(self, formula: CFormula, where: Node | Place, key: str) -> CFormula:
         """The expression with its lets written out; `where` and `key` say which value it is.
 
-        Errors: SWZ302 where that is too long or too deep.
+        Raises:
+            SwzError: SWZ302 if the result is too long or too deep.
         """
         written = write_out(formula, self.known)
         if not written.uses:

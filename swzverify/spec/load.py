@@ -49,7 +49,9 @@ class Spec(BuiltSpec, Shown):
     def from_file(cls, path: str | PathLike[str], *, target: str | None = None) -> Spec:
         """The spec in a file, or in the comments of a kernel source, for `target` if given.
 
-        Errors: `SpecError` with every mistake of the file; SWZ402 an unknown `target`.
+        Raises:
+            SpecError: The file has mistakes; the error has every one.
+            SwzError: SWZ402 for an unknown `target`.
         """
         if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may be untyped
             hint = 'Spec.from_file("a.swz.yaml"); Spec.from_text reads a text'
@@ -166,7 +168,8 @@ def finished(
 ) -> Result:
     """What `work` gives within `LOAD_SECONDS`; `doing` and `done` are its name in messages.
 
-    Raises `SpecError` with every mistake, and where `work` gives None.
+    Raises:
+        SpecError: There are mistakes, or `work` returns None; the error has every mistake.
     """
     result: Result | None = None
     try:

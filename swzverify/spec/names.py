@@ -72,7 +72,11 @@ class Names:
         return tuple(each for each in found if each is not None)
 
     def memory(self, name: str, where: Node | Place) -> Memory:
-        """The memory of that name. Raises `Broken` after noting SWZ106, or for a broken memory."""
+        """The memory of that name.
+
+        Raises:
+            Broken: The memory is unknown (SWZ106, which is noted before) or broken.
+        """
         return self._find(self.memories, "memories", name, where)
 
     def tile(self, name: str, where: Node | Place) -> Tile:

@@ -91,7 +91,8 @@ class Problems:
     def add(self, code: str, message: str, where: Node | Place | None, hint: str = "") -> None:
         """Note a mistake at a node or place of the file (None: the file as a whole).
 
-        Raises `TooManyProblems` beyond `MAX_COUNTED` mistakes or `MAX_NOTED` notes.
+        Raises:
+            TooManyProblems: There are more than `MAX_COUNTED` mistakes or `MAX_NOTED` notes.
         """
         self._notes += 1
         if len(self._found) >= MAX_COUNTED or self._notes > MAX_NOTED:

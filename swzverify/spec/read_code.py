@@ -53,7 +53,8 @@ class ReadCode:
 def named_files(file: str, spec: str) -> tuple[str, str]:
     """A file that a spec names, as seen from here and from the spec.
 
-    Errors: SWZ124 if the file lies outside of the repository.
+    Raises:
+        SwzError: SWZ124 if the file lies outside of the repository.
 
     >>> named_files("./build/../k.ptx", "specs/a.swz.yaml")
     ('specs/k.ptx', 'k.ptx')

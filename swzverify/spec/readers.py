@@ -38,7 +38,8 @@ def reader_of(path: str | PurePath) -> str | None:
 def read_outside(path: Path, name: str, problems: Problems) -> str | None:
     """The text of the spec that a reader makes of a file; None: `problems` has the reason.
 
-    Errors: SWZ821 for a reader that cannot be used.
+    Raises:
+        SwzError: SWZ821 for a reader that cannot be used.
     """
     data = read_bytes(path, problems, (f".{name}",), MAX_SOURCE_BYTES)
     text = None if data is None else decoded(data, problems)

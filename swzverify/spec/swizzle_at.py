@@ -12,7 +12,10 @@ from swzverify.spec.tile_models import SwizzlePart, TilePart
 
 
 def swizzle_at(part: TilePart, constants: Mapping[str, int]) -> tuple[Swizzle, Literal["offset", "address"]]:
-    """The swizzle that a tile states, and what it acts on. Errors: SWZ2xx and SWZ3xx.
+    """The swizzle that a tile states, and what it acts on.
+
+    Raises:
+        SwzError: SWZ2xx and SWZ3xx, as the notation and expressions.
 
     >>> part = TilePart(element="f16", layout="(8,64):(64,1)", swizzle="Swizzle<B,3,3>")
     >>> str(swizzle_at(part, {"B": 2})[0])

@@ -38,7 +38,11 @@ class Variants:
     """
 
     def __init__(self, text: str, path: str, target: str | None = None) -> None:
-        """Errors: `SpecError` for a text that is no spec, or whose sweep is wrong."""
+        """Read the text of a spec with its sweep.
+
+        Raises:
+            SpecError: The text is no spec, or its sweep is wrong.
+        """
         self.text, self.path, self.target = text, path, target
         problems = Problems(path)
 
@@ -51,7 +55,11 @@ class Variants:
         self._placed: dict[tuple[tuple[Place, int | str], ...], Checked] = {(): self.checked}
 
     def build(self, variant: Variant) -> BuiltSpec:
-        """The spec of one variant. Errors: `SpecError` with what is wrong with this one."""
+        """The spec of one variant.
+
+        Raises:
+            SpecError: The variant is wrong; the error has every mistake.
+        """
         problems = Problems(self.path, self._lines)
 
         def built() -> BuiltSpec | None:

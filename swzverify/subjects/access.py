@@ -40,11 +40,14 @@ class Access(StatedAccess):
     """An instruction at a tile's coordinates, or at byte addresses outright.
 
     Expressions read `tid`, `lane`, `warp`, `tid_x` to `tid_z` as far as the block has extents,
-    constants and loop variables. Errors: SWZ301 unknown name, SWZ303 to SWZ305 what C leaves
-    undefined, SWZ306 negative coordinates or addresses, SWZ307 a thread's axis that the block does
-    not say, SWZ401 and SWZ402 a changed copy of an instruction or a target, SWZ403 not on the target,
-    SWZ406 a warp-wide instruction without all its lanes, SWZ407 wider than the tile's run of
-    consecutive elements.
+    constants and loop variables.
+
+    Raises:
+        SwzError: SWZ301 for an unknown name, SWZ303 to SWZ305 for what C leaves undefined, SWZ306 for
+            negative coordinates or addresses, SWZ307 for a thread's axis that the block does not state,
+            SWZ401 and SWZ402 for a changed copy of an instruction or a target, SWZ403 for an
+            instruction that the target lacks, SWZ406 for a warp-wide instruction without all its lanes,
+            SWZ407 for one that is wider than the tile's run of consecutive elements.
     """
 
     def __post_init__(self) -> None:

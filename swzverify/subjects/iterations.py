@@ -43,7 +43,10 @@ class Iterations:
 
 
 def iterations(access: StatedAccess) -> Iterations:
-    """How far an access's loops go. Errors: those of `existence`."""
+    """How far an access's loops go.
+
+    Errors are those of `existence`.
+    """
     limits = [ANY_LIMIT if loop.count is None else loop.count for loop in access.loops]
     unbounded = [index for index, loop in enumerate(access.loops) if loop.is_unbounded]
     if 0 in limits or not unbounded:
@@ -93,8 +96,8 @@ def _is_false(condition: Formula, reading: Reading) -> bool:
 def existence(access: StatedAccess, limits: Sequence[int], room: Sequence[int]) -> Expr:
     """Whether no thread leaves the range, over loop variables that go as far as `room`.
 
-    Errors: SWZ206 where that condition would be too large; what a thread's expressions leave
-    undefined.
+    Raises:
+        SwzError: SWZ206 if that condition would be too large; those of a thread's expressions.
     """
     loops = names.constants(access) | names.loops(access, limits, room)
     conditions: dict[Expr, None] = {}

@@ -115,8 +115,9 @@ AnyLoop: TypeAlias = Loop | ListedLoop
 def listed(name: str, values: Iterable[int]) -> AnyLoop:
     """The loop over these values, in any order; values at equal distances are a `Loop`.
 
-    Errors: SWZ105 no value, or one that is given twice; SWZ107 as for the loops; SWZ202 what is no
-    int.
+    Raises:
+        SwzError: SWZ105 if there is no value, or a value twice; SWZ107 as the loops; SWZ202 for a value
+            that is no int.
 
     >>> listed("s", [8, 1, 2])
     ListedLoop(name='s', values=(1, 2, 8))
@@ -141,8 +142,9 @@ def listed(name: str, values: Iterable[int]) -> AnyLoop:
 def geometric(name: str, start: int, stop: int, times: int) -> AnyLoop:
     """C's loop `for (name = start; name < stop; name *= times)`.
 
-    Errors: SWZ105 a start below 1, which would never grow, or a factor below 2; SWZ107 as for
-    `Loop`; SWZ202 what is no int.
+    Raises:
+        SwzError: SWZ105 for a start below 1, which would never grow, or a factor below 2; SWZ107 as
+            `Loop`; SWZ202 for a value that is no int.
 
     >>> geometric("s", 1, 64, 4)
     ListedLoop(name='s', values=(1, 4, 16))

@@ -118,8 +118,9 @@ class Conflicts:
 class Listing:
     """A listing of machine code for a target.
 
-    Errors: SWZ105 for registers that do not exist, SWZ408 for a target whose register banks are not
-    known.
+    Raises:
+        SwzError: SWZ105 for registers that do not exist, SWZ408 for a target whose register banks are
+            not known.
 
     >>> def ffma(line, c, a, b, *marks):
     ...     reads = (RegisterRead(a, 2, 2 in marks), RegisterRead(b, 3, 3 in marks), RegisterRead(c, 4))

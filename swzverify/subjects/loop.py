@@ -170,7 +170,9 @@ class Constants(Mapping[str, int]):
 def own_constants(owner: str, constants: Mapping[str, int]) -> Constants:
     """A subject's own copy of its constants, since the caller may go on to change the mapping.
 
-    Errors: SWZ105 a name that an expression cannot have, SWZ202 a value that is no integer.
+    Raises:
+        SwzError: SWZ105 for a name that an expression cannot have, SWZ202 for a value that is no
+            integer.
     """
     found: dict[str, int] = {}
     for name, value in constants.items():
@@ -182,7 +184,8 @@ def own_constants(owner: str, constants: Mapping[str, int]) -> Constants:
 def own_tuple(owner: str, field: str, values: Iterable[T]) -> tuple[T, ...]:
     """A subject's own copy of a field of several objects, since the caller may go on to change a list.
 
-    Error: SWZ105 what has no items.
+    Raises:
+        SwzError: SWZ105 if the value has no items.
     """
     try:
         return tuple(values)

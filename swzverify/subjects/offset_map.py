@@ -146,7 +146,8 @@ class OffsetMap:
     def greatest(self) -> int:
         """The greatest value, exactly.
 
-        Errors: SWZ206 where there are too many elements to try each, and the bounds do not tell.
+        Raises:
+            SwzError: SWZ206 if there are too many elements to try each, and the bounds do not tell.
         """
         if self.size <= MAX_ELEMENTS:
             return max(int(values.max()) for _, values in self._blocks())

@@ -255,7 +255,8 @@ class StatedAccess:
     def offset(self) -> Formula | None:
         """The tile's expression at the coordinate; None where the tile has a layout.
 
-        Errors: SWZ105 for a coordinate that is no C expression, SWZ302 where it is too long.
+        Raises:
+            SwzError: SWZ105 for a coordinate that is no C expression, SWZ302 if it is too long.
         """
         if self.tile is None or not isinstance(self.tile.layout, OffsetMap):
             return None

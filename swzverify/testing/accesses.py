@@ -17,7 +17,7 @@ _WALK = ("instruction", "threads", "coord")
 def access_or_function(subject: object, given: Given) -> Access | Called:
     """The access that `subject` and the arguments stand for, or `subject` if it is a function.
 
-    Errors: those of `tile_or_function` and of `Access`.
+    Errors are those of `tile_or_function` and of `Access`.
 
     >>> given = Given(element_bits=16, base_align=16, instruction="ld.shared.b32", threads=32, coord=[0, "tid*2"])
     >>> access_or_function("(8,64):(64,1)", given).threads

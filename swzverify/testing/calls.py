@@ -72,8 +72,9 @@ def addresses_of(function: Called, count: int, what: str, at: Mapping[str, int] 
 def iterations_of(function: Called, loops: Sequence[AnyLoop], threads: int) -> list[dict[str, int]]:
     """The values of the loop variables in every iteration; one without any where there is no loop.
 
-    Errors: SWZ806 a function that does not take a loop's variable, or needs one that is no loop's;
-    SWZ105 a loop without an iteration, or more than 2^20 calls.
+    Raises:
+        SwzError: SWZ806 for a function that does not take a loop's variable, or needs one that is no
+            loop's; SWZ105 for a loop without an iteration, or more than 2^20 calls.
 
     >>> from swzverify.subjects import Loop
     >>> iterations_of(lambda lane, k: 4 * lane + k, [Loop("k", 0, 32, 16)], 32)
@@ -123,9 +124,12 @@ def _integer(value: object, where: str) -> int:
 
 
 def _check_inside(addresses: Addresses, what: str, target: Target | None = None) -> None:
-    """Refuse an address that no block has, such as a generic or a global one. Error: SWZ806.
+    """Refuse an address that no block has, such as a generic or a global one.
 
     A block's shared memory begins at 0; `target` is the one that is meant, None for any.
+
+    Raises:
+        SwzError: SWZ806.
     """
     chip = _LARGEST if target is None else target
     for index, address in enumerate(addresses):

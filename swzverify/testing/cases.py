@@ -68,7 +68,8 @@ class Lane:
 def claim_of(kind: type[_Claim], file: str | PathLike[str], name: str, *, target: str | None = None) -> _Claim:
     """The claim `name` of a spec file, `A::bijective` for example: a claim's id without the file.
 
-    Errors: SWZ808 where the file has no such claim; those of `load_spec`.
+    Raises:
+        SwzError: SWZ808 if the file has no such claim; those of `load_spec`.
     """
     spec = load_spec(file, target=target)
     found = {each.id.removeprefix(f"{spec.path}::"): each.claim for each in spec.claims}

@@ -135,7 +135,11 @@ class Given:
 
     @classmethod
     def of(cls, assertion: Callable[..., object], keywords: _Keywords) -> Given:
-        """The keywords of a call. Error: TypeError where the assertion has no such one, as of any function."""
+        """The keywords of a call.
+
+        Raises:
+            TypeError: The assertion has no such keyword.
+        """
         __tracebackhide__ = True
         for name in keywords:
             if name not in signature(assertion).parameters:
@@ -145,8 +149,11 @@ class Given:
     def check(self, **others: object) -> None:
         """Refuse arguments of a wrong kind; `others` are numbers that the claim must have.
 
-        Python would bend them: True to 1, "00" to two coordinates, an empty text to what is meant
-        without one. Error: SWZ105.
+        Python would bend them: True to 1, "00" to two coordinates, an empty text to what is meant without
+        one.
+
+        Raises:
+            SwzError: SWZ105.
 
         >>> Given(coord="00").check()
         Traceback (most recent call last):
@@ -169,7 +176,10 @@ class Given:
                 raise SwzError("SWZ105", message, hint=_COORD)
 
     def refuse(self, subject: str, *names: str) -> None:
-        """Refuse named arguments that were given: the subject has no use for them. Error: SWZ803.
+        """Refuse named arguments that were given: the subject has no use for them.
+
+        Raises:
+            SwzError: SWZ803.
 
         >>> Given(element_bits=16).refuse("a Tile", "element_bits")
         Traceback (most recent call last):
@@ -182,7 +192,10 @@ class Given:
             raise SwzError("SWZ803", f"{', '.join(useless)} {verb} not go with {subject}", hint=f"leave {them} out")
 
     def require(self, subject: str, *names: str) -> None:
-        """Refuse a call that lacks one of the named arguments, and say what to give. Error: SWZ802.
+        """Refuse a call that lacks one of the named arguments, and say what to give.
+
+        Raises:
+            SwzError: SWZ802.
 
         >>> Given().require("'8:1'", "element_bits")
         Traceback (most recent call last):

@@ -48,9 +48,12 @@ class _Read:
 def tile_or_function(subject: object, given: Given, name: str, *, is_placed: bool = False) -> Tile | Called:
     """The tile that `subject` and the arguments stand for, or `subject` if it is a function.
 
-    `is_placed` asks for `base_align` always, as what depends on the base needs it. Errors: SWZ802
-    an argument is missing, SWZ803 one does not go with the subject, SWZ804 the subject is nothing
-    that has a layout, SWZ805 what its swizzle acts on is open, and those of the notation.
+    `is_placed` asks for `base_align` always, as what depends on the base needs it.
+
+    Raises:
+        SwzError: SWZ802 if an argument is missing, SWZ803 if one does not go with the subject, SWZ804
+            if the subject has no layout, SWZ805 if it is open what its swizzle acts on; those of the
+            notation.
 
     >>> tile_or_function("(8,64):(64,1)", Given(element_bits=16), "A").base
     AlignedBase(align_bytes=1)

@@ -53,9 +53,12 @@ def assert_scan_free(
     may take so many wavefronts. `unknown` fails too, unless `allow_unknown`; so does code without
     an access to shared memory.
 
-    With `on_chip` the verdict of the machine code counts where it settles an access: ptxas merges
-    and splits accesses. It is that of the file, such as a cubin built with -lineinfo, or of the
-    kernel that Triton compiled; nvdisasm must be there. Error: SWZ810 where there is no machine code.
+    With `on_chip` the verdict of the machine code counts where it settles an access: ptxas merges and
+    splits accesses. It is that of the file, such as a cubin built with -lineinfo, or of the kernel that
+    Triton compiled; nvdisasm must be there.
+
+    Raises:
+        SwzError: SWZ810 if there is no machine code.
 
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
     >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, s;"

@@ -37,7 +37,8 @@ def swizzles(
 ) -> st.SearchStrategy[Swizzle]:
     """Legal swizzles with B, M and |S| up to the bounds; they shrink to `Swizzle<0,0,0>`.
 
-    Errors: SWZ105 bounds that are negative or allow no legal swizzle.
+    Raises:
+        SwzError: SWZ105 for bounds that are negative or allow no legal swizzle.
 
     >>> from hypothesis import find
     >>> print(find(swizzles(), lambda swizzle: swizzle.bits == 2, random=__import__("random").Random(0)))
@@ -69,9 +70,11 @@ def layouts(
 ) -> st.SearchStrategy[Layout]:
     """Layouts of up to `max_modes` modes, `max_leaves` extents in each, and `max_size` elements.
 
-    `max_gap` is how many times as large as needed a stride may be (`injective`), or the largest
-    stride in elements of `max_extent` (`any`). They shrink to `(1):(1)`. Errors: SWZ105 bounds that
-    allow no layout.
+    `max_gap` is how many times as large as needed a stride may be (`injective`), or the largest stride
+    in elements of `max_extent` (`any`). They shrink to `(1):(1)`.
+
+    Raises:
+        SwzError: SWZ105 for bounds that allow no layout.
 
     >>> from hypothesis import find
     >>> wide = find(layouts(kind="compact"), lambda layout: layout.size > 5, random=__import__("random").Random(0))

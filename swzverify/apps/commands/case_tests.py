@@ -63,8 +63,11 @@ def is_ours(path: str) -> bool:
 def save_case_tests(path: str, report: Report, target: str | None = None) -> int:
     """Write a test for each refuted claim that counts against the run; returns how many there are.
 
-    Documented and known failures are left out. Nothing is written, and nothing deleted, where none
-    is left. Errors: SWZ504 where the file cannot be written, or a spec has changed since.
+    Documented and known failures are left out. Nothing is written, and nothing deleted, where none is
+    left.
+
+    Raises:
+        SwzError: SWZ504 if the file cannot be written, or a spec has changed since.
     """
     failing = [each for each in report.results if each.failing and each.verdict.outcome is Outcome.REFUTED]
     if not failing:

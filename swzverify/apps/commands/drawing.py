@@ -17,7 +17,11 @@ from swzverify.report.style import TextStyle
 
 
 def tell_picture(picture: Picture, form: str, output: str | None) -> None:
-    """Draw the picture in a format, to a file or to standard output. Errors: SWZ582 no PNG here."""
+    """Draw the picture in a format, to a file or to standard output.
+
+    Raises:
+        SwzError: SWZ582 if no PNG can be made.
+    """
     if form == "svg":
         write_text(render_svg(picture), output)
     elif form == "html":

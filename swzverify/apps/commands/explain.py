@@ -56,8 +56,10 @@ def _tell_text(explained: Explained, output: str | None) -> None:
 def explain(wanted: ExplainOptions) -> Explained:
     """The explanations of a layout, or of what is named of a spec.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ591 nothing that can be explained; SWZ581
-    for a name or a value that is not there; those of the notation.
+    Raises:
+        SpecError: The spec cannot be read.
+        SwzError: SWZ591 if nothing can be explained, SWZ581 for a name or a value that does not exist;
+            those of the notation.
     """
     what, layout = wanted.what, wanted.layout
     if layout.loops and layout.coord is None:

@@ -51,7 +51,11 @@ def output_style(output: str | None, verbosity: int) -> TextStyle:
 
 
 def tell_report(text: str, output: str | None, style: TextStyle, what: str = "report") -> None:
-    """Write what a command found to a file, or to standard output where there is none. Errors: SWZ504."""
+    """Write what a command found to a file, or to standard output where there is none.
+
+    Raises:
+        SwzError: SWZ504.
+    """
     if output is None:
         echo(text, style, err=False)
     else:

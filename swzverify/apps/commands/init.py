@@ -65,8 +65,9 @@ class Starter:
 def make_starter(options: StarterOptions) -> Starter:
     """The spec for these options, with `expect:` and `because:` where a claim is not proved.
 
-    Errors: those of `make_plan`; what the spec's reader finds, such as SWZ110 for a tile that is
-    too large; SWZ527 where a claim has no answer that a spec may expect.
+    Raises:
+        SwzError: Those of `make_plan`; those of the spec's reader, such as SWZ110 for a tile that is
+            too large; SWZ527 if a claim has no answer that a spec may expect.
 
     >>> starter = make_starter(StarterOptions(swizzle="none"))
     >>> starter.proved, starter.refuted, "takes 32 wavefronts instead of 4" in starter.text

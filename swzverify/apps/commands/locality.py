@@ -51,7 +51,12 @@ class Counted:
 
 
 def count_locality(wanted: LocalityOptions) -> Counted:
-    """Count the orders. Errors: `SpecError`; SWZ581 unknown name, value or case; `locality`'s."""
+    """Count the orders.
+
+    Raises:
+        SpecError: The spec cannot be read.
+        SwzError: SWZ581 for an unknown name, value or case; those of `locality`.
+    """
     path = wanted.spec
     spec = load_spec(path)
     case, words = one_case(spec, wanted.at)

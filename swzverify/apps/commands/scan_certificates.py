@@ -11,7 +11,11 @@ from swzverify.report.scan import ScannedFile
 
 
 def prepare_certificates(folder: str | None) -> None:
-    """Refuse, before minutes of work, a folder that holds anything else. Errors: SWZ606."""
+    """Refuse, before minutes of work, a folder that holds anything else.
+
+    Raises:
+        CertificateError: SWZ606.
+    """
     if folder is not None:
         from swzrecheck.folder import prepare  # noqa: PLC0415 - few runs write certificates
 
@@ -24,7 +28,7 @@ def save_certificates(folder: str | None, found: Sequence[ScannedFile]) -> None:
     The report also says why some accesses have none.
 
     Raises:
-        SwzError: SWZ606.
+        CertificateError: SWZ606.
     """
     if folder is None:
         return

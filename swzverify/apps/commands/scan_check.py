@@ -34,7 +34,8 @@ class Counters:
 def read_counters(options: ScanOptions) -> Counters | None:
     """Read the exports and profile the command, before minutes of work; None where neither is given.
 
-    Errors: SWZ542 to SWZ544, SWZ546.
+    Raises:
+        SwzError: SWZ542 to SWZ544, SWZ546.
     """
     if not options.exports and options.check_run is None:
         return None

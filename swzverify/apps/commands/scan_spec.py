@@ -24,7 +24,11 @@ def is_ours(path: str) -> bool:
 
 
 def save_written(path: str | None, found: Sequence[ScannedFile], target: str) -> None:
-    """Write the spec, and say to standard error how many accesses it has. Errors: SWZ504."""
+    """Write the spec, and say to standard error how many accesses it has.
+
+    Raises:
+        SwzError: SWZ504.
+    """
     if path is None:
         return
     write_report(f"{FIRST_LINE}\n{scan_spec(found, target)}", path, "spec")

@@ -69,8 +69,10 @@ def show_command(options: ShowOptions) -> None:
 def show(wanted: ShowOptions, most_rows: int = MAX_ROWS) -> Picture:
     """The picture of a layout, a swizzle or a spec's tile or access; unasked it has so many rows at most.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ200 and others for a notation; SWZ581
-    what cannot be drawn, SWZ583 what cannot be swept; those of accesses and costs.
+    Raises:
+        SpecError: The spec cannot be read.
+        SwzError: SWZ200 and others for a notation, SWZ581 for what cannot be drawn, SWZ583 for what
+            cannot be swept; those of accesses and costs.
     """
     subject = subject_of(wanted)
     _refuse_unused(subject, wanted)
@@ -104,7 +106,11 @@ def is_file(what: str) -> bool:
 
 
 def _refuse_unused(subject: Subject, wanted: ShowOptions) -> None:
-    """Refuse options that the picture would not look at. Error: SWZ581."""
+    """Refuse options that the picture would not look at.
+
+    Raises:
+        SwzError: SWZ581.
+    """
     view = _view_name(subject, wanted)
     of_access = bool(subject.accesses) and view in ACCESS_VIEWS
     lines = wanted.rows is not None or wanted.columns is not None
@@ -257,9 +263,12 @@ def _load(tile: AnyTile) -> str:
 def tile_of(text: str, element: str | None) -> Tile:
     """A tile from the notation of a layout, of a swizzled one, or of a swizzle alone.
 
-    A swizzle alone acts on rows of 2^(M + |S|) elements, 2^B of them: where its columns are XORed
-    with its rows. Errors: SWZ105 an unknown element, SWZ581 an offset, or a pointer's element that
-    is another one; those of the notation.
+    A swizzle alone acts on rows of 2^(M + |S|) elements, 2^B of them: where its columns are XORed with
+    its rows.
+
+    Raises:
+        SwzError: SWZ105 for an unknown element, SWZ581 for an offset, or a pointer's element that is
+            another one; those of the notation.
 
     >>> tile = tile_of("Swizzle<3,0,3>", "f32")
     >>> print(tile.layout, tile.swizzle)

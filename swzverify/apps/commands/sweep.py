@@ -115,9 +115,11 @@ def progress_bar() -> Generator[Callable[[Progress], None]]:
 def run_sweep(options: SweepOptions, watch: Callable[[Progress], None]) -> SweepResult:
     """Measure every case that is not there yet, join the chunks, and summarize.
 
-    Errors: `SpecError`; SWZ571 no sweep, SWZ573 a package that is missing, SWZ574 a folder that
-    cannot be used, or that has another sweep, SWZ575 and SWZ576 processes that die and clusters
-    that do not answer.
+    Raises:
+        SpecError: The spec is wrong.
+        SwzError: SWZ571 if there is no sweep, SWZ573 if a package is missing, SWZ574 if the folder
+            cannot be used or has another sweep, SWZ575 and SWZ576 if processes die or clusters do not
+            answer.
     """
     require_pyarrow()
     started = perf_counter()

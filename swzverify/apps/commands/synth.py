@@ -118,8 +118,9 @@ def _exit_code(result: SynthResult) -> ExitCode:
 def synthesize(wanted: SynthOptions) -> SynthResult:
     """The best layout for the tile of a spec, with the verdicts on it, and the spec that has it.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ561 to SWZ567 what has no answer; SWZ206
-    what is too much to price.
+    Raises:
+        SpecError: The spec cannot be read.
+        SwzError: SWZ561 to SWZ567 if there is no answer, SWZ206 if there is too much to price.
     """
     started = perf_counter()
     spec = load_spec(wanted.spec, target=wanted.target)
@@ -245,7 +246,11 @@ def _staged(tile: Tile, part: TilePart, stages: int | None) -> Tile:
 
 
 def _room(case: SpecCase, name: str, tile: Tile, target: Target, wanted: SynthOptions) -> int:
-    """The most bytes that all stages of the tile may take. Error: SWZ563 where none are left."""
+    """The most bytes that all stages of the tile may take.
+
+    Raises:
+        SwzError: SWZ563 if none are left.
+    """
     others = [each for key, each in case.tiles.items() if key != name]
     rooms = [target.shared_bytes_per_block]
     outside = sum(each.total_bytes for each in others if not isinstance(each.base, MemoryBase))

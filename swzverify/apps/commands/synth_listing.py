@@ -28,8 +28,9 @@ SEARCHES: Mapping[str, Callable[[Listing], Found]] = {
 def synthesize_listing(path: str, name: str | None, family: str, rlimit: int | None = None) -> ListingResult:
     """The best listing of a family, with the proof of its conflicts.
 
-    Errors: `SpecError` for a spec that cannot be read; SWZ561 no such listing; SWZ568 a listing
-    that cannot be searched.
+    Raises:
+        SpecError: The spec cannot be read.
+        SwzError: SWZ561 if there is no such listing, SWZ568 for a listing that cannot be searched.
     """
     started = perf_counter()
     spec = load_spec(path)

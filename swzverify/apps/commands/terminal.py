@@ -49,7 +49,11 @@ def one_way_out(without: str = "no report") -> Generator[None, None, None]:
 
 
 def loudness(*, verbose: bool, quiet: bool) -> int:
-    """The verbosity of `-v` and `-q`: 1, -1, or 0 without either. Error: a usage error for both."""
+    """The verbosity of `-v` and `-q`: 1, -1, or 0 without either.
+
+    Raises:
+        click.UsageError: Both options are given.
+    """
     if verbose and quiet:
         raise click.UsageError("-v and -q cannot be used together")
     return int(verbose) - int(quiet)
@@ -58,7 +62,8 @@ def loudness(*, verbose: bool, quiet: bool) -> int:
 def terminal_style(*, err: bool, verbosity: int) -> TextStyle:
     """How to write to a standard stream: in its width and colours on a terminal, plain into a pipe.
 
-    Errors: `Failure` where the stream is closed.
+    Raises:
+        Failure: The stream is closed.
     """
     stream = _stream(err=err)
     wanted = stream.isatty() and os.environ.get("TERM") != "dumb"
@@ -88,13 +93,18 @@ def say(text: str) -> None:
 def echo(text: str, style: TextStyle, *, err: bool) -> None:
     """Write to a standard stream in a style; when its reader has gone (`| head`), the run goes on.
 
-    Errors: `Failure` where the stream is closed, or takes no more, such as that of a full disk.
+    Raises:
+        Failure: The stream is closed, or takes no more, such as that of a full disk.
     """
     _write(text, err=err, colour=style.colour)
 
 
 def say_bytes(data: bytes) -> None:
-    """Write bytes to standard output. Errors: as for `echo`, and a terminal."""
+    """Write bytes to standard output.
+
+    Raises:
+        Failure: As `echo`; also if standard output is a terminal.
+    """
     stream = _stream(err=False)
     if stream.isatty():
         raise Failure("a terminal shows no such file: name one with --output")

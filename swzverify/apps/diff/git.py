@@ -33,7 +33,10 @@ class Entry:
 def resolve_commit(revision: str) -> str | None:
     """The full name of a revision's commit; None where it is no revision.
 
-    Errors: SWZ514, SWZ515. What begins with a dash is no revision, and never an option.
+    What begins with a dash is no revision, and never an option.
+
+    Raises:
+        SwzError: SWZ514, SWZ515.
     """
     if revision.startswith("-") or not revision or "\0" in revision:
         return None
@@ -65,7 +68,11 @@ def require_repository(why: str) -> None:
 
 
 def merge_base(one: str, other: str) -> str:
-    """The commit at which two histories part. Errors: SWZ516 where they have none in common."""
+    """The commit at which two histories part.
+
+    Raises:
+        SwzError: SWZ516 if they have none in common.
+    """
     done = _git("merge-base", one, other, check=False)
     name = done.stdout.decode("ascii", "replace").strip()
     if done.returncode or not name:
@@ -75,7 +82,11 @@ def merge_base(one: str, other: str) -> str:
 
 
 def top_folder() -> str:
-    """The root of the working tree. Errors: SWZ514 where there is none, as in a bare repository."""
+    """The root of the working tree.
+
+    Raises:
+        SwzError: SWZ514 if there is none, as in a bare repository.
+    """
     done = _git("rev-parse", "--show-toplevel", check=False)
     if done.returncode:
         raise SwzError("SWZ514", "this repository has no working tree", hint="name two revisions")
@@ -162,7 +173,11 @@ def _batched(data: bytes) -> Iterator[bytes | None]:
 def _git(
     *arguments: str, check: bool = True, stdin: bytes = b"", folder: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git without a shell, a pager, a prompt or a watcher. Errors: SWZ515, SWZ517."""
+    """Run git without a shell, a pager, a prompt or a watcher.
+
+    Raises:
+        SwzError: SWZ515, SWZ517.
+    """
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
     environment = os.environ | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": ""}
     try:

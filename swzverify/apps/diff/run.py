@@ -34,8 +34,10 @@ class _Read:
 def compare(wanted: DiffOptions, *, watch: Callable[[Progress], None] | None = None) -> DiffReport:
     """What became of BASE's claims in HEAD; without HEAD, in the working tree.
 
-    The current folder changes while a side is read, and is what it was afterwards. Errors: SWZ514
-    to SWZ519.
+    The current folder changes while a side is read, and is what it was afterwards.
+
+    Raises:
+        SwzError: SWZ514 to SWZ519.
     """
     started = perf_counter()
     with ExitStack() as stack:
@@ -89,7 +91,11 @@ def _read(side: Side, target: str | None) -> _Read:
 
 
 def _with_allowance(found: list[ClaimDiff], wanted: DiffOptions) -> list[ClaimDiff]:
-    """Mark what may be lost. Errors: SWZ518 an id that no claim of either side has."""
+    """Mark what may be lost.
+
+    Raises:
+        SwzError: SWZ518 for an id that no claim of either side has.
+    """
     known = {each for claim in found for each in claim.ids}
     for each in wanted.allow_claim:
         if each not in known:

@@ -118,7 +118,10 @@ def open_sides(
     """Both sides, ready to be read until the stack is closed.
 
     `paths` narrow revisions and the working tree; `from_merge_base` puts the commit where HEAD's
-    history left BASE's in BASE's place. Errors: SWZ514 to SWZ519.
+    history left BASE's in BASE's place.
+
+    Raises:
+        SwzError: SWZ514 to SWZ519.
     """
     old = _meaning(base)
     new: _Given = _WorkingTree() if head is None else _meaning(head)

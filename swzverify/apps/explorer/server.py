@@ -22,7 +22,8 @@ HOSTS = ("127.0.0.1", "::1")
 def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve the page until Ctrl-C; `ready` is told its link. Port 0 takes a free one.
 
-    Errors: SWZ593 without Flask, SWZ594 where nothing can listen there.
+    Raises:
+        SwzError: SWZ593 without Flask, SWZ594 if nothing can listen there.
     """
     workers = Workers()
     with listening(host, port) as place:
@@ -39,7 +40,11 @@ def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens on loopback. Error: SWZ594."""
+    """A socket that listens on loopback.
+
+    Raises:
+        SwzError: SWZ594.
+    """
     if host not in HOSTS:
         raise SwzError(
             "SWZ594", f"'{host}' is not loopback", hint=f"{' or '.join(HOSTS)}: the page is for this machine"
@@ -65,7 +70,11 @@ def link_of(place: socket.socket) -> str:
 
 
 def page_server(place: socket.socket, ask: Callable[[str, Ask], Answer]) -> BaseWSGIServer:
-    """The server of the page at a socket; `ask` answers a query string. Error: SWZ593 without Flask."""
+    """The server of the page at a socket; `ask` answers a query string.
+
+    Raises:
+        SwzError: SWZ593 without Flask.
+    """
     try:
         from swzverify.apps.explorer.app import server_at  # noqa: PLC0415 - an extra has what it needs
     except ImportError as error:

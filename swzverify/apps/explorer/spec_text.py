@@ -34,7 +34,10 @@ class SpecText:
 
 
 def spec_text(state: State) -> SpecText:
-    """The spec of a state. Error: `WrongStateError` for a layout or a thread map that cannot be.
+    """The spec of a state.
+
+    Raises:
+        WrongStateError: The layout or the thread map cannot be.
 
     >>> print(spec_text(State(map="own", loops="k=0:64:16", coord="lane, k")).text)
     swzverify: 1

@@ -83,7 +83,10 @@ class State(BaseModel):
 
     @staticmethod
     def from_query(query: str) -> State:
-        """The state of a query string. Error: `WrongStateError`.
+        """The state of a query string.
+
+        Raises:
+            WrongStateError: The query string stands for no state.
 
         >>> State.from_query("rows=32&swizzle=offset").rows
         32

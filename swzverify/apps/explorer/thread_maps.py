@@ -40,7 +40,8 @@ class ThreadMap:
 def thread_map(state: State, extents: tuple[int, ...]) -> ThreadMap:
     """The map of a state, for a tile of these extents.
 
-    Errors: SWZ597 a named map that does not fit the tile, loops that are none or too many.
+    Raises:
+        SwzError: SWZ597 for a named map that does not fit the tile, loops that are none or too many.
     """
     if state.map == "own":
         return ThreadMap(coordinate_parts(state.coord), _own_loops(state))

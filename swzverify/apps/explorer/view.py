@@ -139,7 +139,10 @@ def shown_of(state: State, *, changes: bool = True) -> Shown:
 
 
 def changes_of(state: State) -> tuple[Explanation, tuple[Try, ...]]:
-    """The whole explanation of a state, and what to try. Error: as for `shown_of`."""
+    """The whole explanation of a state, and what to try.
+
+    Errors are those of `shown_of`.
+    """
     explanation = explain_access(_spec(spec_text(state)).cases[0].accesses[ACCESS])
     return explanation, tuple(_tries(state, explanation))
 
@@ -152,7 +155,11 @@ def _spec(text: SpecText) -> Spec:
 
 
 def _at(state: State) -> Mapping[str, int]:
-    """The values that say which warp instruction is drawn. Error: `WrongStateError`."""
+    """The values that say which warp instruction is drawn.
+
+    Raises:
+        WrongStateError: A value is wrong.
+    """
     found: dict[str, int] = {}
     for part in filter(None, (each.strip() for each in state.at.split(","))):
         parts = _AT.fullmatch(part)

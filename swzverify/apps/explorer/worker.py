@@ -42,7 +42,11 @@ class Worker:
         self._running: tuple[BaseProcess, Connection[Any, Any]] | None = None
 
     def ask(self, query: str, what: Ask = "all") -> Answer:
-        """The answer to a query string. Error: SWZ598 where it takes too long, or the process died."""
+        """The answer to a query string.
+
+        Raises:
+            SwzError: SWZ598 if it takes too long, or the process died.
+        """
         if not self._turn.acquire(timeout=self.seconds):
             raise SwzError("SWZ598", "other requests take all the time", hint="one page at a time; try again")
         try:
@@ -87,7 +91,11 @@ class Workers:
         self._quick, self._slow = Worker(seconds), Worker(seconds)
 
     def ask(self, query: str, what: Ask) -> Answer:
-        """The answer to a query string. Error: SWZ598."""
+        """The answer to a query string.
+
+        Raises:
+            SwzError: SWZ598.
+        """
         return (self._slow if what == "changes" else self._quick).ask(query, what)
 
     def close(self) -> None:

@@ -130,7 +130,11 @@ def coordinate_parts(text: str) -> tuple[str, ...]:
 
 
 def two_axes(text: str) -> tuple[str, str]:
-    """The axes of X,Y. Error: `click.BadParameter`."""
+    """The axes of X,Y.
+
+    Raises:
+        click.BadParameter: The text names no two axes.
+    """
     across, comma, down = text.partition(",")
     if not comma or not across.strip() or not down.strip() or across.strip() == down.strip():
         raise click.BadParameter(f"{text!r}: two axes, such as B,S", param_hint="--heatmap")

@@ -75,8 +75,9 @@ class KnownFailure:
 def known_failures(report: Report) -> tuple[KnownFailure, ...]:
     """Everything in a run that did not come out as expected, in the order of the ids.
 
-    Errors: SWZ513 where a problem or a fault leaves claims without a verdict: the file would forget
-    them.
+    Raises:
+        SwzError: SWZ513 if a problem or a fault leaves claims without a verdict: the file would forget
+            them.
     """
     faulty = [result.id for result in report.results if result.verdict.outcome is Outcome.ERROR]
     if report.problems or faulty:
@@ -139,7 +140,11 @@ def render_baseline(known: tuple[KnownFailure, ...]) -> str:
 
 
 def save_baseline(path: str, known: tuple[KnownFailure, ...]) -> None:
-    """Write the file. Errors: SWZ513."""
+    """Write the file.
+
+    Raises:
+        SwzError: SWZ513.
+    """
     try:
         with open(path, "w", encoding="ascii", newline="\n") as file:
             file.write(render_baseline(known))
@@ -149,7 +154,11 @@ def save_baseline(path: str, known: tuple[KnownFailure, ...]) -> None:
 
 
 def load_baseline(path: str) -> tuple[KnownFailure, ...]:
-    """Read the file. Errors: SWZ511 it cannot be read, SWZ512 it is no such file."""
+    """Read the file.
+
+    Raises:
+        SwzError: SWZ511 if it cannot be read, SWZ512 if it is no such file.
+    """
     try:
         return parse_baseline(_read(path))
     except SwzError as error:
@@ -160,7 +169,10 @@ def load_baseline(path: str) -> tuple[KnownFailure, ...]:
 
 
 def parse_baseline(text: str) -> tuple[KnownFailure, ...]:
-    """The known failures of a text, in its order. Errors: SWZ512.
+    """The known failures of a text, in its order.
+
+    Raises:
+        SwzError: SWZ512.
 
     >>> parse_baseline('{"schema": "swzverify.baseline/1", "known_failures": []}')
     ()

@@ -23,7 +23,9 @@ if TYPE_CHECKING:  # the process that hands out the work lists certificates, and
 def certify_claim(folder: str, spec: Spec, claim: SpecClaim, judgement: Judgement) -> None:
     """Write the certificate of a proved claim; nothing for other claims.
 
-    Errors: SWZ606 where it cannot be written, SWZ607 where the proof cannot be stated.
+    Raises:
+        SwzError: SWZ607 if the proof cannot be stated.
+        CertificateError: SWZ606 if the certificate cannot be written.
     """
     if judgement.verdict.outcome is not Outcome.PROVED:
         return

@@ -33,14 +33,20 @@ def run_crosscheck(
     problems: Sequence[Problem] = (),
     watch: Callable[[Progress], None] | None = None,
 ) -> CrossReport:
-    """Prove every spec's claims, then hold them against what answers. Errors: those of `ask`."""
+    """Prove every spec's claims, then hold them against what answers.
+
+    Errors are those of `ask`.
+    """
     chosen, found = judged_claims(files, settings, watch=watch)
     problems = (*problems, *found)
     return cross_report(chosen, ask(verdicts(chosen)), problems) if chosen else CrossReport((), None, problems)
 
 
 def by_device(method: Method) -> Ask:
-    """The answers of the device at hand. Errors: those of `gpu.crosscheck`."""
+    """The answers of the device at hand.
+
+    Errors are those of `gpu.crosscheck`.
+    """
 
     def ask(specs: Mapping[str, Claims]) -> CrossCheck:
         with tempfile.TemporaryDirectory(prefix="swzverify-") as folder:

@@ -35,7 +35,10 @@ def run_emit(
 ) -> tuple[int, tuple[Problem, ...]]:
     """Write the program for the claims of some specs, if there are any.
 
-    How many claims there are, and what is wrong with the specs. Errors: SWZ504.
+    How many claims there are, and what is wrong with the specs.
+
+    Raises:
+        SwzError: SWZ504.
     """
     chosen, found = judged_claims(files, settings, watch=watch)
     specs = verdicts(chosen)
@@ -55,7 +58,11 @@ def emitted(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Emitted:
 
 
 def by_answers(path: Path) -> Ask:
-    """The answers of an emitted program, from its file. Errors: SWZ503, SWZ703."""
+    """The answers of an emitted program, from its file.
+
+    Raises:
+        SwzError: SWZ503, SWZ703.
+    """
     return lambda specs: _answered(specs, path)
 
 

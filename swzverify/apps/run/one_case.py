@@ -33,7 +33,11 @@ def one_case(spec: Spec, at: Mapping[str, int]) -> tuple[SpecCase, tuple[str, ..
 
 
 def named(known: Mapping[str, _T], name: str, what: str, path: str) -> _T:
-    """The thing of that name in the spec. Error: SWZ581 with the nearest name."""
+    """The thing of that name in the spec.
+
+    Raises:
+        SwzError: SWZ581 with the nearest name.
+    """
     if name not in known:
         hint = nearest(name, known) or f"there are: {', '.join(known) or 'none'}"
         raise SwzError("SWZ581", f"{path} has no {what} '{name}'", hint=hint)

@@ -68,9 +68,10 @@ class ReadText:
 def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
     """The accesses of each PTX text of the files, in their order. The folder of certificates is ready.
 
-    Errors: those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or condition
-    that no file has, SWZ552 for conditions that no values fulfil, SWZ555 for a block that a kernel
-    does not allow.
+    Raises:
+        SwzError: Those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or
+            condition that no file has, SWZ552 for conditions that no values fulfil, SWZ555 for a block
+            that a kernel does not allow.
     """
     find_target(options.target)
     return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch)

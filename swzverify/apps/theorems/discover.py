@@ -30,7 +30,8 @@ class Family:
 def proofs_folder() -> Path:
     """The folder with the proofs. Never the working directory: a stranger's `proofs` must not run.
 
-    Error: SWZ505 where the installation has none.
+    Raises:
+        SwzError: SWZ505 if the installation has none.
 
     >>> (proofs_folder() / "__init__.py").is_file()
     True

@@ -235,7 +235,11 @@ class Symbols:
 
     @property
     def logic(self) -> str:
-        """The theory of the variables, as SMT-LIB names it. Error: TypeError where a query mixes two."""
+        """The theory of the variables, as SMT-LIB names it.
+
+        Raises:
+            TypeError: The query mixes two theories.
+        """
         if self.words and self.wholes:
             raise TypeError("a query has words of a width, or numbers without one, never both")
         return "QF_NIA" if self.wholes else "QF_BV"
@@ -275,7 +279,11 @@ class Symbols:
         return made
 
     def number(self, value: int) -> Word:
-        """A constant. Error: ValueError where it does not fit."""
+        """A constant.
+
+        Raises:
+            ValueError: The number does not fit.
+        """
         if not 0 <= value < 1 << self.width:
             raise ValueError(f"{value} does not fit {self.width} bits")
         return Word(z3.BitVecVal(value, self.width, self.context))

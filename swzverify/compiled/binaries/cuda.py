@@ -19,7 +19,8 @@ _SAYS_TARGET: Final = re.compile(r"--?(?:arch|gpu-architecture|gencode|generate-
 def compile_source(path: str, target: str, arguments: Sequence[str] = ()) -> str:
     """The PTX that nvcc makes of a source file, with line numbers.
 
-    Errors: SWZ542 without nvcc, SWZ543 with nvcc's own message where it fails.
+    Raises:
+        SwzError: SWZ542 without nvcc, SWZ543 with nvcc's own message if it fails.
     """
     tool = find_tool("nvcc")
     place = os.path.abspath(path)

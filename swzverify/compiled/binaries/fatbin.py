@@ -27,7 +27,8 @@ _NO_PTX: Final = "No PTX file found"
 def texts_of_binary(path: str, words: str) -> list[Held]:
     """All PTX texts of a file; `words` say what it is.
 
-    Errors: SWZ541 where it holds none, SWZ542 and SWZ543 where cuobjdump is missing or fails.
+    Raises:
+        SwzError: SWZ541 if it holds none, SWZ542 if cuobjdump is missing, SWZ543 if it fails.
     """
     tool = find_tool("cuobjdump")
     with TemporaryDirectory(prefix="swzverify-") as name:

@@ -27,8 +27,9 @@ class PtxText:
 def ptx_of_file(path: str, target: str, nvcc_arguments: Sequence[str] = ()) -> list[PtxText] | None:
     """The PTX texts of a file for a target; None for a PTX file: it is read as it is.
 
-    Errors: SWZ531 for no file, SWZ541 where there is no PTX for the target, SWZ542 and SWZ543 where
-    a tool is missing or fails.
+    Raises:
+        SwzError: SWZ531 for no file, SWZ541 if there is no PTX for the target, SWZ542 and SWZ543 if a
+            tool is missing or fails.
     """
     kind, words = kind_of(path)
     if kind is Kind.PTX:

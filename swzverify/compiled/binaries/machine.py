@@ -174,7 +174,8 @@ def _bytes(path: Path) -> bytes:
 def listing_of_cubin(data: bytes, *options: str) -> str:
     """What nvdisasm writes of the code of a cubin, with options beside `-c`.
 
-    Errors: SWZ542 without nvdisasm, SWZ543 where it fails.
+    Raises:
+        SwzError: SWZ542 without nvdisasm, SWZ543 if it fails.
     """
     with TemporaryDirectory(prefix="swzverify-") as name:
         folder = Path(name)

@@ -82,7 +82,8 @@ def _in_wheel(wheel: str, name: str) -> str | None:
 def run_tool(command: list[str], folder: Path, limit_s: float = LIMIT_S, cwd: Path | None = None) -> Ran:
     """Run a tool, by default in the folder that gets what it writes.
 
-    Errors: SWZ543 for one that cannot be started, takes too long, or writes too much.
+    Raises:
+        SwzError: SWZ543 for one that cannot be started, takes too long, or writes too much.
     """
     name = Path(command[0]).name
     out, err = folder / "stdout", folder / "stderr"

@@ -74,7 +74,8 @@ class Export:
 def read_export(path: str) -> Export:
     """Read an export.
 
-    Errors: SWZ544 for a file that cannot be read, is too large, or is no such page.
+    Raises:
+        SwzError: SWZ544 for a file that cannot be read, is too large, or is no such page.
     """
     file = Path(path)
     try:

@@ -77,7 +77,8 @@ class ReadListing:
 def read_instructions(text: str, banks: int) -> ReadListing:
     """The instructions of a listing; `banks` is the number of register banks of its target.
 
-    Errors: ListingError with the line.
+    Raises:
+        ListingError: The text is no listing; with the line.
 
     >>> found = read_instructions("--:-:-:-:1 FFMA R37, R71.reuse, R72.reuse, R37;", 4)
     >>> [(read.register, read.slot, read.reuse) for read in found.functions[""][0].reads]

@@ -79,7 +79,8 @@ def is_predicate(text: str) -> bool:
 def value_of(text: str) -> Register | None:
     """A register operand, or None for a number, a constant or a uniform register.
 
-    Errors: OperandError for anything else.
+    Raises:
+        OperandError: The text is anything else.
 
     >>> value_of("|R4|.reuse"), value_of("RZ"), value_of("c[0x0][0x140]")
     (Register(number=4, reuse=True), Register(number=None, reuse=False), None)

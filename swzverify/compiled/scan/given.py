@@ -133,8 +133,11 @@ def with_alignment(module: Module, given: Given) -> tuple[Module, dict[str, str]
 def facts_of(function: Function, given: Given) -> Facts:
     """What is given of a function, which has facts only if it is a kernel.
 
-    Errors: SWZ551 for what is no such text, or does not fit the parameter; SWZ552 for conditions
-    that no values fulfil. Texts that name no parameter of this kernel do not count.
+    Texts that name no parameter of this kernel do not count.
+
+    Raises:
+        SwzError: SWZ551 for what is no such text, or does not fit the parameter; SWZ552 for conditions
+            that no values fulfil.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .address_size 64 .entry k(.param .u32 n) { ret; }", "k")
@@ -163,7 +166,8 @@ def facts_of(function: Function, given: Given) -> Facts:
 def block_of_launch(function: Function, block: BlockShape | None) -> BlockShape | None:
     """The block that a function is judged with: what it requires, else the one that the user gives.
 
-    Errors: SWZ555 for a block with more threads than the function allows.
+    Raises:
+        SwzError: SWZ555 for a block with more threads than the function allows.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .entry k() .reqntid 64 { ret; }", "k.ptx")

@@ -43,7 +43,10 @@ class Range:
         self.path = Path(access)
 
     def prices(self, triples: list[_Triple]) -> Prices:
-        """What they cost. Errors: those of `Path.price`."""
+        """What they cost.
+
+        Errors are those of `Path.price`.
+        """
         return self.path.price(self.bare, Fields.of(triples), self.on)
 
     def values(self, now: _Triple, index: int) -> list[int]:

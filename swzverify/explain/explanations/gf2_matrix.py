@@ -15,7 +15,9 @@ from swzverify.explain.explanations.statements import Matrix
 def over_gf2(matrix: Matrix) -> Any:
     """The matrix as a `sympy.polys.matrices.DomainMatrix` over GF(2).
 
-    Errors: SWZ592 where sympy is not installed; `InternalError` where sympy finds another rank.
+    Raises:
+        SwzError: SWZ592 if sympy is not installed.
+        InternalError: sympy finds another rank.
 
     >>> from swzverify.explain.explanations.statements import Bit
     >>> lanes = (Bit("lane", 0), Bit("lane", 1), Bit("lane", 2))

@@ -23,9 +23,10 @@ class Access(subjects.Access, Drawn):
     def cost(self) -> AccessCosts:
         """What all warp instructions of it take, at the worst stage and base. No engine is asked.
 
-        Errors: SWZ206 a loop without a bound, values that each lane has of its own, or more than
-        2^26 lanes to price; SWZ404 a misaligned address; SWZ105 no warp instruction with an active
-        lane.
+        Raises:
+            SwzError: SWZ206 for a loop without a bound, values that each lane has of its own, or more than
+                2^26 lanes to price; SWZ404 for a misaligned address; SWZ105 if there is no warp instruction
+                with an active lane.
 
         >>> from swzverify import Layout, Tile
         >>> tile = Tile("A", 32, Layout("(32,32):(33,1)"))

@@ -21,7 +21,10 @@ _COORD = 'one C expression or int per mode, such as coord=["lane", 0]'
 
 
 def block_of(threads: Threads) -> tuple[int, ...]:
-    """The block as its extents. Error: SWZ105 what is neither an int nor a tuple of up to three.
+    """The block as its extents.
+
+    Raises:
+        SwzError: SWZ105 if the value is neither an int nor a tuple of up to three.
 
     >>> block_of(128), block_of((32, 4))
     ((128,), (32, 4))
@@ -36,7 +39,8 @@ def block_of(threads: Threads) -> tuple[int, ...]:
 def loop_of(name: str, values: int | Sequence[int]) -> AnyLoop:
     """`for (name = 0; name < values; ++name)`, or over the range, or over a list of values.
 
-    Errors: SWZ105 what is none of the three, and those of the loops.
+    Raises:
+        SwzError: SWZ105 if the value is none of the three; those of the loops.
 
     >>> loop_of("k", range(0, 64, 16)), loop_of("i", 4)
     (Loop(name='k', start=0, stop=64, step=16), Loop(name='i', start=0, stop=4, step=1))
@@ -57,7 +61,11 @@ def loop_of(name: str, values: int | Sequence[int]) -> AnyLoop:
 
 
 def loops_of(loops: Loops | None) -> tuple[AnyLoop, ...]:
-    """The loops by their names, the outermost first. Error: SWZ105 what is no mapping."""
+    """The loops by their names, the outermost first.
+
+    Raises:
+        SwzError: SWZ105 if they are no mapping.
+    """
     given = _mapping("loops", loops, 'loops={"k": range(0, 64, 16)}')
     return tuple(loop_of(name, values) for name, values in given.items())
 
@@ -79,7 +87,11 @@ def expressions_of(coord: Expressions) -> tuple[Formula, ...]:
 
 
 def expression_of(value: str | int | Formula, where: str) -> Formula:
-    """One C expression. Errors: SWZ105 what is neither text nor an int, and those of expressions."""
+    """One C expression.
+
+    Raises:
+        SwzError: SWZ105 if the value is neither text nor an int; those of expressions.
+    """
     if isinstance(value, str | Formula):
         return expression(value) if isinstance(value, str) else value
     number = whole(value)
@@ -89,7 +101,11 @@ def expression_of(value: str | int | Formula, where: str) -> Formula:
 
 
 def constants_of(constants: Mapping[str, int] | None) -> dict[str, int]:
-    """The constants by their names. Errors: SWZ105 what is no mapping, SWZ202 what is no int."""
+    """The constants by their names.
+
+    Raises:
+        SwzError: SWZ105 if they are no mapping, SWZ202 for a value that is no int.
+    """
     given = _mapping("constants", constants, 'constants={"BM": 64}')
     return {name: required(value, f"the constant {name}") for name, value in given.items()}
 

@@ -49,11 +49,13 @@ class Tile(subjects.Tile, Drawn):
     ) -> Access:
         """A load of the tile by all threads of a block.
 
-        `coord` has one C expression per mode, of `tid`, `lane`, `warp`, loop variables and
-        constants; `threads` is their number or the block's extents; `loops` are numbers of
-        iterations, ranges or lists of values. Without a `stage` the access is to every stage.
-        Errors: SWZ105 an instruction that writes, or an argument of another kind; SWZ401 and SWZ402
-        an unknown instruction or target; those of `Access` and of expressions.
+        `coord` has one C expression per mode, of `tid`, `lane`, `warp`, loop variables and constants;
+        `threads` is their number or the block's extents; `loops` are numbers of iterations, ranges or lists
+        of values. Without a `stage` the access is to every stage.
+
+        Raises:
+            SwzError: SWZ105 for an instruction that writes, or an argument of another kind; SWZ401 and
+                SWZ402 for an unknown instruction or target; those of `Access` and of expressions.
 
         >>> from swzverify import Layout
         >>> tile = Tile("A", 16, Layout("(64,64):(64,1)"))

@@ -53,8 +53,9 @@ class Chosen:
 def chosen(access: Access, at: Mapping[str, int] | None = None) -> Chosen:
     """The warp instruction at some values of the variables; without values the worst one.
 
-    Errors: SWZ581 a variable or value that the access does not have, or no active lane there; those
-    of `cost`, except for a loop without a bound.
+    Raises:
+        SwzError: SWZ581 for a variable or value that the access does not have, or no active lane there;
+            those of `cost`, except for a loop without a bound.
     """
     costs = priced(access)
     if isinstance(costs, SwzError):
@@ -94,7 +95,11 @@ def _run(access: Access, point: Mapping[str, int], costs: AccessCosts | None) ->
 
 
 def _put(access: Access, point: dict[str, int], name: str, value: int) -> None:
-    """Set a variable by its value as people know it. Error: SWZ581."""
+    """Set a variable by its value as people know it.
+
+    Raises:
+        SwzError: SWZ581.
+    """
     found = _index(access, name, value)
     if found is None:
         known = [WARP, *(loop.name for loop in access.loops), *([STAGE] if STAGE in point else []), "base"]

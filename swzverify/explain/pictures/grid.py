@@ -129,7 +129,11 @@ class Grid:
 
 
 def extents_of(tile: Tile) -> tuple[int, int]:
-    """Rows and columns of elements. Error: SWZ581 a tile of too many elements."""
+    """Rows and columns of elements.
+
+    Raises:
+        SwzError: SWZ581 for a tile of too many elements.
+    """
     if tile.size > MAX_ELEMENTS:
         raise SwzError(
             "SWZ581",
@@ -162,7 +166,11 @@ def banks_of(tile: Tile, position: Array) -> Array:
 
 
 def base_of(tile: Tile, base: int | None) -> int:
-    """The base address to draw at. Error: SWZ581 one that the tile cannot have."""
+    """The base address to draw at.
+
+    Raises:
+        SwzError: SWZ581 for a base that the tile cannot have.
+    """
     place = tile.origin
     if base is None:
         return place.start_bytes

@@ -15,7 +15,11 @@ ZOOM = 2
 
 
 def render_png(picture: Picture) -> bytes:
-    """The picture in its light colours. Error: SWZ582 where resvg is not installed."""
+    """The picture in its light colours.
+
+    Raises:
+        SwzError: SWZ582 if resvg is not installed.
+    """
     raster = _raster()
     return bytes(raster(svg_string=render_svg(picture, dark=False), zoom=ZOOM, sans_serif_family="DejaVu Sans"))
 

@@ -98,9 +98,10 @@ class AccessCosts(Shown):
 def cost(access: Access) -> AccessCosts:
     """The cost of every warp instruction of an access: all warps, iterations, stages and bases.
 
-    Errors: SWZ206 a loop without a bound, values that each lane has of its own, or more than 2^26
-    lanes to price; SWZ404 a misaligned address; SWZ105 no warp instruction with an active lane; SWZ409
-    an access to global memory.
+    Raises:
+        SwzError: SWZ206 for a loop without a bound, values that each lane has of its own, or more than
+            2^26 lanes to price; SWZ404 for a misaligned address; SWZ105 if there is no warp instruction
+            with an active lane; SWZ409 for an access to global memory.
 
     >>> from swzverify import Layout, Tile
     >>> from swzverify.hardware import find_instruction, find_target

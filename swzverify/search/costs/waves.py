@@ -91,8 +91,9 @@ def locality(order: IndexMap, size: int) -> Locality:
     `order` has two values: the row of a block's tile, which names its tiles of A, and the column,
     which names those of B. Where the map has `onto`, a block outside of that box has no tile.
 
-    Errors: SWZ585 a map without two values, one that reads `base`, a wave without blocks, more than
-    `MAX_BLOCKS` blocks, or none with a tile.
+    Raises:
+        SwzError: SWZ585 for a map without two values, one that reads `base`, a wave without blocks,
+            more than `MAX_BLOCKS` blocks, or none with a tile.
 
     >>> from swzverify.ir.c_parse import parse
     >>> rows = IndexMap("rows", (("bid", 16),), (parse("bid/4"), parse("bid%4")), (4, 4))

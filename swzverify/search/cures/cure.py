@@ -65,7 +65,10 @@ class Candidate:
         return self.new if self.new is not None and tile == self.old else tile
 
     def access(self, access: Access) -> Access:
-        """The access after the change. Errors: those of an access that cannot be."""
+        """The access after the change.
+
+        Errors are those of an access that cannot be.
+        """
         if access.tile is None:
             return replace(access, base=self.base) if self.base is not None and access.name == self.object else access
         changed = self.tile(access.tile)

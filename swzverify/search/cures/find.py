@@ -189,7 +189,13 @@ def _of_cases(found: Sequence[_InCase]) -> Iterator[str]:
 
 
 def _cure(claim: CostClaim, beside: Surroundings, candidate: Candidate, work: Work, refuted: Measure | None) -> Cure:
-    """The candidate as a cure. Raises `_NoCureError`, `SpentError`, and what a changed object refuses."""
+    """The candidate as a cure.
+
+    Raises:
+        _NoCureError: The candidate is no cure.
+        SpentError: The budget is used up.
+        SwzError: A changed object is refused.
+    """
     changed = _changed(claim, candidate)
     assert isinstance(changed, CostClaim)  # noqa: S101 - a claim of the same kind
     _require(candidate.new is None or has_room(candidate.new, claim.access.target))

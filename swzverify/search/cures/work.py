@@ -51,13 +51,21 @@ class Work:
         return Work(bounded)
 
     def take(self) -> None:
-        """Begin with one more candidate. Raises `SpentError`."""
+        """Begin with one more candidate.
+
+        Raises:
+            SpentError: The budget is used up.
+        """
         self.candidates -= 1
         if self.candidates < 0:
             raise SpentError
 
     def take_unpriced(self) -> None:
-        """Go on with a candidate that has no price. Raises `SpentError`."""
+        """Go on with a candidate that has no price.
+
+        Raises:
+            SpentError: The budget is used up.
+        """
         self.unpriced -= 1
         if self.unpriced < 0:
             raise SpentError
@@ -79,7 +87,11 @@ class Work:
             return None
 
     def verdict(self, claim: Claim) -> Verdict:
-        """The prover's verdict, once for each claim. Raises `SpentError`."""
+        """The prover's verdict, once for each claim.
+
+        Raises:
+            SpentError: The budget is used up.
+        """
         key = likeness(claim)
         if key is not None and key in self._known:
             return self._known[key]
@@ -92,5 +104,9 @@ class Work:
         return verdict
 
     def proves(self, claim: Claim) -> bool:
-        """Whether the claim is proved. Raises `SpentError`."""
+        """Whether the claim is proved.
+
+        Raises:
+            SpentError: The budget is used up.
+        """
         return self.verdict(claim).outcome is Outcome.PROVED

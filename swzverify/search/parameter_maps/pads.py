@@ -21,8 +21,11 @@ def sweep_pads(tile: Tile, accesses: Sequence[Access]) -> Sweep:
     """The pads in lines of 16, a table for each stride at which a pad may stand.
 
     A pad of a whole period of 128 bytes puts all rows where no pad puts them. Only pads that keep the
-    vectors of the accesses aligned are priced. Errors: SWZ583 a tile whose map is an expression, that
-    has no rows, or with too much to price.
+    vectors of the accesses aligned are priced.
+
+    Raises:
+        SwzError: SWZ583 for a tile whose map is an expression, that has no rows, or with too much to
+            price.
     """
     if isinstance(tile.layout, OffsetMap):
         raise SwzError(

@@ -78,7 +78,12 @@ class Sweep:
 
 
 def check_size(accesses: Sequence[Access], cells: int) -> None:
-    """Errors: SWZ583 more cells or lanes than are priced, SWZ206 what has no end."""
+    """Refuse more cells or lanes than are priced.
+
+    Raises:
+        SwzError: SWZ583 if there are more cells or lanes than are priced, SWZ206 if the list has no
+            end.
+    """
     for access in accesses:
         refuse_what_has_no_end(access)
     lanes = cells * sum(map(lanes_to_price, accesses))

@@ -16,8 +16,11 @@ def sweep_swizzles(tile: Tile, accesses: Sequence[Access], *, base: int | None =
     """B down, S across, for each M, or for one: B = 0 is no swizzle, and S goes from B on.
 
     M starts where the vectors of the accesses stay whole, and M + B + S ends with the bits that the
-    tile has: what reads higher bits reads zeros. Errors: SWZ583 a tile whose map is an expression,
-    an M that tears vectors or has no swizzle, or too much to price.
+    tile has: what reads higher bits reads zeros.
+
+    Raises:
+        SwzError: SWZ583 for a tile whose map is an expression, an M that tears vectors or has no
+            swizzle, or too much to price.
     """
     if isinstance(tile.layout, OffsetMap):
         raise SwzError(

@@ -44,8 +44,9 @@ class Lanes:
 def lanes_of(access: Access) -> Lanes:
     """The warp instructions of every warp and iteration, by the plain definition.
 
-    Errors: SWZ206 a loop without a bound, values of the lanes' own, too many lanes; SWZ105 no lane is
-    ever active.
+    Raises:
+        SwzError: SWZ206 for a loop without a bound, values of the lanes' own, or too many lanes; SWZ105
+            if no lane is ever active.
     """
     refuse_what_has_no_end(access)
     sizes = {node.name: node.limit for node in access.free if node.name not in (STAGE, access.origin.name)}

@@ -124,13 +124,17 @@ class Path:
 
     @cached_property
     def lanes(self) -> Lanes:
-        """Its distinct warp instructions. Errors: those of `lanes_of`."""
+        """Its distinct warp instructions.
+
+        Errors are those of `lanes_of`.
+        """
         return lanes_of(self.access)
 
     def price(self, tile: Tile, fields: Fields, on: SwizzleOn) -> Prices:
         """The prices on this tile, which has no swizzle, under each swizzle.
 
-        Errors: SWZ206 too much to list or to price.
+        Raises:
+            SwzError: SWZ206 if there is too much to list or to price.
         """
         access, free = self.access, free_bits(tile)
         linear = linear_lanes(access, tile) if 1 << free >= granule_bytes(access) else None

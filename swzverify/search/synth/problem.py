@@ -71,8 +71,9 @@ class Variant:
     def placed(self, layout: Layout, *, padded: bool = False) -> Tile:
         """The tile at its base with another layout and no swizzle; its pitch follows its size.
 
-        `padded` counts the pad behind the last row, as `{shape, order, pad}` does. Errors: those of
-        `Tile`.
+        `padded` counts the pad behind the last row, as `{shape, order, pad}` does.
+
+        Errors are those of `Tile`.
         """
         tile = self.tile
         elements = layout.cosize
@@ -93,9 +94,12 @@ class Variant:
 class Problem:
     """The question: the variants that one layout has to serve, and what judges the layout.
 
-    `on` says what a swizzle acts on. Rows and vectors of `keep_bytes` stay whole, beside those of
-    the accesses. Errors: SWZ561 no access to judge by, SWZ562 a tile whose layout is not to be
-    chosen, SWZ212 byte addresses of elements that are no whole bytes.
+    `on` says what a swizzle acts on. Rows and vectors of `keep_bytes` stay whole, beside those of the
+    accesses.
+
+    Raises:
+        SwzError: SWZ561 if there is no access to judge by, SWZ562 for a tile whose layout is not to be
+            chosen, SWZ212 for byte addresses of elements that are no whole bytes.
     """
 
     family: str

@@ -27,7 +27,8 @@ class Proof:
 def check_premises(problem: Problem, options: Options) -> None:
     """Refuse a tile or an access that is wrong whatever the layout.
 
-    Errors: SWZ566 two elements of the tile share a byte, or an access leaves it.
+    Raises:
+        SwzError: SWZ566 if two elements of the tile share a byte, or an access leaves it.
     """
     for variant in problem.variants:
         tile = variant.bare()
@@ -45,7 +46,8 @@ def check_premises(problem: Problem, options: Options) -> None:
 def prove_member(problem: Problem, member: Member, options: Options) -> tuple[Proof, ...]:
     """Every claim on a member, with its verdict.
 
-    Errors: SWZ567 where the prover refutes what the search found: a fault of ours, and no answer.
+    Raises:
+        SwzError: SWZ567 if the prover refutes what the search found: a fault of ours, and no answer.
     """
     found: list[Proof] = []
     for claim, subject in _claims(problem, member):

@@ -39,8 +39,9 @@ class Solution:
 def find(problem: Problem, *, every: bool = False) -> Solution:
     """The best member of the problem's family, with every other one of its score if `every`.
 
-    Errors: those of the family; SWZ206 more to price than the budget; SWZ563 a family without a
-    member that the tile can have.
+    Raises:
+        SwzError: Those of the family; SWZ206 for more to price than the budget; SWZ563 for a family
+            without a member that the tile can have.
 
     >>> from swzverify.spec import parse_spec
     >>> from swzverify.search.synth.problem import Form

@@ -66,8 +66,9 @@ def may_hold_blocks(data: bytes) -> bool:
 def blocks(text: str, language: Language) -> list[Block]:
     r"""The contracts of a file's text (with plain line ends), in its order.
 
-    Errors: `BlockError` for the first marker that begins or ends no block, SWZ121 for Python
-    without sense.
+    Raises:
+        BlockError: A marker begins or ends no block; it is the first one.
+        SwzError: SWZ121 for Python without sense.
 
     >>> found = blocks("int x;\n// swz:begin\n// swzverify: 1\n// swz:end\n", Language.C)
     >>> found[0].first, found[0].lines

@@ -100,8 +100,9 @@ class _Walk:
 def c_definitions(text: str) -> list[Definition]:
     r"""Every definition in a text that looks like an integer's, in order; line ends are plain.
 
-    Errors: SWZ123 for a file that means one thing to this reader and may mean another to a
-    compiler.
+    Raises:
+        SwzError: SWZ123 for a file that means one thing to this reader and may mean another to a
+            compiler.
 
     >>> [(each.full_name, each.body) for each in c_definitions("struct A { static constexpr int BK = 2 * 32; };\n")]
     [('A::BK', '2 * 32')]

@@ -46,7 +46,8 @@ class _Piece:
 def comment_lines(text: str, language: Language) -> list[CommentLine]:
     r"""One entry for each line of a text with plain line ends.
 
-    Errors: SWZ121 for Python that cannot be taken apart into tokens.
+    Raises:
+        SwzError: SWZ121 for Python that cannot be taken apart into tokens.
 
     >>> [(line.text, line.is_alone) for line in comment_lines("int a; // b\n/* c\n */", Language.C)]
     [('          b', False), ('   c', True), ('', True)]

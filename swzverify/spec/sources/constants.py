@@ -50,9 +50,12 @@ class Constant:
 def constant(text: str, language: Language, name: str) -> Constant:
     r"""The integer constant of that name in a source's text (with plain line ends).
 
-    `name` has every scope around it: `gemm::Config::BK` or `Config.BK`. Values lie in -2^31 ..
-    2^32 - 1. Errors: SWZ122 for a name that is not defined, SWZ123 for one that is not a plain integer
-    constant.
+    `name` has every scope around it: `gemm::Config::BK` or `Config.BK`. Values lie in -2^31 .. 2^32 -
+    1.
+
+    Raises:
+        SwzError: SWZ122 for a name that is not defined, SWZ123 for one that is not a plain integer
+            constant.
 
     >>> constant("constexpr int BM = 64, BK = BM / 2;\n", Language.C, "BK")
     Constant(value=32, line=1)

@@ -63,8 +63,10 @@ class Definition:
 def find(definitions: Sequence[Definition], name: str) -> Definition:
     """The definition of a name with every scope around it: `gemm::Config::BK`, `Config.BK`.
 
-    A plain name is at file scope. Errors: SWZ122 where there is none, SWZ123 where there are
-    several.
+    A plain name is at file scope.
+
+    Raises:
+        SwzError: SWZ122 if there is none, SWZ123 if there are several.
 
     >>> find([Definition("BK", (), 0, 3, 20, "64"), Definition("BK", ("f",), 1, 9, 70, "32")], "BK").line
     3

@@ -33,7 +33,8 @@ _COLUMNS = 1_000_000
 def python_definitions(text: str) -> list[Definition]:
     r"""Every binding of a name in a module's text, in its order; those that are no constant say why.
 
-    Errors: SWZ123 for text that is not Python of the version that runs.
+    Raises:
+        SwzError: SWZ123 for text that is not Python of the version that runs.
 
     >>> [(each.full_name, each.body) for each in python_definitions("class A:\n    BK: int = 2 * 32\n")]
     [('A', None), ('A::BK', '2 * 32')]

@@ -30,8 +30,10 @@ class Choice:
 def choose_swizzle(element_bits: int, columns: int, width_bytes: int) -> Choice:
     """The swizzle for rows of `columns` elements that are read by columns, `width_bytes` per lane.
 
-    What is narrower than a bank's word moves with its word. Error: SWZ526 where the rows are no
-    power of two bytes.
+    What is narrower than a bank's word moves with its word.
+
+    Raises:
+        SwzError: SWZ526 if the rows are no power of two bytes.
 
     >>> str(choose_swizzle(16, 64, 16).swizzle), str(choose_swizzle(32, 32, 4).swizzle)
     ('Swizzle<3,3,3>', 'Swizzle<5,0,5>')

@@ -34,7 +34,8 @@ class StarterOptions:
 def parse_tile(text: str) -> tuple[int, int]:
     """The rows and columns of `64x64`.
 
-    Error: SWZ523 for any other form, or an extent above 65,536.
+    Raises:
+        SwzError: SWZ523 for any other form, or an extent above 65,536.
 
     >>> parse_tile("128x32")
     (128, 32)

@@ -61,10 +61,11 @@ class Plan:
 def make_plan(options: StarterOptions) -> Plan:
     """What these options come to.
 
-    Errors: SWZ105 an unknown element type, SWZ200 and SWZ210 a swizzle that is none, SWZ401 to
-    SWZ403 an unknown instruction or target, SWZ524 an instruction that does not go with the
-    elements or the rows, SWZ525 threads that cannot share the tile, SWZ526 no swizzle known for the
-    rows.
+    Raises:
+        SwzError: SWZ105 for an unknown element type, SWZ200 and SWZ210 for a text that is no swizzle,
+            SWZ401 to SWZ403 for an unknown instruction or target, SWZ524 for an instruction that does
+            not go with the elements or the rows, SWZ525 for threads that cannot share the tile, SWZ526
+            if no swizzle is known for the rows.
 
     >>> plan = make_plan(StarterOptions())
     >>> str(plan.swizzle), [access.name for access in plan.accesses], plan.accesses[0].lanes.row

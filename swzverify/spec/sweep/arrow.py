@@ -23,7 +23,11 @@ File = str | PathLike[str]
 
 
 def require_pyarrow() -> None:
-    """Error: SWZ573 where pyarrow is not installed."""
+    """Check that pyarrow is installed.
+
+    Raises:
+        SwzError: SWZ573 if it is not.
+    """
     try:
         import_module("pyarrow")
     except ImportError as error:
@@ -79,7 +83,11 @@ def read_values(file: File, name: str) -> NDArray[Any]:
 
 
 def read_row(file: File, place: int) -> dict[str, Cell]:
-    """The row at a place; reads its row group only. Error: IndexError beyond the last row."""
+    """The row at a place; reads its row group only.
+
+    Raises:
+        IndexError: The place is beyond the last row.
+    """
     with import_module("pyarrow.parquet").ParquetFile(file) as source:
         for number in range(source.num_row_groups):
             count = int(source.metadata.row_group(number).num_rows)

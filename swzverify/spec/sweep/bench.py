@@ -61,7 +61,12 @@ class Bench:
     """
 
     def __init__(self, question: Question, *, together: bool = True) -> None:
-        """`together=False` builds every case by itself. Errors: `SpecError`; SWZ571 no sweep."""
+        """`together=False` builds every case by itself.
+
+        Raises:
+            SpecError: The spec is wrong.
+            SwzError: SWZ571 if there is no sweep.
+        """
         self.question = question
         self.variants = Variants(question.text, question.path, question.target)
         if self.variants.sweep is None:
@@ -89,7 +94,7 @@ class Bench:
     def rows(self, first: int, end: int) -> Iterator[dict[str, Cell]]:
         """A row for each case from number `first` to below `end` at which every condition holds.
 
-        Errors: those of the conditions.
+        Errors are those of the conditions.
         """
         numbers, places = self.cases.between(first, end)
         outer = [axis for axis in self.cases.axes if axis.name not in self.cases.inner]

@@ -37,7 +37,10 @@ def bench_of(question: Question) -> Bench:
 
 
 def measured(question: Question, chunk: Chunk) -> bytes:
-    """The rows of a chunk, as a Parquet file. Errors: those of `Bench`."""
+    """The rows of a chunk, as a Parquet file.
+
+    Errors are those of `Bench`.
+    """
     with _ONE_AT_A_TIME:
         bench = bench_of(question)
         constant = {"spec_sha256": question.spec_sha256, "swzverify": question.version}

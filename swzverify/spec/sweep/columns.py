@@ -24,7 +24,10 @@ class Column:
 
 
 def case_columns(sweep: Sweep, accesses: tuple[str, ...], *, proves: bool) -> tuple[Column, ...]:
-    """The columns in their order. Error: SWZ572 an axis or an access whose name another column has.
+    """The columns in their order.
+
+    Raises:
+        SwzError: SWZ572 for an axis or an access whose name another column has.
 
     >>> from swzverify.spec.sweep_axes import Axis
     >>> sweep = Sweep((Axis("PAD", (0, 8), (0, 8), (), True),), ())

@@ -54,7 +54,11 @@ class Folder:
             os.close(handle)
 
     def manifest(self) -> dict[str, Any] | None:
-        """The manifest; None where the folder has none. Error: SWZ574 where it is no sweep's."""
+        """The manifest; None where the folder has none.
+
+        Raises:
+            SwzError: SWZ574 if it is no sweep's.
+        """
         file = self.path / MANIFEST
         try:
             found: object = json.loads(file.read_text(encoding="utf-8"))

@@ -32,7 +32,8 @@ def run_locally(
 ) -> Generator[tuple[Chunk, bytes], None, None]:
     """Each chunk with its bytes, in the order in which they are done.
 
-    Errors: those of a chunk; SWZ575 where processes died at one again and again.
+    Raises:
+        SwzError: Those of a chunk; SWZ575 if processes died at one chunk repeatedly.
     """
     service: Service[Chunk, _News] = Service(_serve, (question,), lambda _: True, _death)
     left, tries = list(chunks), 0

@@ -112,7 +112,10 @@ class _Faults:
 
 
 def _price(name: str, access: Access, place: _Place | None, rows: list[Row]) -> _Faults:
-    """Put the costs of an access into the rows where it has a cost. Errors: those of `cost`."""
+    """Put the costs of an access into the rows where it has a cost.
+
+    Errors are those of `cost`.
+    """
     count = len(rows)
     shown = str(evidence(access.target, access.instruction))
     for row in rows:
@@ -147,7 +150,8 @@ _ORDER = (Outcome.ERROR, Outcome.UNKNOWN, Outcome.REFUTED, Outcome.VACUOUS, Outc
 def judge(built: BuiltSpec, row: Row) -> None:
     """Prove the spec's claims, and compare the verdicts with what was measured.
 
-    Errors: `InternalError` where the prover and the measure contradict each other.
+    Raises:
+        InternalError: The prover and the measure contradict each other.
     """
     found: list[Outcome] = []
     for stated in built.claims:

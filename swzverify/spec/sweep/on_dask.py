@@ -23,7 +23,11 @@ CONNECT_SECONDS = 20
 
 @contextmanager
 def client_at(address: str) -> Generator[Any]:
-    """A client of the scheduler at an address. Errors: SWZ573 without Dask, SWZ576 no scheduler."""
+    """A client of the scheduler at an address.
+
+    Raises:
+        SwzError: SWZ573 without Dask, SWZ576 if no scheduler answers.
+    """
     _require("distributed")
     try:
         client = import_module("distributed").Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -37,8 +41,10 @@ def client_at(address: str) -> Generator[Any]:
 def client_of_slurm(jobs: int) -> Generator[Any]:
     """A client of a cluster with so many Slurm jobs for workers.
 
-    Queue, cores, memory and time of a job are those of dask-jobqueue's own configuration. Errors:
-    SWZ573 without dask-jobqueue, SWZ576 where Slurm cannot be used.
+    Queue, cores, memory and time of a job are those of dask-jobqueue's own configuration.
+
+    Raises:
+        SwzError: SWZ573 without dask-jobqueue, SWZ576 if Slurm cannot be used.
     """
     _require("dask_jobqueue")
     try:

@@ -23,7 +23,8 @@ _CHUNK = 1 << 20
 class TileCheck:
     """A tile without its swizzle, looked at once, and then under many swizzles.
 
-    Errors: SWZ206 more elements than are looked at.
+    Raises:
+        SwzError: SWZ206 for more elements than are looked at.
     """
 
     def __init__(self, tile: Tile) -> None:
@@ -143,7 +144,7 @@ def _apart(places: Array, elements: int, step: int) -> Truths:
 def leaves_tile(path: Path, elements: int) -> bool:
     """Whether an active lane's vector begins or ends outside the tile's extents.
 
-    Errors: those of `lanes_of`.
+    Errors are those of `lanes_of`.
     """
     access = path.access
     tile = access.tile

@@ -72,7 +72,8 @@ class Summary:
 def summarize(file: File, axes: Mapping[str, Sequence[Value]], pair: tuple[str, str] | None = None) -> Summary:
     """The summary of the table in a Parquet file, with the heatmap of two axes if asked.
 
-    Errors: SWZ572 no such axis, or more cells than a map shows.
+    Raises:
+        SwzError: SWZ572 if there is no such axis, or more cells than a map shows.
     """
     proved = "claims" in column_names(file)
     columns = _Columns(file)
@@ -131,7 +132,11 @@ class _Columns:
         return tuple(found)
 
     def heatmap(self, across: tuple[str, tuple[Value, ...]], down: tuple[str, tuple[Value, ...]]) -> Heatmap:
-        """The map of two axes. Error: SWZ572 too many cells."""
+        """The map of two axes.
+
+        Raises:
+            SwzError: SWZ572 for too many cells.
+        """
         if len(across[1]) * len(down[1]) > MAX_MAP_CELLS:
             count = f"{len(across[1])} by {len(down[1])} cells"
             raise SwzError("SWZ572", f"a heatmap of {across[0]} and {down[0]} has {count}: at most {MAX_MAP_CELLS}")

@@ -25,7 +25,7 @@ def logical(
 ) -> Picture:
     """The logical grid. `numbers` is what a cell shows; `probed` adds what reads of the tile cost.
 
-    Errors: those of `grid_of`.
+    Errors are those of `grid_of`.
     """
     grid = grid_of(tile, view)
     what = {"both": "the offset and the bank", "offset": "the offset", "bank": "the bank"}[numbers]

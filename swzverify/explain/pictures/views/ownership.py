@@ -36,9 +36,11 @@ MAX_INSTRUCTIONS = 1 << 11
 def ownership(run: Chosen, view: View | None = None, fixed: Collection[str] = ()) -> Picture:
     """The logical grid with a thread and a value in each cell, of all warps and iterations.
 
-    Loops of `fixed` stay at their values in `run`, and so do the stage and the base; all loops do
-    where there are too many iterations. Values are numbered through the iterations. Errors: SWZ581
-    an access without a tile, and those of `grid_of`.
+    Loops of `fixed` stay at their values in `run`, and so do the stage and the base; all loops do where
+    there are too many iterations. Values are numbered through the iterations.
+
+    Raises:
+        SwzError: SWZ581 for an access without a tile, and those of `grid_of`.
     """
     tile = run.access.tile
     if tile is None:

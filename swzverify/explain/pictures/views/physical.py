@@ -20,8 +20,10 @@ from swzverify.subjects import Tile
 def physical(tile: Tile, view: View | None = None, *, target: Target | None = None) -> Picture:
     """The bank grid. `rows` of the view are rows of 128 bytes here, and its `columns` mean nothing.
 
-    A cell is as wide as one of the view `logical`. Errors: those of `grid_of`, SWZ581 elements that
-    do not fill rows of 128 bytes.
+    A cell is as wide as one of the view `logical`.
+
+    Raises:
+        SwzError: Those of `grid_of`, and SWZ581 for elements that do not fill rows of 128 bytes.
     """
     view = View() if view is None else view
     grid = grid_of(tile, View(view.vector, stage=view.stage, base=view.base))
@@ -49,7 +51,11 @@ def _words(grid: Grid, view: View) -> list[str]:
 
 
 def _cells_across(grid: Grid) -> int:
-    """Cells of a row of 128 bytes. Error: SWZ581 where they do not fill it."""
+    """Cells of a row of 128 bytes.
+
+    Raises:
+        SwzError: SWZ581 if they do not fill it.
+    """
     bits = grid.vector * grid.tile.element_bits
     cells, rest = divmod(8 * BANK_PERIOD_BYTES, bits)
     if rest or not cells:

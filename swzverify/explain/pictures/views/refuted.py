@@ -19,7 +19,8 @@ from swzverify.subjects import Access
 def refuted(access: Access, point: Mapping[str, int]) -> Picture:
     """The worst group of the warp instruction at a point, as engines know it.
 
-    Errors: SWZ581 no such iteration, or no active lane there; those of `access_cost`.
+    Raises:
+        SwzError: SWZ581 if there is no such iteration, or no active lane there; those of `access_cost`.
     """
     run = at_point(access, {name: value for name, value in point.items() if name != "lane"})
     addresses = {lane.lane: lane.address_bytes for lane in run.lanes if lane.address_bytes is not None}
@@ -29,7 +30,7 @@ def refuted(access: Access, point: Mapping[str, int]) -> Picture:
 def refuted_lanes(instruction: Instruction, addresses: Sequence[int | None]) -> Picture:
     """The same from the byte addresses of 32 lanes, None where a lane is not active.
 
-    Errors: those of `access_cost`.
+    Errors are those of `access_cost`.
     """
     known = {lane: address for lane, address in enumerate(addresses) if address is not None}
     return refuted_at(instruction, access_cost(instruction, addresses), known)

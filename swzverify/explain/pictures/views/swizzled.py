@@ -20,7 +20,10 @@ BEFORE, AFTER = "without the swizzle", "with the swizzle"
 
 
 def without_swizzle(tile: Tile) -> Tile:
-    """The same tile without its swizzle. Error: SWZ581 where it has none.
+    """The same tile without its swizzle.
+
+    Raises:
+        SwzError: SWZ581 if it has none.
 
     >>> from swzverify.layout import Layout, Swizzle
     >>> without_swizzle(Tile("A", 32, Layout((8, 8), (8, 1)), Swizzle(3, 0, 3))).swizzle is None
@@ -38,7 +41,11 @@ def without_swizzle(tile: Tile) -> Tile:
 def swizzled_tile(
     tile: Tile, view: View | None = None, *, numbers: Numbers = "both", target: Target | None = None
 ) -> Picture:
-    """The logical grid of a tile, twice. Errors: SWZ581 no swizzle, and those of `grid_of`."""
+    """The logical grid of a tile, twice.
+
+    Raises:
+        SwzError: SWZ581 if there is no swizzle; those of `grid_of`.
+    """
     bare = without_swizzle(tile)
     after = grid_of(tile, view)
     before = grid_of(bare, replace(view or View(), vector=after.vector, rows=after.rows, columns=after.columns))
@@ -62,7 +69,8 @@ def _sentence(text: str) -> str:
 def swizzled_access(run: Chosen) -> Picture:
     """A group of a warp instruction, twice: the one that is worst without the swizzle.
 
-    Errors: SWZ581 an access without a tile, or a tile without a swizzle.
+    Raises:
+        SwzError: SWZ581 for an access without a tile, or a tile without a swizzle.
     """
     access = run.access
     if access.tile is None:

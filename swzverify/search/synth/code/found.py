@@ -48,7 +48,8 @@ class Found:
 def price_of(listing: Listing) -> Price:
     """The price of a listing as it stands. Every instruction has to be understood.
 
-    Raises ValueError where one is not.
+    Raises:
+        ValueError: An instruction is not understood.
     """
     if listing.most is None:
         raise ValueError(f"listing {listing.name} has an instruction that is not understood")

@@ -26,8 +26,11 @@ _VECTOR = 4
 def best_numbers(listing: Listing) -> Found:
     """The listing with registers renumbered so that few conflicts are left, and its best marks.
 
-    Registers that other than arithmetic instructions name keep their numbers, and so do the three
-    after each: a vector load needs neighbours. Raises ValueError where an instruction is not understood.
+    Registers that other than arithmetic instructions name keep their numbers, and so do the three after
+    each: a vector load needs neighbours.
+
+    Raises:
+        ValueError: An instruction is not understood.
     """
     given = price_of(listing)
     kept = all_marks(listing)

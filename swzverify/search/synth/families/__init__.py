@@ -13,7 +13,10 @@ __all__ = ["frames_of"]
 
 
 def frames_of(problem: Problem) -> list[Frame]:
-    """Every member of a family, frame by frame. Errors: those of the family."""
+    """Every member of a family, frame by frame.
+
+    Errors are those of the family.
+    """
     match problem.family:
         case "swizzle":
             return swizzle.frames(problem)

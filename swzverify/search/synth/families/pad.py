@@ -20,9 +20,12 @@ PERIOD_BITS = 8 * BANK_PERIOD_BYTES
 def frames(problem: Problem, *, swizzled: bool) -> list[Frame]:
     """A frame for each pad, the one that takes the fewest bytes first.
 
-    A pad follows each row of the packed tile, at each of its strides, and is less than a bank
-    period: a longer one puts every element into the bank of a shorter one. Every row begins at a
-    multiple of a vector, and the tile has to fit into its room. Error: SWZ563 where no pad fits.
+    A pad follows each row of the packed tile, at each of its strides, and is less than a bank period: a
+    longer one puts every element into the bank of a shorter one. Every row begins at a multiple of a
+    vector, and the tile has to fit into its room.
+
+    Raises:
+        SwzError: SWZ563 if no pad fits.
     """
     found: list[Frame] = []
     levels = min(len(_rows(problem, variant)) for variant in problem.variants)

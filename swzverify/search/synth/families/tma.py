@@ -23,7 +23,9 @@ from swzverify.subjects import Tile
 def frames(problem: Problem) -> list[Frame]:
     """A frame for each mode that the box goes with: none, 32B, 64B, 128B.
 
-    Errors: SWZ226 a target without TMA, SWZ563 a tile that no mode writes, with the reason of each.
+    Raises:
+        SwzError: SWZ226 for a target without TMA, SWZ563 for a tile that no mode writes, with the
+            reason of each.
     """
     access = problem.accesses[0]
     if access.target.capability < FIRST_CAPABILITY:
@@ -52,7 +54,11 @@ def frames(problem: Problem) -> list[Frame]:
 
 
 def _box(problem: Problem, variant: Variant, mode: TmaMode) -> Tile:
-    """The tile in this mode. Errors: SWZ563 and those of `tma_layout`."""
+    """The tile in this mode.
+
+    Raises:
+        SwzError: SWZ563 if the mode does not fit; those of `tma_layout`.
+    """
     tile = variant.tile
     leaves = variant.layout.leaves
     if len(leaves) != 2 or variant.layout.rank != 2 or leaves[1][1] != 1:
