@@ -383,10 +383,7 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
 def _shuffled(
     slices: Slices, instruction: Instruction, mode: str, value: Expr, step: Expr, control: int
 ) -> tuple[Expr, Expr] | None:
-    """The two results of a shuffle that all lanes of a warp execute together.
-
-    None if its operands depend on more than coordinates and values that the block shares.
-    """
+    """The results of a shuffle that whole warps execute, if its operands are uniform or coordinates."""
     lane = None if instruction.guard else lane_in_whole_warp(slices, slices.flow.block_of[instruction.index])
     if lane is None or of_lane(slices, step, lane) is None:
         return None
