@@ -11,23 +11,26 @@ from typing import TypeAlias
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.fault import fault
 from swzverify.compiled.binaries import NOT_GIVEN, Machine, PtxText, machine_of_file, ptx_of_file
-from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.ptx.plain import text_of_file
 from swzverify.compiled.sass import Listing, ListingError, read_listing
 from swzverify.compiled.scan import (
     NOTHING_GIVEN,
+    Blocks,
+    BlockShape,
     Given,
     ScannedAccess,
-    block_of_launch,
     facts_of,
+    judged_block,
     scan_function,
     scanned_functions,
     unknown_names,
+    wanted_kernels,
+    with_whole_names,
 )
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.core.processes import processes_for
-from swzverify.errors import InternalError, SwzError, nearest
+from swzverify.errors import InternalError, SwzError
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
@@ -38,13 +41,28 @@ FEW_FUNCTIONS = 8
 
 @dataclass(frozen=True, slots=True)
 class LaunchFacts:
-    """What is known of a kernel's launches: the shape of the block (None: what the text says), what is
-    given of parameters, and the bytes of dynamic shared memory.
+    """What is known of launches.
+
+    Attributes:
+        block: The threads of a block of every kernel; None if the text of the kernel says it.
+        given: What is given of parameters, of the grid and of where dynamic memory begins.
+        smem: The bytes of dynamic shared memory.
+        named: Blocks of the kernels that a name or a glob means.
     """
 
     block: BlockShape | None = None
     given: Given = NOTHING_GIVEN
     smem: int | None = None
+    named: tuple[tuple[str, BlockShape], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """As `LaunchFacts`, with kernels and parameters by the names that the PTX has."""
+
+    blocks: Blocks
+    given: Given
+    smem: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +92,7 @@ def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
 
 def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
-    facts = _check(texts, options, launch)
+    options, known, facts = _check(texts, options, launch)
     jobs = [
         (number, place) for number, text in enumerate(texts) for place in scanned_functions(text.module, options.kernel)
     ]
@@ -83,11 +101,11 @@ def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFa
     if processes == 1:
         for job in jobs:
             text = texts[job[0]]
-            told_here = _scanned(text.module, job[1], options, launch, text.machine)
+            told_here = _scanned(text.module, job[1], options, known, text.machine)
             found[job] = _certified(told_here, paths[job[0]], text.text, options)
     else:
         sent: _Sent = tuple((path, each.text, each.machine) for path, each in zip(paths, texts, strict=True))
-        service: Service[Job, Told] = Service(_serve, (sent, options, launch), lambda _: True, _death)
+        service: Service[Job, Told] = Service(_serve, (sent, options, known), lambda _: True, _death)
         with closing(run_jobs(jobs, processes, service)) as heard:
             for at, news, _ in heard:
                 found[jobs[at]] = news
@@ -144,37 +162,42 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
     return listing, ""
 
 
-def _check(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> dict[Function, tuple[str, ...]]:
-    """What is given of each function to scan; refuses early what fits no kernel."""
-    functions = [function for text in texts for function in text.module.functions]
-    names = list(dict.fromkeys(each.name for each in functions if each.is_entry))
-    if options.kernel is not None and options.kernel not in names:
-        hint = nearest(options.kernel, names) or "there are " + ", ".join(names[:8])
-        hint = (hint + (", ..." if len(names) > 8 else "")) if names else "there are none"
-        raise SwzError("SWZ551", f"no kernel is called {visible(options.kernel)}", hint=hint)
+def _check(
+    texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts
+) -> tuple[ScanOptions, _Launch, dict[Function, tuple[str, ...]]]:
+    """The options and the launch with the names that the PTX has, and what is given of each function to
+    scan; refuses early what fits no kernel.
+    """
+    names = [each.name for text in texts for each in text.module.functions if each.is_entry]
+    if options.kernel is not None:
+        options = replace(options, kernel=wanted_kernels(options.kernel, names).names[0])
     wanted = [text.module.functions[each] for text in texts for each in scanned_functions(text.module, options.kernel)]
-    if message := unknown_names(launch.given, wanted):
+    given = with_whole_names(launch.given, wanted)
+    if message := unknown_names(given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
+    blocks = Blocks(launch.block, tuple((wanted_kernels(text, names), shape) for text, shape in launch.named))
     for each in wanted:
-        block_of_launch(each, launch.block)
-    return {each: facts_of(each, launch.given).applied for each in wanted}
+        judged_block(each, blocks)
+    return options, _Launch(blocks, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
 
 
 def _scanned(
-    module: Module, place: int, options: ScanOptions, launch: LaunchFacts, machine: Listing | None
+    module: Module, place: int, options: ScanOptions, launch: _Launch, machine: Listing | None
 ) -> tuple[ScannedAccess, ...]:
     function = module.functions[place]
+    block = judged_block(function, launch.blocks)
     return tuple(
         scan_function(
             module,
             function,
-            launch.block,
+            block.shape,
             options.target,
             launch.given,
             smem=launch.smem,
             machine=machine,
             suggest=options.suggest,
             trials=options.trials,
+            assumed=block.assumed,
         )
     )
 
@@ -219,7 +242,7 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
 # ---- other processes
 
 
-def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, launch: LaunchFacts) -> None:
+def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, launch: _Launch) -> None:
     """Scan the functions that come along the pipe."""
     modules: dict[int, Module] = {}
 

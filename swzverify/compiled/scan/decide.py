@@ -22,7 +22,8 @@ from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.claims import claims_on
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
-from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of, with_alignment
+from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
 from swzverify.compiled.scan.mixed import mixed
 from swzverify.compiled.scan.octets import octets
@@ -62,6 +63,8 @@ class ScannedAccess:
     is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
     exactly once. `cures` are changes of its array that were proved to free it. `certificate` is the id
     of the one that was written of a free access, `no_certificate` says why there is none.
+    `assumed_block` is the one of the assumptions that says where the block comes from, if neither the
+    user nor `.reqntid` gives it.
     """
 
     kernel: str
@@ -83,6 +86,7 @@ class ScannedAccess:
     cures: tuple[Cure, ...] = ()
     certificate: str = ""
     no_certificate: str = ""
+    assumed_block: str = ""
 
     def claim(self, kind: str) -> Claim:
         """What is said of a claim of the registry `compiled/kinds.py`."""
@@ -168,10 +172,12 @@ def scan_function(
     *,
     suggest: bool = False,
     trials: int | None = None,
+    assumed: str = "",
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason. With
     machine code each has the machine instructions that it became, too. `suggest` looks for changes
-    that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number.
+    that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number. If the
+    block is an assumption, `assumed` has its words, which then stand at each verdict.
 
     Errors: SWZ551, SWZ552 for what is given; SWZ555 for a block that the function does not allow.
 
@@ -186,6 +192,7 @@ def scan_function(
     """
     block = block_of_launch(function, block)
     judge, asker = _Judge(block, target), Asker(*_CLAIMS)
+    assumptions = (assumed,) if assumed else ()
     module, aligned = with_alignment(module, given)
     facts = replace(facts_of(function, given), aligned=aligned)
     found: list[ScannedAccess] = []
@@ -216,14 +223,15 @@ def scan_function(
                 address,
                 decision,
                 access.calls,
-                (*facts.texts_on(access), *decision.assumes),
+                (*assumptions, *facts.texts_on(access), *decision.assumes),
                 block,
                 _said(access, decision, block, facts),
-                of_claims,
+                tuple(replace(each, assumptions=(*assumptions, *each.assumptions)) for each in of_claims),
                 chip,
                 tuple(loop.line for loop in access.loops),
                 access.sure is TRUE and not access.loops,
                 helped if chip is None or chip.decision is decision else (),
+                assumed_block=assumed,
             )
         )
     return found
@@ -257,7 +265,7 @@ def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, fa
     if access.assumes:
         return Written(reason="a spec does not say that divisions have a result")
     if facts.texts_on(access):
-        return Written(reason="parameters, or how an array begins, are given")
+        return Written(reason="parameters, the grid, or how an array begins, are given")
     if access.merging.of_words is not False:
         return Written(reason="a spec has no atomic that adds 1 without a result")
     if decision.is_of_source:
