@@ -113,6 +113,16 @@ def test_a_trial_tells_the_grid_that_the_kernel_reads() -> None:
     assert found(rounded + STRIDED, (1, 1, 1)).decision.verdict == "unknown"
 
 
+def test_a_conflict_of_many_blocks_alone_depends() -> None:
+    """No formula: the loop halves the grid's blocks until they are few. One block needs no trip."""
+    body = "mov.u32 %r4, %nctaid.x; L: setp.le.u32 %p1, %r4, 8; @%p1 bra M; shr.u32 %r4, %r4, 1; bra L; M: "
+    decision = found(body + STRIDED).decision
+    assert (decision.verdict, decision.ways, decision.parameters) == ("depends", 8, ("nctaid.x",))
+    assert decision.reason.startswith("free for a grid of one block; trial 0 met it with n = 4, a grid of 4096,4,4")
+    assert found(body + STRIDED, (1, 1, 1)).decision.verdict == "free"
+    assert found(body.replace("%nctaid.x", "%nctaid.x; add.u32 %r4, %r4, 1") + STRIDED).decision.verdict == "conflict"
+
+
 # ---- the block
 
 

@@ -28,6 +28,7 @@ from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INC
 from swzverify.compiled.scan.mixed import mixed
 from swzverify.compiled.scan.octets import octets
 from swzverify.compiled.scan.on_chip import OnChip, on_chip
+from swzverify.compiled.scan.one_block import for_one_block
 from swzverify.compiled.scan.price import DisagreementError, block_of
 from swzverify.compiled.scan.question import Question, in_each_place
 from swzverify.compiled.scan.spell import spell
@@ -196,13 +197,14 @@ def scan_function(
     module, aligned = with_alignment(module, given)
     facts = replace(facts_of(function, given), aligned=aligned)
     found: list[ScannedAccess] = []
-    both = [
-        judged(access, lambda each: judge.safely(facts.on(each)))
-        for access in accesses(module, function, block, facts.arguments)
-    ]
+
+    def decide(access: KernelAccess) -> Decision:
+        return judge.safely(facts.on(access))
+
+    both = [judged(access, decide) for access in accesses(module, function, block, facts.arguments)]
     read = [access for access, _ in both]
     kernel = Kernel(module, function, block, target, facts, smem, trials)
-    decisions = tried(kernel, read, [decision for _, decision in both])
+    decisions = for_one_block(kernel, tried(kernel, read, [decision for _, decision in both]), decide)
     code = _code_of(function, machine)
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
