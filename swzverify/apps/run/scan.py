@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.fault import fault
-from swzverify.compiled.binaries import NOT_GIVEN, Machine, PtxText, machine_of_file, ptx_of_file
+from swzverify.compiled.binaries import (
+    NOT_GIVEN,
+    LaunchedBlock,
+    Machine,
+    PtxText,
+    blocks_of_file,
+    machine_of_file,
+    ptx_of_file,
+)
 from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.ptx.plain import text_of_file
 from swzverify.compiled.sass import Listing, ListingError, read_listing
@@ -19,6 +27,7 @@ from swzverify.compiled.scan import (
     Blocks,
     BlockShape,
     Given,
+    JudgedBlock,
     ScannedAccess,
     facts_of,
     judged_block,
@@ -37,6 +46,10 @@ from swzverify.report.scan import ScannedFile
 
 FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""
+
+
+Job: TypeAlias = tuple[int, int]
+"""The number of a text, and of a function in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +71,9 @@ class LaunchFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """As `LaunchFacts`, with kernels and parameters by the names that the PTX has."""
+    """What is known of each function that is scanned; parameters have the names of the PTX."""
 
-    blocks: Blocks
+    blocks: Mapping[Job, JudgedBlock]
     given: Given
     smem: int | None
 
@@ -68,7 +81,7 @@ class _Launch:
 @dataclass(frozen=True, slots=True)
 class ReadText:
     """A PTX text that was read: the file's name, where the text was in it, the text, its module,
-    and its machine code, or why there is none.
+    and its machine code, or why there is none. `launched` has blocks of launches that stand in the file.
     """
 
     name: str
@@ -77,6 +90,7 @@ class ReadText:
     module: Module
     machine: Listing | None = None
     no_machine: str = NOT_GIVEN
+    launched: Mapping[str, LaunchedBlock] = field(default_factory=dict[str, LaunchedBlock])
 
 
 def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
@@ -93,15 +107,13 @@ def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
 def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
     options, known, facts = _check(texts, options, launch)
-    jobs = [
-        (number, place) for number, text in enumerate(texts) for place in scanned_functions(text.module, options.kernel)
-    ]
+    jobs = [*known.blocks]
     found: dict[tuple[int, int], Told] = {}
     processes, paths = processes_for(len(jobs), options.jobs, FEW_FUNCTIONS), _paths(texts)
     if processes == 1:
         for job in jobs:
             text = texts[job[0]]
-            told_here = _scanned(text.module, job[1], options, known, text.machine)
+            told_here = _scanned(text.module, job, options, known, text.machine)
             found[job] = _certified(told_here, paths[job[0]], text.text, options)
     else:
         sent: _Sent = tuple((path, each.text, each.machine) for path, each in zip(paths, texts, strict=True))
@@ -113,10 +125,6 @@ def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFa
     for job in jobs:
         told[job[0]].append(found[job])
     return [_file(text, mine, facts) for text, mine in zip(texts, told, strict=True)]
-
-
-Job: TypeAlias = tuple[int, int]
-"""The number of a text, and of a function in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +144,13 @@ def _texts(name: str, options: ScanOptions) -> Iterator[ReadText]:
     if held is None:
         # What other processes read is this very text, whatever becomes of the file.
         held = [PtxText(text_of_file(name), "")]
+    launched = blocks_of_file(name)
     modules = [read_module(each.text, name) for each in held]
     texts = [each.text for each in held]
     machines = machine_of_file(name, texts, options.target, options.cubins, options.nvcc_arguments)
     for each, module, machine in zip(held, modules, machines, strict=True):
-        yield read_text(name, each.origin, each.text, module, machine)
+        found = read_text(name, each.origin, each.text, module, machine)
+        yield replace(found, launched=launched) if launched else found
 
 
 def read_text(name: str, origin: str, text: str, module: Module, machine: Machine) -> ReadText:
@@ -176,20 +186,22 @@ def _check(
     if message := unknown_names(given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
     blocks = Blocks(launch.block, tuple((wanted_kernels(text, names), shape) for text, shape in launch.named))
-    for each in wanted:
-        judged_block(each, blocks)
-    return options, _Launch(blocks, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
+    judged = {
+        (number, place): judged_block(text.module.functions[place], blocks, text.launched, text.name)
+        for number, text in enumerate(texts)
+        for place in scanned_functions(text.module, options.kernel)
+    }
+    return options, _Launch(judged, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
 
 
 def _scanned(
-    module: Module, place: int, options: ScanOptions, launch: _Launch, machine: Listing | None
+    module: Module, job: Job, options: ScanOptions, launch: _Launch, machine: Listing | None
 ) -> tuple[ScannedAccess, ...]:
-    function = module.functions[place]
-    block = judged_block(function, launch.blocks)
+    block = launch.blocks[job]
     return tuple(
         scan_function(
             module,
-            function,
+            module.functions[job[1]],
             block.shape,
             options.target,
             launch.given,
@@ -247,12 +259,12 @@ def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, laun
     modules: dict[int, Module] = {}
 
     def answer(job: Job) -> Told:
-        number, place = job
+        number = job[0]
         try:
             name, text, machine = texts[number]
             if number not in modules:
                 modules[number] = read_module(text, name)
-            return _certified(_scanned(modules[number], place, options, launch, machine), name, text, options)
+            return _certified(_scanned(modules[number], job, options, launch, machine), name, text, options)
         except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
             return Fault(fault(error), is_ours=True)
 

@@ -24,7 +24,7 @@ from swzverify.compiled.scan.given import (
     with_whole_names,
 )
 from swzverify.compiled.scan.joined import Relation
-from swzverify.compiled.scan.launch import Blocks, block_of_launch, block_shape, grid_shape, judged_block
+from swzverify.compiled.scan.launch import Blocks, JudgedBlock, block_of_launch, block_shape, grid_shape, judged_block
 from swzverify.compiled.scan.named import wanted_kernels
 from swzverify.compiled.scan.on_chip import OnChip
 from swzverify.compiled.scan.verdict import LaneRow, Verdict
@@ -37,6 +37,7 @@ __all__ = [
     "Claim",
     "ClaimVerdict",
     "Given",
+    "JudgedBlock",
     "LaneRow",
     "OnChip",
     "Relation",

@@ -7,11 +7,14 @@ states.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 from typing import Final
 
+from swzverify.compiled.binaries import LaunchedBlock
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function
 from swzverify.compiled.scan.named import Wanted
@@ -68,9 +71,11 @@ def _shape(extents: Sequence[int], most: Mapping[str, int]) -> BlockShape | None
     return (x, y, z) if 1 <= x <= most["x"] and 1 <= y <= most["y"] and 1 <= z <= most["z"] else None
 
 
-def judged_block(function: Function, blocks: Blocks) -> JudgedBlock:
-    """The block that a function is judged with: `.reqntid`, else the one that the user gives, else the
-    numbers of `.maxntid`.
+def judged_block(
+    function: Function, blocks: Blocks, launched: Mapping[str, LaunchedBlock] = MappingProxyType({}), file: str = ""
+) -> JudgedBlock:
+    """The block that a function is judged with: `.reqntid`, else the one that the user gives, else that of
+    its launches in the source file, else the numbers of `.maxntid`.
 
     A block that a glob gives does not count for a kernel that does not allow it.
 
@@ -89,11 +94,17 @@ def judged_block(function: Function, blocks: Blocks) -> JudgedBlock:
             if not wanted.is_glob:
                 raise SwzError("SWZ555", refusal, hint="leave out the block of this kernel, or give it another one")
     found = block_of_launch(function, blocks.every)
-    if found is None and function.is_entry and (most := function.tuning.max_threads) is not None:
-        shape = block_shape(most)
-        if shape is not None:
-            return JudgedBlock(shape, f"blocks of {','.join(map(str, shape))} threads, from .maxntid")
+    if found is None and function.is_entry:
+        source = launched.get(demangled(function.name).short.partition("<")[0])
+        if source is not None and (shape := block_shape(source.extents)) and not _refusal(function, shape):
+            return _assumed(shape, f"line {source.line} of {os.path.basename(file)}")
+        if (most := function.tuning.max_threads) is not None and (shape := block_shape(most)):
+            return _assumed(shape, ".maxntid")
     return JudgedBlock(found)
+
+
+def _assumed(shape: BlockShape, origin: str) -> JudgedBlock:
+    return JudgedBlock(shape, f"blocks of {','.join(map(str, shape))} threads, from {origin}")
 
 
 def block_of_launch(function: Function, block: BlockShape | None) -> BlockShape | None:
