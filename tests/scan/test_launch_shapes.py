@@ -94,6 +94,13 @@ def test_a_grid_leaves_out_no_launch(name: str, grid: tuple[int, int, int]) -> N
         assert evaluate(value, {read.name: read.limit - 1}) == high
 
 
+def test_a_grid_of_parts_of_clusters() -> None:
+    module = read_module(text_of(strided(4)).replace("q)", "q) .reqnctapercluster 2, 1, 1"), "k.ptx")
+    assert scan_module(module, (64, 1, 1), given=Given(grid=(4, 3, 1)))[-1].decision.verdict == "free"
+    with pytest.raises(SwzError, match=r"SWZ552: a grid of \(3, 4, 1\) blocks does not consist of clusters"):
+        scan_module(module, (64, 1, 1), given=Given(grid=(3, 4, 1)))
+
+
 def test_trials_have_the_grid() -> None:
     module = read_module(text_of("mov.u32 %r4, %nctaid.x;"), "k.ptx")
     search = Search(Launcher(module.functions[0], (32, 1, 1), 0, Arguments(grid=(6, 2, 1))))
@@ -270,6 +277,14 @@ def test_parameters_by_short_names(two: str) -> None:
         text = run(two, "--kernel", "gemm<8>", "--param", f"{word}=5").stdout
         assert "  given: param_0 = 5\n" in text, word
     assert "given: param_0 % 2 == 1" in run(two, "--kernel", "gemm<8>", "--assume", "_Z4gemm % 2 == 1").stdout
+
+
+def test_a_number_is_a_place(tmp_path: Path) -> None:
+    """Also where a parameter is called as the kernel with another number."""
+    file = tmp_path / "k.ptx"
+    text = text_of(strided(4)).replace(".param .u64 q", ".param .u32 k_0").replace(".param .u32 n", ".param .u32 k_1")
+    file.write_text(text.replace("[n]", "[k_1]"), encoding="utf-8")
+    assert "given: k_0 = 5" in run(str(file), "--param", "1=5").stdout
 
 
 def test_a_beginning_means_no_other_kernels_parameter(two: str) -> None:

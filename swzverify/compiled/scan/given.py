@@ -19,6 +19,7 @@ from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
+from swzverify.core.demangle import demangled
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError, nearest
 from swzverify.ir import integers
@@ -155,6 +156,11 @@ def facts_of(function: Function, given: Given) -> Facts:
             settings.append(f"{name}{part} = {field.value}")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     if given.grid is not None:
+        cluster = function.tuning.cluster or (1, 1, 1)
+        if any(blocks % of for blocks, of in zip(given.grid, cluster, strict=True) if of):
+            message = f"a grid of {given.grid} blocks does not consist of clusters of {cluster}"
+            hint = f"kernel {demangled(function.name).short} runs in whole clusters (.reqnctapercluster): --kernel"
+            raise SwzError("SWZ552", message, hint=hint)
         settings.append(f"the grid has {','.join(map(str, given.grid))} blocks")
     whole = frozenset(each.name for found in read.values() for each in found.values())
     arguments = Arguments(known, whole, given.grid)
@@ -165,11 +171,11 @@ def named(text: str, function: Function) -> Parameter | None:
     """The parameter that a name or a number means; None where the function has no such one. nvcc puts the
     kernel's name before those of its parameters, which may be left out.
     """
-    found = function.parameter(text) or function.parameter(f"{function.name}_{text}")
+    found = function.parameter(text)
     number = _NUMBERED.fullmatch(text)
     if found is None and number is not None and int(number[1]) < len(function.parameters):
         found = function.parameters[int(number[1])]
-    return found
+    return found or (None if number else function.parameter(f"{function.name}_{text}"))
 
 
 def _setting(text: str, function: Function) -> tuple[str, Field] | None:
@@ -276,7 +282,7 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     except OutOfClockError as error:
         raise SwzError("SWZ552", f"{_quoted(texts)}: {error}", hint="nothing is known of the conditions") from error
     if found.answer is Answer.EMPTY:
-        message = f"no values of the parameters of {function.name} fulfil {_quoted(texts)}"
+        message = f"no values of the parameters of {demangled(function.name).short} fulfil {_quoted(texts)}"
         raise SwzError("SWZ552", message, hint="nothing can be said of a launch that cannot be: mend a condition")
     if found.answer is not Answer.HOLDS:
         message = f"whether some values fulfil {_quoted(texts)} is not decided within the budget"
