@@ -124,7 +124,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ552": "conditions that no parameters fulfil",
         "SWZ553": "compiled code that is not what the spec says, or not known exactly",
         "SWZ554": "a listing of machine code that cannot be read",
-        "SWZ555": "a block with more threads than the kernel allows",
+        "SWZ555": "a block that the kernel does not allow",
     },
     "Searches for a layout": {
         "SWZ561": "nothing to choose a layout by",

@@ -22,6 +22,8 @@ MOST_BLOCK_THREADS = 1024
 """Threads of a block, on every target. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
 MOST_BLOCK_EXTENTS: Mapping[str, int] = MappingProxyType({"x": MOST_BLOCK_THREADS, "y": MOST_BLOCK_THREADS, "z": 64})
 """Threads of a block along each axis. Source: the same table."""
+MOST_GRID_EXTENTS: Mapping[str, int] = MappingProxyType({"x": (1 << 31) - 1, "y": 65535, "z": 65535})
+"""Blocks of a grid along each axis. Source: the same table."""
 
 
 class Evidence(StrEnum):

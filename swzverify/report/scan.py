@@ -15,10 +15,12 @@ from swzverify.compiled.sass import Listing
 from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
 from swzverify.compiled.scan.measured import Measured, Status
 from swzverify.compiled.scan.verdict import Decision
+from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
 from swzverify.report.escape import visible
 from swzverify.report.scan_chip import chip_record, chip_words, decision_record, decision_words, differs
 from swzverify.report.scan_counts import counts_lines, counts_record
+from swzverify.report.scan_names import ScanNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "file": file.name,
         "origin": file.origin,
         "kernel": access.kernel,
+        "demangled": demangled(access.kernel).whole,
+        "block": None if access.block is None else list(access.block),
         "line": access.line,
         "calls": list(access.calls),
         "loops": list(access.loops),
@@ -170,6 +174,7 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
     nor known are shown. Machine code has the last word on what is free.
     """
     lines: list[str] = []
+    names = ScanNames(access.kernel for file in files for access in file.accesses)
     counts = dict.fromkeys(Verdict, 0)
     is_known = iter(known)
     accepted = 0
@@ -198,7 +203,7 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), *, quiet
         settled = [access.settled.verdict for file in files for access in file.accesses]
         counted = [f"{settled.count(each)} {each}" for each in Verdict if each in settled]
         lines.append(f"with the machine code: {', '.join(counted)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(names.line, lines)) + "\n"
 
 
 def _claim_counts(files: Iterable[ScannedFile]) -> dict[str, dict[str, int]]:
@@ -218,6 +223,8 @@ def _head(file: ScannedFile, access: ScannedAccess) -> list[str]:
         found.append(f"  machine code: of {visible(file.machine)}")
     elif file.no_machine != NOT_GIVEN:
         found.append(f"  without machine code: {visible(file.no_machine)}")
+    if access.assumed_block:
+        found.append(f"  assuming {access.assumed_block}")
     return found + [f"  given: {visible(text)}" for text in file.applied.get(access.kernel, ())]
 
 
@@ -243,8 +250,9 @@ def access_lines(
     found += [f"    fix: {visible(each.text)}" for each in access.cures]
     if access.address:
         found.append(f"    address: {visible(access.address)}")
-    if access.assumptions:
-        found.append(f"    assumed: {visible('; '.join(access.assumptions))}")
+    assumptions = [each for each in access.assumptions if each != access.assumed_block]
+    if assumptions:
+        found.append(f"    assumed: {visible('; '.join(assumptions))}")
     if decision.lanes and decision.verdict is not Verdict.FREE and not is_known:
         found += _table(decision.warp or 0, decision.lanes)
     return found

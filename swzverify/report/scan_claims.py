@@ -31,6 +31,7 @@ from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
+from swzverify.report.scan_names import ScanNames
 
 KIND: Final = "bank_conflicts"
 COUNTERS: Final = "counters"
@@ -98,7 +99,24 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
                     _result(file, access, f"{name}{number}::{COUNTERS}", COUNTERS, _contradicted(access, counted))
                 )
     problems = tuple(problem for file in files for problem in file.problems)
+    names = ScanNames(access.kernel for file in files for access in file.accesses)
+    results = [_readable(each, names) for each in results]
     return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
+
+
+def _readable(result: ClaimResult, names: ScanNames) -> ClaimResult:
+    """A result with the names that people read. Files of known failures compare the id and the scope, which
+    stay as they are.
+    """
+    verdict = result.verdict
+    example = verdict.counterexample
+    verdict = replace(
+        verdict,
+        reason=names.line(verdict.reason),
+        notes=tuple(map(names.line, verdict.notes)),
+        counterexample=None if example is None else replace(example, note=names.line(example.note)),
+    )
+    return replace(result, subject=names.line(result.subject), verdict=verdict)
 
 
 def _id(file: ScannedFile, access: ScannedAccess) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import cast
 
@@ -12,13 +12,22 @@ from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_texts
 from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import MOST_ALIGN, Given, ScannedAccess, Verdict
+from swzverify.compiled.scan import (
+    MOST_ALIGN,
+    BlockShape,
+    Given,
+    ScannedAccess,
+    Verdict,
+    block_shape,
+    grid_shape,
+)
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import SwzError
-from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS
+from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS, MOST_GRID_EXTENTS
 from swzverify.report.escape import shortened, visible
 from swzverify.report.scan import ScannedFile, access_lines
 from swzverify.report.scan_claims import place_of
+from swzverify.report.scan_names import ScanNames
 from swzverify.testing.given import check_int
 
 _LANES = 32
@@ -31,7 +40,8 @@ def assert_scan_free(
     code: object,
     *,
     kernel: str | None = None,
-    block: int | Sequence[int] | None = None,
+    block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
+    grid: int | Sequence[int] | None = None,
     target: str | None = None,
     parameters: Mapping[str, int] | None = None,
     assume: Iterable[str] = (),
@@ -71,7 +81,7 @@ def assert_scan_free(
         if at_most is not None:
             check_int("at_most", at_most)
         given = _given(parameters or {}, tuple(assume), smem_align)
-        files = _scanned(code, kernel, block, target, given, on_chip)
+        files = _scanned(code, kernel, target, _launch(block, grid, given), on_chip)
         allowed = _Allowed(tuple(allow))
         if on_chip:
             _need_machine_code(files)
@@ -152,7 +162,8 @@ def _faults(
         lines.append("no access to shared memory found: nothing was shown")
     if allowed.left:
         lines.append(f"allowed, but there is no such access: {', '.join(map(repr, allowed.left))}")
-    return lines
+    names = ScanNames(access.kernel for file in files for access in file.accesses)
+    return [names.line(each) for each in lines]
 
 
 def _table(bad: Sequence[tuple[ScannedFile, ScannedAccess]], decided: Callable[[ScannedAccess], Decision]) -> list[str]:
@@ -189,16 +200,14 @@ class _Compiled:
 def _scanned(
     code: object,
     kernel: str | None,
-    block: int | Sequence[int] | None,
     target: str | None,
-    given: Given,
+    launch: LaunchFacts,
     on_chip: bool,
 ) -> list[ScannedFile]:
-    shape = None if block is None else _shape(block)
     if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
         path = os.fspath(cast("os.PathLike[str] | str", code))
         options = ScanOptions((path,), kernel, target=target or "sm_90", suggest=False, jobs=1)
-        return scan_files(options, LaunchFacts(shape, given))
+        return scan_files(options, launch)
     compiled = _compiled(code)
     target = target or compiled.target or "sm_90"
     options = ScanOptions((compiled.name,), kernel, target=target, suggest=False, jobs=1)
@@ -209,8 +218,25 @@ def _scanned(
     return scan_texts(
         [read_text(compiled.name, "", compiled.text, module, machine)],
         options,
-        LaunchFacts(shape or compiled.block, given),
+        replace(launch, block=launch.block or compiled.block),
     )
+
+
+def _launch(
+    block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None,
+    grid: int | Sequence[int] | None,
+    given: Given,
+) -> LaunchFacts:
+    most, along_z = MOST_BLOCK_THREADS, MOST_BLOCK_EXTENTS["z"]
+    rule = f"a block has 1 to {most} threads, {along_z} of them along z at most"
+    of_grid = f"a grid has 1 to {', '.join(map(str, MOST_GRID_EXTENTS.values()))} blocks along x, y, z"
+    if grid is not None:
+        given = replace(given, grid=_extents("grid", grid, grid_shape, of_grid))
+    if isinstance(block, Mapping):
+        by_name = cast("Mapping[str, object]", block)
+        named = tuple((name, _extents(f"block[{name!r}]", of, block_shape, rule)) for name, of in by_name.items())
+        return LaunchFacts(None, given, named=named)
+    return LaunchFacts(None if block is None else _extents("block", block, block_shape, rule), given)
 
 
 def _given(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
@@ -258,12 +284,11 @@ def _told(metadata: object, name: str) -> object:
     return getattr(metadata, name, None)
 
 
-def _shape(block: int | Sequence[int]) -> tuple[int, int, int]:
-    extents = (block,) if isinstance(block, int) else tuple(block)
-    if not 1 <= len(extents) <= 3 or any(type(each) is not int or each < 1 for each in extents):
-        raise SwzError("SWZ803", f"block={block!r} is no shape", hint="give one to three positive numbers: (32, 8)")
-    x, y, z = (*extents, 1, 1)[:3]
-    most, along_z = MOST_BLOCK_THREADS, MOST_BLOCK_EXTENTS["z"]
-    if x * y * z > most or z > along_z:
-        raise SwzError("SWZ803", f"block={block!r}: a block has at most {most} threads, {along_z} of them along z")
-    return x, y, z
+def _extents(name: str, value: object, shape: Callable[[Sequence[int]], BlockShape | None], rule: str) -> BlockShape:
+    """An int or several as the shape of a block or of a grid."""
+    numbers = (value,) if isinstance(value, int) else tuple(cast("Iterable[object]", value))
+    found = [each for each in numbers if type(each) is int]
+    made = shape(found) if len(found) == len(numbers) else None
+    if made is None:
+        raise SwzError("SWZ803", f"{name}={value!r} is no shape: {rule}", hint="give one to three numbers: (32, 8)")
+    return made

@@ -50,7 +50,7 @@ def read_counters(options: ScanOptions) -> Counters | None:
 def spelled(options: ScanOptions) -> str:
     """The command that finds the same again, as a shell reads it.
 
-    >>> spelled(ScanOptions(("k.ptx",), block="32,8", parameters=("n=1", "m=2"), quiet=True))
+    >>> spelled(ScanOptions(("k.ptx",), blocks=("32,8",), parameters=("n=1", "m=2"), quiet=True))
     'swzverify scan k.ptx --block 32,8 --param n=1 --param m=2'
     """
     words = ["swzverify", "scan", *options.files]

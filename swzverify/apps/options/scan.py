@@ -33,8 +33,15 @@ class ScanOptions(Options):
     """
 
     files: tuple[str, ...] = argument("FILE...")
-    kernel: str | None = option("--kernel NAME", "This kernel only, by its name in the PTX; device functions stay.")
-    block: str | None = option("--block X,Y,Z", "Threads of a block.  [default: what .reqntid says]")
+    kernel: str | None = option(
+        "--kernel NAME", "This kernel only, by its name in the PTX or in C++; device functions stay."
+    )
+    blocks: tuple[str, ...] = several(
+        "--block [KERNEL=]X,Y,Z",
+        "Threads of a block, of all kernels or of those that a name or a glob means; may be given again.  [default: "
+        "what .reqntid says, else what .maxntid says, as an assumption]",
+    )
+    grid: str | None = option("--grid X,Y,Z", "Blocks of the grid, in every launch.  [default: any grid]")
     target: str = option("--target SM", "The GPU whose rules count.", default="sm_90")
     smem: str | None = option(
         "--smem BYTES",

@@ -4,30 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.fault import fault
-from swzverify.compiled.binaries import NOT_GIVEN, Machine, PtxText, machine_of_file, ptx_of_file
-from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.binaries import (
+    NOT_GIVEN,
+    LaunchedBlock,
+    Machine,
+    PtxText,
+    blocks_of_file,
+    machine_of_file,
+    ptx_of_file,
+)
 from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.ptx.plain import text_of_file
 from swzverify.compiled.sass import Listing, ListingError, read_listing
 from swzverify.compiled.scan import (
     NOTHING_GIVEN,
+    Blocks,
+    BlockShape,
     Given,
+    JudgedBlock,
     ScannedAccess,
-    block_of_launch,
     facts_of,
+    judged_block,
     scan_function,
     scanned_functions,
     unknown_names,
+    wanted_kernels,
+    with_whole_names,
 )
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.core.processes import processes_for
-from swzverify.errors import InternalError, SwzError, nearest
+from swzverify.errors import InternalError, SwzError
 from swzverify.hardware import find_target
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
@@ -36,17 +48,34 @@ FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""
 
 
+Job: TypeAlias = tuple[int, int]
+"""The number of a text, and of a function in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchFacts:
-    """What is known of a kernel's launches.
+    """What is known of launches.
 
-    `block` is the shape of the block (None: that of the text), `given` has values of parameters, and
-    `smem` is the number of bytes of dynamic shared memory.
+    Attributes:
+        block: The threads of a block of every kernel; None if the text of the kernel says it.
+        given: What is given of parameters, of the grid and of where dynamic memory begins.
+        smem: The bytes of dynamic shared memory.
+        named: Blocks of the kernels that a name or a glob means.
     """
 
     block: BlockShape | None = None
     given: Given = NOTHING_GIVEN
     smem: int | None = None
+    named: tuple[tuple[str, BlockShape], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """What is known of each function that is scanned; parameters have the names of the PTX."""
+
+    blocks: Mapping[Job, JudgedBlock]
+    given: Given
+    smem: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +83,7 @@ class ReadText:
     """A PTX text that was read, with its module.
 
     `name` is the file's name, and `origin` the place of the text in it. `machine` is its machine code;
-    `no_machine` says why there is none.
+    `no_machine` says why there is none. `launched` has blocks of launches that stand in the file.
     """
 
     name: str
@@ -63,6 +92,7 @@ class ReadText:
     module: Module
     machine: Listing | None = None
     no_machine: str = NOT_GIVEN
+    launched: Mapping[str, LaunchedBlock] = field(default_factory=dict[str, LaunchedBlock])
 
 
 def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
@@ -79,20 +109,18 @@ def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
 
 def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
-    facts = _check(texts, options, launch)
-    jobs = [
-        (number, place) for number, text in enumerate(texts) for place in scanned_functions(text.module, options.kernel)
-    ]
+    options, known, facts = _check(texts, options, launch)
+    jobs = [*known.blocks]
     found: dict[tuple[int, int], Told] = {}
     processes, paths = processes_for(len(jobs), options.jobs, FEW_FUNCTIONS), _paths(texts)
     if processes == 1:
         for job in jobs:
             text = texts[job[0]]
-            told_here = _scanned(text.module, job[1], options, launch, text.machine)
+            told_here = _scanned(text.module, job, options, known, text.machine)
             found[job] = _certified(told_here, paths[job[0]], text.text, options)
     else:
         sent: _Sent = tuple((path, each.text, each.machine) for path, each in zip(paths, texts, strict=True))
-        service: Service[Job, Told] = Service(_serve, (sent, options, launch), lambda _: True, _death)
+        service: Service[Job, Told] = Service(_serve, (sent, options, known), lambda _: True, _death)
         with closing(run_jobs(jobs, processes, service)) as heard:
             for at, news, _ in heard:
                 found[jobs[at]] = news
@@ -100,10 +128,6 @@ def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFa
     for job in jobs:
         told[job[0]].append(found[job])
     return [_file(text, mine, facts) for text, mine in zip(texts, told, strict=True)]
-
-
-Job: TypeAlias = tuple[int, int]
-"""The number of a text, and of a function in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +147,13 @@ def _texts(name: str, options: ScanOptions) -> Iterator[ReadText]:
     if held is None:
         # What other processes read is this very text, whatever becomes of the file.
         held = [PtxText(text_of_file(name), "")]
+    launched = blocks_of_file(name)
     modules = [read_module(each.text, name) for each in held]
     texts = [each.text for each in held]
     machines = machine_of_file(name, texts, options.target, options.cubins, options.nvcc_arguments)
     for each, module, machine in zip(held, modules, machines, strict=True):
-        yield read_text(name, each.origin, each.text, module, machine)
+        found = read_text(name, each.origin, each.text, module, machine)
+        yield replace(found, launched=launched) if launched else found
 
 
 def read_text(name: str, origin: str, text: str, module: Module, machine: Machine) -> ReadText:
@@ -149,37 +175,44 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
     return listing, ""
 
 
-def _check(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> dict[Function, tuple[str, ...]]:
-    """What is given of each function to scan; refuses early what fits no kernel."""
-    functions = [function for text in texts for function in text.module.functions]
-    names = list(dict.fromkeys(each.name for each in functions if each.is_entry))
-    if options.kernel is not None and options.kernel not in names:
-        hint = nearest(options.kernel, names) or "there are " + ", ".join(names[:8])
-        hint = (hint + (", ..." if len(names) > 8 else "")) if names else "there are none"
-        raise SwzError("SWZ551", f"no kernel is called {visible(options.kernel)}", hint=hint)
+def _check(
+    texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts
+) -> tuple[ScanOptions, _Launch, dict[Function, tuple[str, ...]]]:
+    """The options and the launch with the names that the PTX has, and what is given of each function to
+    scan; refuses early what fits no kernel.
+    """
+    names = [each.name for text in texts for each in text.module.functions if each.is_entry]
+    if options.kernel is not None:
+        options = replace(options, kernel=wanted_kernels(options.kernel, names).names[0])
     wanted = [text.module.functions[each] for text in texts for each in scanned_functions(text.module, options.kernel)]
-    if message := unknown_names(launch.given, wanted):
+    given = with_whole_names(launch.given, wanted)
+    if message := unknown_names(given, wanted):
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
-    for each in wanted:
-        block_of_launch(each, launch.block)
-    return {each: facts_of(each, launch.given).applied for each in wanted}
+    blocks = Blocks(launch.block, tuple((wanted_kernels(text, names), shape) for text, shape in launch.named))
+    judged = {
+        (number, place): judged_block(text.module.functions[place], blocks, text.launched, text.name)
+        for number, text in enumerate(texts)
+        for place in scanned_functions(text.module, options.kernel)
+    }
+    return options, _Launch(judged, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
 
 
 def _scanned(
-    module: Module, place: int, options: ScanOptions, launch: LaunchFacts, machine: Listing | None
+    module: Module, job: Job, options: ScanOptions, launch: _Launch, machine: Listing | None
 ) -> tuple[ScannedAccess, ...]:
-    function = module.functions[place]
+    block = launch.blocks[job]
     return tuple(
         scan_function(
             module,
-            function,
-            launch.block,
+            module.functions[job[1]],
+            block.shape,
             options.target,
             launch.given,
             smem=launch.smem,
             machine=machine,
             suggest=options.suggest,
             trials=options.trials,
+            assumed=block.assumed,
         )
     )
 
@@ -224,17 +257,17 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
 # ---- other processes
 
 
-def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, launch: LaunchFacts) -> None:
+def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, launch: _Launch) -> None:
     """Scan the functions that come along the pipe."""
     modules: dict[int, Module] = {}
 
     def answer(job: Job) -> Told:
-        number, place = job
+        number = job[0]
         try:
             name, text, machine = texts[number]
             if number not in modules:
                 modules[number] = read_module(text, name)
-            return _certified(_scanned(modules[number], place, options, launch, machine), name, text, options)
+            return _certified(_scanned(modules[number], job, options, launch, machine), name, text, options)
         except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
             return Fault(fault(error), is_ours=True)
 

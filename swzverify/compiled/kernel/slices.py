@@ -362,7 +362,8 @@ class Slices(Unknowns):
             case FloatImmediate(bits, its_width):
                 return const(bits, width) if its_width == width else None
             case SpecialRegister(name):
-                return special(name, width, self.block, self.leaves) if width > 1 else None
+                grid = self.arguments.grid
+                return special(name, width, self.block, self.leaves, grid) if width > 1 else None
             case SymbolRef():
                 return self.symbols.address(operand, width) if width > 1 else None
             case Negated(inner):

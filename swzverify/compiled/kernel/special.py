@@ -1,7 +1,8 @@
 """Special registers as expressions.
 
 Registers of the grid and of the cluster are unknowns of the launch. They are below the limits of
-the hardware, and `launch_facts` relates them to one another.
+the hardware, and `launch_facts` relates them to one another. A grid that is given makes `%nctaid`
+numbers, and bounds the other registers of the grid.
 
 Source: PTX ISA, Special Registers.
 """
@@ -10,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import prod
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import bit_not, is_zero, less, shift_left, sub, widened
 from swzverify.compiled.kernel.leaves import Leaves
-from swzverify.hardware import MOST_BLOCK_EXTENTS, TARGETS
+from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_GRID_EXTENTS, TARGETS
 from swzverify.ir.expr import Expr, Var, const, negation
 
 BlockShape = tuple[int, int, int]
@@ -23,8 +25,6 @@ MOST_WARPS: Final = 64
 
 Source: CUDA Programming Guide 13, 5.1.3, table 31.
 """
-_GRID_MOST: Final = {"x": (1 << 31) - 1, "y": 65535, "z": 65535}
-"""Blocks of a grid along each axis. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
 _CLUSTER_MOST: Final = 16
 """Blocks of a cluster, where a kernel allows a size that is not portable.
 
@@ -51,18 +51,27 @@ _NOT_ABOVE: Final = [
 ]
 """Registers of which the first is at most the second one: a cluster has one block or more."""
 _LIMITS: Final = {
-    **{name: _CLUSTER_MOST if name.startswith("cluster_") else _GRID_MOST[axis] for name, axis in _PLACES.items()},
+    **{
+        name: _CLUSTER_MOST if name.startswith("cluster_") else MOST_GRID_EXTENTS[axis]
+        for name, axis in _PLACES.items()
+    },
     "cluster_ctarank": _CLUSTER_MOST,
 }
 """What the registers of a block's place are below."""
 _LIMITS.update({extent: _LIMITS[place] + 1 for place, extent in _EXTENTS.items()})
 _LIMITS.update(dict.fromkeys(("total_smem_size", "aggr_smem_size", "dynamic_smem_size"), _MOST_SHARED + 1))
 _LIMITS["nwarpid"] = MOST_WARPS + 1
-_OF_LAUNCH: Final = re.compile(r"is_explicit_cluster|nsmid|gridid|envreg\d+")
+_OF_LAUNCH: Final = re.compile(
+    r"is_explicit_cluster|nsmid|gridid|current_graph_exec|envreg\d+|reserved_smem_offset_(?:begin|end|cap|[01])"
+)
+_WIDE: Final = frozenset({"%gridid", "%current_graph_exec"})
+"""The registers of the launch that have 64 bits."""
 _COORDINATE: Final = re.compile(r"%(n?tid)\.([xyz])")
 
 
-def special(name: str, width: int, block: BlockShape | None, leaves: Leaves) -> Expr | None:
+def special(
+    name: str, width: int, block: BlockShape | None, leaves: Leaves, grid: BlockShape | None = None
+) -> Expr | None:
     """The value of a special register, as so many bits; None where it may change from read to read.
 
     >>> special("%ntid.x", 32, (64, 1, 1), Leaves()).value
@@ -70,14 +79,28 @@ def special(name: str, width: int, block: BlockShape | None, leaves: Leaves) -> 
     """
     if found := _COORDINATE.fullmatch(name):
         return widened(_coordinate(found[1], found[2], block, leaves), width)
-    if (limit := _LIMITS.get(name[1:])) is not None or _OF_LAUNCH.fullmatch(name[1:]):
-        inner = 64 if name == "%gridid" else 32
+    if (limit := _limit(name[1:], grid)) is not None or _OF_LAUNCH.fullmatch(name[1:]):
+        if grid is not None and name[1:-1] == "nctaid.":
+            return const(grid["xyz".index(name[-1])], width)
+        if limit == 1:
+            return const(0, width)
+        inner = 64 if name in _WIDE else 32
         return widened(leaves.uniform(name[1:], inner, name, limit=limit), width)
     if name == "%laneid":
         return widened(leaves.lane("laneid", 32), width)
     if name.startswith("%lanemask_"):
         return widened(_mask(name[len("%lanemask_") :], leaves), width)
     return None
+
+
+def _limit(name: str, grid: BlockShape | None) -> int | None:
+    """What a register of the launch is below; None for one that has no limit, or is none of the launch."""
+    limit = _LIMITS.get(name)
+    if grid is None or limit is None or not is_of_grid(name):
+        return limit
+    blocks = grid["xyz".index(name[-1])] if name[-2] == "." else prod(grid)
+    # A place is below the blocks of the grid, and an extent is at most as many.
+    return min(limit, blocks if is_place(name) else blocks + 1)
 
 
 def is_place(name: str) -> bool:

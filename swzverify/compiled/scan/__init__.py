@@ -1,6 +1,7 @@
 """Scanning compiled kernels: a verdict, or a reason, for every access to shared memory.
 
-`scan_module` is the way in. `given` is what the user says of parameters, `split` sorts an address's
+`scan_module` is the way in. `given` is what the user says of parameters, `launch` of blocks and
+grids, `named` which kernels are meant. `split` sorts an address's
 terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
 `octets` for the octet rule, `mixed` and `data` for the rest. `cost_goal` writes an access as the
 cost that the prover's engines decide, `price` says what warps cost, in plain numbers. `claims` are
@@ -11,19 +12,32 @@ finds the machine instructions of an access, and `on_chip` what they cost. Impor
 `prover`, `ptx`, `sass`, `hardware`, `ir` and `errors`.
 """
 
+from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
 from swzverify.compiled.scan.decide import ScannedAccess, scan_function, scan_module, scanned_functions
-from swzverify.compiled.scan.given import MOST_ALIGN, NOTHING_GIVEN, Given, block_of_launch, facts_of, unknown_names
+from swzverify.compiled.scan.given import (
+    MOST_ALIGN,
+    NOTHING_GIVEN,
+    Given,
+    facts_of,
+    unknown_names,
+    with_whole_names,
+)
 from swzverify.compiled.scan.joined import Relation
+from swzverify.compiled.scan.launch import Blocks, JudgedBlock, block_of_launch, block_shape, grid_shape, judged_block
+from swzverify.compiled.scan.named import wanted_kernels
 from swzverify.compiled.scan.on_chip import OnChip
 from swzverify.compiled.scan.verdict import LaneRow, Verdict
 
 __all__ = [
     "MOST_ALIGN",
     "NOTHING_GIVEN",
+    "BlockShape",
+    "Blocks",
     "Claim",
     "ClaimVerdict",
     "Given",
+    "JudgedBlock",
     "LaneRow",
     "OnChip",
     "Relation",
@@ -32,9 +46,14 @@ __all__ = [
     "Witness",
     "WitnessLane",
     "block_of_launch",
+    "block_shape",
     "facts_of",
+    "grid_shape",
+    "judged_block",
     "scan_function",
     "scan_module",
     "scanned_functions",
     "unknown_names",
+    "wanted_kernels",
+    "with_whole_names",
 ]

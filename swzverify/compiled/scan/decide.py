@@ -22,11 +22,13 @@ from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.claims import claims_on
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
-from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of, with_alignment
+from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
 from swzverify.compiled.scan.mixed import mixed
 from swzverify.compiled.scan.octets import octets
 from swzverify.compiled.scan.on_chip import OnChip, on_chip
+from swzverify.compiled.scan.one_block import for_one_block
 from swzverify.compiled.scan.price import DisagreementError, block_of
 from swzverify.compiled.scan.question import Question, in_each_place
 from swzverify.compiled.scan.spell import spell
@@ -77,6 +79,8 @@ class ScannedAccess:
         cures: The changes of its array that were proved to free it.
         certificate: The id of the certificate of a free access.
         no_certificate: Why there is no certificate.
+        assumed_block: The one of the assumptions that says where the block comes from, if neither the
+            user nor `.reqntid` gives it.
     """
 
     kernel: str
@@ -98,6 +102,7 @@ class ScannedAccess:
     cures: tuple[Cure, ...] = ()
     certificate: str = ""
     no_certificate: str = ""
+    assumed_block: str = ""
 
     def claim(self, kind: str) -> Claim:
         """What is said of a claim of the registry `compiled/kinds.py`."""
@@ -184,11 +189,13 @@ def scan_function(
     *,
     suggest: bool = False,
     trials: int | None = None,
+    assumed: str = "",
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
     With machine code, each has the machine instructions that it became, too. `suggest` searches for
-    changes that free conflicts. At most `trials` launches are tried, `MOST_LAUNCHES` without a number.
+    changes that free conflicts. At most `trials` launches are tried, `MOST_LAUNCHES` without a number. If
+    the block is an assumption, `assumed` has its words, which then stand at each verdict.
 
     Raises:
         SwzError: SWZ551 or SWZ552 for `given`; SWZ555 for a block that the function does not allow.
@@ -204,16 +211,18 @@ def scan_function(
     """
     block = block_of_launch(function, block)
     judge, asker = _Judge(block, target), Asker(*_CLAIMS)
+    assumptions = (assumed,) if assumed else ()
     module, aligned = with_alignment(module, given)
     facts = replace(facts_of(function, given), aligned=aligned)
     found: list[ScannedAccess] = []
-    both = [
-        judged(access, lambda each: judge.safely(facts.on(each)))
-        for access in accesses(module, function, block, facts.arguments)
-    ]
+
+    def decide(access: KernelAccess) -> Decision:
+        return judge.safely(facts.on(access))
+
+    both = [judged(access, decide) for access in accesses(module, function, block, facts.arguments)]
     read = [access for access, _ in both]
     kernel = Kernel(module, function, block, target, facts, smem, trials)
-    decisions = tried(kernel, read, [decision for _, decision in both])
+    decisions = for_one_block(kernel, tried(kernel, read, [decision for _, decision in both]), decide)
     code = _code_of(function, machine)
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
@@ -234,14 +243,15 @@ def scan_function(
                 address,
                 decision,
                 access.calls,
-                (*facts.texts_on(access), *decision.assumes),
+                (*assumptions, *facts.texts_on(access), *decision.assumes),
                 block,
                 _said(access, decision, block, facts),
-                of_claims,
+                tuple(replace(each, assumptions=(*assumptions, *each.assumptions)) for each in of_claims),
                 chip,
                 tuple(loop.line for loop in access.loops),
                 access.sure is TRUE and not access.loops,
                 helped if chip is None or chip.decision is decision else (),
+                assumed_block=assumed,
             )
         )
     return found
@@ -275,7 +285,7 @@ def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, fa
     if access.assumes:
         return Written(reason="a spec does not say that divisions have a result")
     if facts.texts_on(access):
-        return Written(reason="parameters, or how an array begins, are given")
+        return Written(reason="parameters, the grid, or how an array begins, are given")
     if access.merging.of_words is not False:
         return Written(reason="a spec has no atomic that adds 1 without a result")
     if decision.is_of_source:

@@ -12,15 +12,14 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 from typing import Final
 
 from swzverify.compiled.kernel import Arguments, Field, KernelAccess, Kind, Leaf, parameter_variable
 from swzverify.compiled.kernel.arithmetic import either
-from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
+from swzverify.core.demangle import demangled
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError, nearest
 from swzverify.ir import integers
@@ -42,15 +41,17 @@ MOST_ALIGN: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What is given of a kernel's parameters.
+    """What is given of a kernel's launches.
 
     `parameters` are texts such as `lda=128`, and `assumptions` are C conditions such as `lda % 32 == 0`.
-    Dynamic shared memory starts at a multiple of `smem_align` bytes, a power of two.
+    Dynamic shared memory starts at a multiple of `smem_align` bytes, a power of two. `grid` has the blocks
+    of every launch along x, y and z.
     """
 
     parameters: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     smem_align: int | None = None
+    grid: tuple[int, int, int] | None = None
 
 
 NOTHING_GIVEN: Final = Given()
@@ -159,41 +160,27 @@ def facts_of(function: Function, given: Given) -> Facts:
             part = f"+{field.offset}:{field.size}" if "+" in text.partition("=")[0] else ""
             settings.append(f"{name}{part} = {field.value}")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
-    arguments = Arguments(known, frozenset(each.name for found in read.values() for each in found.values()))
+    if given.grid is not None:
+        cluster = function.tuning.cluster or (1, 1, 1)
+        if any(blocks % of for blocks, of in zip(given.grid, cluster, strict=True) if of):
+            message = f"a grid of {given.grid} blocks does not consist of clusters of {cluster}"
+            hint = f"kernel {demangled(function.name).short} runs in whole clusters (.reqnctapercluster): --kernel"
+            raise SwzError("SWZ552", message, hint=hint)
+        settings.append(f"the grid has {','.join(map(str, given.grid))} blocks")
+    whole = frozenset(each.name for found in read.values() for each in found.values())
+    arguments = Arguments(known, whole, given.grid)
     return Facts(arguments, tuple(settings), tuple(_groups(read, function, arguments)))
 
 
-def block_of_launch(function: Function, block: BlockShape | None) -> BlockShape | None:
-    """The block that a function is judged with: what it requires, else the one that the user gives.
-
-    Raises:
-        SwzError: SWZ555 for a block with more threads than the function allows.
-
-    >>> from swzverify.compiled.ptx import read_module
-    >>> module = read_module(".version 8.0 .target sm_90 .entry k() .reqntid 64 { ret; }", "k.ptx")
-    >>> block_of_launch(module.functions[0], (32, 1, 1))
-    (64, 1, 1)
-    """
-    # A kernel that requires a shape runs with no other.
-    if function.required_threads is not None or block is None:
-        return function.required_threads
-    most = function.most_threads
-    if most is not None and prod(block) > most:
-        shown, extents = (", ".join(map(str, each)) for each in (block, function.tuning.max_threads or ()))
-        message = (
-            f"block ({shown}) has {prod(block)} threads; kernel {function.name} allows {most} (.maxntid {extents})"
-        )
-        raise SwzError("SWZ555", message, hint="give a smaller block, or the kernel that this block is for")
-    return block
-
-
 def named(text: str, function: Function) -> Parameter | None:
-    """The parameter that a name or a number means; None where the function has no such one."""
+    """The parameter that a name or a number means; None where the function has no such one. nvcc puts the
+    kernel's name before those of its parameters, which may be left out.
+    """
     found = function.parameter(text)
     number = _NUMBERED.fullmatch(text)
     if found is None and number is not None and int(number[1]) < len(function.parameters):
         found = function.parameters[int(number[1])]
-    return found
+    return found or (None if number else function.parameter(f"{function.name}_{text}"))
 
 
 def _setting(text: str, function: Function) -> tuple[str, Field] | None:
@@ -301,7 +288,7 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
     except OutOfClockError as error:
         raise SwzError("SWZ552", f"{_quoted(texts)}: {error}", hint="nothing is known of the conditions") from error
     if found.answer is Answer.EMPTY:
-        message = f"no values of the parameters of {function.name} fulfil {_quoted(texts)}"
+        message = f"no values of the parameters of {demangled(function.name).short} fulfil {_quoted(texts)}"
         raise SwzError("SWZ552", message, hint="nothing can be said of a launch that cannot be: mend a condition")
     if found.answer is not Answer.HOLDS:
         message = f"whether some values fulfil {_quoted(texts)} is not decided within the budget"
@@ -325,13 +312,40 @@ def _quoted(texts: tuple[str, ...]) -> str:
     return " and ".join(map(repr, texts))
 
 
+def with_whole_names(given: Given, functions: list[Function]) -> Given:
+    """What is given, with the whole name of a parameter for the beginning of one, where no kernel has a
+    parameter of that name, and one name alone begins so.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> module = read_module(".version 8.0 .target sm_90 .address_size 64 .entry k(.param .u32 pitch) { ret; }", "k")
+    >>> with_whole_names(Given(("pi=33",), ("pi % 2 == 1",)), [*module.functions])
+    Given(parameters=('pitch=33',), assumptions=('pitch % 2 == 1',), smem_align=None, grid=None)
+    """
+    kernels = [each for each in functions if each.is_entry]
+    known = {each.name for kernel in kernels for each in kernel.parameters}
+    for name in {name for _, name in _wanted_names(given)}:
+        whole = [each for each in known if name and each.startswith(name)]
+        if len(whole) == 1 and not any(named(name, kernel) for kernel in kernels):
+            word = re.compile(rf"(?<![\w$%.]){re.escape(name)}(?![\w$%.])", re.ASCII)
+            parameters, assumptions = (
+                tuple(word.sub(lambda _, to=whole[0]: to, each, count) for each in texts)
+                for texts, count in ((given.parameters, 1), (given.assumptions, 0))
+            )
+            given = replace(given, parameters=parameters, assumptions=assumptions)
+    return given
+
+
+def _wanted_names(given: Given) -> list[tuple[str, str]]:
+    """Each text with the names of parameters in it."""
+    found = [(text, text.partition("=")[0].partition("+")[0]) for text in given.parameters]
+    return found + [(text, name) for text in given.assumptions for name in sorted(parse(text).names)]
+
+
 def unknown_names(given: Given, functions: list[Function]) -> str:
     """A sentence on the first text whose parameters no kernel has; empty if there is none."""
     kernels = [each for each in functions if each.is_entry]
     known = list(dict.fromkeys(each.name for kernel in kernels for each in kernel.parameters))
-    wanted = [(text, text.partition("=")[0].partition("+")[0]) for text in given.parameters]
-    wanted += [(text, name) for text in given.assumptions for name in sorted(parse(text).names)]
-    for text, name in wanted:
+    for text, name in _wanted_names(given):
         if not any(named(name, kernel) for kernel in kernels):
             hint = nearest(name, known) or f"there are {', '.join(known[:8])}" + (", ..." if len(known) > 8 else "")
             return f"{text!r}: no kernel has a parameter {name}; {hint if known else 'there are none'}"

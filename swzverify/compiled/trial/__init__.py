@@ -14,9 +14,9 @@ a pointer names returns, and has no barrier that others wait at. Warps run in
 one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
-from swzverify.compiled.trial.launch import Launch, Launcher
+from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
 from swzverify.compiled.trial.search import Search
 from swzverify.compiled.trial.seen import Seen
 
-__all__ = ["Launch", "Launcher", "Search", "Seen", "Trial", "run", "run_all"]
+__all__ = ["ONE_BLOCK", "Launch", "Launcher", "Search", "Seen", "Trial", "run", "run_all"]

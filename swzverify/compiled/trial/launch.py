@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
@@ -16,7 +16,7 @@ import numpy as np
 
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.ptx import Function
+from swzverify.compiled.ptx import Function, Operand, SpecialRegister
 from swzverify.compiled.trial.fields import FLOATS, compared_in, fields
 from swzverify.compiled.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
 from swzverify.ir.evaluate import evaluate
@@ -32,6 +32,7 @@ GRID: Final = (4096, 4, 4)
 ONE_BLOCK: Final = (1, 1, 1)
 """The grid of the other launches: its only block also does what the last block of a grid does."""
 SEED: Final = 20_261_123
+_EXTENTS: Final = ("%nctaid.", "%nclusterid.")
 _POOL_STEP: Final = 4 * 65_537
 
 
@@ -158,21 +159,25 @@ class Launcher:
         self._arguments, self._conditions = arguments, conditions
         self._fields = fields(function)
         self._compared = compared_in(function)
+        self._reads_grid = any(_is_extent(operand) for each in function.instructions for operand in each.operands)
         every = [each for found in self._fields.values() for each in found]
         self.pointers = sum(each.is_pointer for each in every)
         self.reals = sum(each.is_real and not each.is_pointer for each in every)
         self.numbers = len(every) - self.pointers - self.reals
 
     def launch(self, plan: Plan, number: int) -> Launch | None:
-        """The launch of a plan.
+        """The launch of a plan, in the grid that is given if there is one.
 
         None if a condition does not hold, or if there are more pointers than buffers.
         """
+        if (grid := self._arguments.grid) is not None:
+            x, y, z = (at % blocks for at, blocks in zip(plan.place, grid, strict=True))
+            plan = replace(plan, grid=grid, place=(x, y, z))
         made = self._made(plan)
         if made.pointers > MOST_BUFFERS or not all(_holds(each, made.values) for each in self._conditions):
             return None
         buffers = tuple(plan.buffer(at, self._compared) for at in range(made.pointers))
-        words = made.words(plan)
+        words = made.words(plan, self._reads_grid)
         return Launch(plan.grid, self.block, plan.place, self._dynamic_bytes, made.values, buffers, words, number)
 
     def _made(self, plan: Plan) -> _Made:
@@ -210,11 +215,13 @@ class _Made:
     pointers: int = 0
     reals: int = 0
 
-    def words(self, plan: Plan) -> str:
-        """What the launch is given, for people."""
+    def words(self, plan: Plan, reads_grid: bool) -> str:
+        """What the launch is given, for people; the grid's extents where the kernel reads them."""
         parts = [f"{name} = {value}" for name, value in self.numbers.items()]
         if plan.grid == ONE_BLOCK:
             parts.append("a grid of one block")
+        elif reads_grid:
+            parts.append(f"a grid of {','.join(map(str, plan.grid))} blocks")
         if any(plan.place):
             parts.append(f"block {plan.place} of the grid")
         if self.pointers:
@@ -251,6 +258,10 @@ def _drawn(draw: np.random.Generator, numbers: Sequence[int], count: int) -> Byt
     octets = draw.choice(np.array([each & 255 for each in numbers], dtype=np.uint8), (count, 4))
     words[1::2] = octets.view(np.uint32)[1::2, 0]
     return words.view(np.uint8)
+
+
+def _is_extent(operand: Operand) -> bool:
+    return isinstance(operand, SpecialRegister) and operand.name.startswith(_EXTENTS)
 
 
 def _holds(condition: Expr, values: Mapping[str, bytes]) -> bool:

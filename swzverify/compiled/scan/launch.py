@@ -1,0 +1,140 @@
+"""The shapes that launches have: the block with which each kernel is judged, and the grid.
+
+A kernel with `.reqntid` runs with no other block. `.maxntid` bounds the threads of a block, and
+says nothing of its shape: where no block is given, its numbers are an assumption, which the report
+states.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from types import MappingProxyType
+from typing import Final
+
+from swzverify.compiled.binaries import LaunchedBlock
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import Function
+from swzverify.compiled.scan.named import Wanted
+from swzverify.core.demangle import demangled
+from swzverify.errors import SwzError
+from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS, MOST_GRID_EXTENTS
+
+_HINT: Final = "give a smaller block, or name the kernel that this block is for: --block KERNEL=X,Y,Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The blocks that the user gives: one for `every` kernel, and those of the kernels that a name or a
+    glob means. Of several that mean a kernel the last one counts.
+    """
+
+    every: BlockShape | None = None
+    named: tuple[tuple[Wanted, BlockShape], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBlock:
+    """The block that a kernel is judged with, None if it is not known; `assumed` says where it comes from
+    if neither the user nor `.reqntid` gives it.
+    """
+
+    shape: BlockShape | None
+    assumed: str = ""
+
+
+def block_shape(extents: Sequence[int]) -> BlockShape | None:
+    """One to three numbers as a block, 1 for each that is left out; None if no block has this shape.
+
+    >>> block_shape((32, 8)), block_shape((1, 1, 65))
+    ((32, 8, 1), None)
+    """
+    shape = _shape(extents, MOST_BLOCK_EXTENTS)
+    return shape if shape is not None and prod(shape) <= MOST_BLOCK_THREADS else None
+
+
+def grid_shape(extents: Sequence[int]) -> BlockShape | None:
+    """One to three numbers as a grid, 1 for each that is left out; None if no grid has this shape.
+
+    >>> grid_shape((4096,)), grid_shape((1, 65536))
+    ((4096, 1, 1), None)
+    """
+    return _shape(extents, MOST_GRID_EXTENTS)
+
+
+def _shape(extents: Sequence[int], most: Mapping[str, int]) -> BlockShape | None:
+    if not 1 <= len(extents) <= len(most):
+        return None
+    x, y, z = (*extents, 1, 1)[: len(most)]
+    return (x, y, z) if 1 <= x <= most["x"] and 1 <= y <= most["y"] and 1 <= z <= most["z"] else None
+
+
+def judged_block(
+    function: Function, blocks: Blocks, launched: Mapping[str, LaunchedBlock] = MappingProxyType({}), file: str = ""
+) -> JudgedBlock:
+    """The block that a function is judged with: `.reqntid`, else the one that the user gives, else that of
+    its launches in the source file, else the numbers of `.maxntid`.
+
+    A block that a glob gives does not count for a kernel that does not allow it.
+
+    Errors: SWZ555 for another block that the kernel does not allow.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> module = read_module(".version 8.0 .target sm_90 .entry k() .maxntid 384 { ret; }", "k.ptx")
+    >>> judged_block(module.functions[0], Blocks())
+    JudgedBlock(shape=(384, 1, 1), assumed='blocks of 384,1,1 threads, from .maxntid')
+    """
+    for wanted, shape in reversed(blocks.named):
+        if function.is_entry and function.name in wanted.names:
+            refusal = _refusal(function, shape)
+            if not refusal:
+                return JudgedBlock(shape)
+            if not wanted.is_glob:
+                raise SwzError("SWZ555", refusal, hint="leave out the block of this kernel, or give it another one")
+    found = block_of_launch(function, blocks.every)
+    if found is None and function.is_entry:
+        source = launched.get(demangled(function.name).short.partition("<")[0])
+        if source is not None and (shape := block_shape(source.extents)) and not _refusal(function, shape):
+            return _assumed(shape, f"line {source.line} of {os.path.basename(file)}")
+        if (most := function.tuning.max_threads) is not None and (shape := block_shape(most)):
+            return _assumed(shape, ".maxntid")
+    return JudgedBlock(found)
+
+
+def _assumed(shape: BlockShape, origin: str) -> JudgedBlock:
+    return JudgedBlock(shape, f"blocks of {','.join(map(str, shape))} threads, from {origin}")
+
+
+def block_of_launch(function: Function, block: BlockShape | None) -> BlockShape | None:
+    """The block that a function is judged with: what it requires, else the one that is given.
+
+    Errors: SWZ555 for a block with more threads than the function allows.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> module = read_module(".version 8.0 .target sm_90 .entry k() .reqntid 64 { ret; }", "k.ptx")
+    >>> block_of_launch(module.functions[0], (32, 1, 1))
+    (64, 1, 1)
+    """
+    # A kernel that requires a shape runs with no other.
+    if function.required_threads is not None or block is None:
+        return function.required_threads
+    if refusal := _refusal(function, block):
+        raise SwzError("SWZ555", refusal, hint=_HINT)
+    return block
+
+
+def _refusal(function: Function, shape: BlockShape) -> str:
+    """Why a kernel does not run with a block; empty if nothing in the text says so."""
+    name, required, most = demangled(function.name).short, function.required_threads, function.most_threads
+    if required is not None and required != shape:
+        return f"block {_words(shape)}: kernel {name} runs with blocks of {_words(required)} (.reqntid) only"
+    if most is not None and prod(shape) > most:
+        extents = _words(function.tuning.max_threads or ())[1:-1]
+        return f"block {_words(shape)} has {prod(shape)} threads; kernel {name} allows {most} (.maxntid {extents})"
+    return ""
+
+
+def _words(extents: Sequence[int]) -> str:
+    return f"({', '.join(map(str, extents))})"
