@@ -21,6 +21,7 @@ from swzverify.ir.expr import (
     Var,
     apply_binary,
     apply_comparison,
+    operands,
     postorder,
     to_signed,
 )
@@ -65,11 +66,15 @@ def evaluate(root: Expr, point: Mapping[str, int]) -> int:
 def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]]) -> tuple[NDArray[np.int64], ...]:
     """The unsigned values of several expressions over arrays that broadcast against each other.
 
-    Widths up to 63 bits fit the int64 result; 64-bit intermediates wrap as they should.
+    Widths up to 63 bits fit the int64 result; 64-bit intermediates wrap as they should. Arrays are
+    let go after their last use: of thousands of parts few are needed at a time.
     """
     value: dict[Expr, Unsigned] = {}
+    nodes = postorder(*roots)
+    users = {operand: node for node in nodes for operand in operands(node)}
+    users.update(dict.fromkeys(roots))
     with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
-        for node in postorder(*roots):
+        for node in nodes:
             if node.width > MAX_ARRAY_WIDTH:
                 raise ValueError(f"numpy evaluates at most {MAX_ARRAY_WIDTH} bits, not {node.width}")
             match node:
@@ -85,16 +90,21 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
                     value[node] = _reduce(value[operand] >> np.uint64(low), width)
                 case Extend(operand, width, signed):
                     inner = value[operand]
-                    value[node] = _reduce(_signed(inner, operand.width).astype(np.uint64), width) if signed else inner
+                    value[node] = _reduce(_signed(inner, operand.width).view(np.uint64), width) if signed else inner
                 case Ite(condition, then, otherwise):
                     value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
                 case _:
                     assert_never(node)
+            for operand in operands(node):
+                if users[operand] is node:
+                    value.pop(operand, None)
     return tuple(value[root].astype(np.int64) for root in roots)
 
 
 def _reduce(value: Unsigned, width: int) -> Unsigned:
-    return value & np.uint64((1 << width) - 1)
+    """The low bits of an array that nobody else has: it is written to, which takes half the time."""
+    mask = np.uint64((1 << width) - 1)
+    return np.bitwise_and(value, mask, out=value) if value.ndim else value & mask
 
 
 def _signed(value: Unsigned, width: int) -> NDArray[np.int64]:

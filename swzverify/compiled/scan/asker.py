@@ -18,8 +18,7 @@ from swzverify.prover.panel import FOLDING, Panel
 Possible: TypeAlias = Callable[[Expr], Finding]
 """Asks the SMT engine whether a condition can hold."""
 BUDGET: Final = 4_000_000
-"""Z3's budget for one question."""
-
+"""Z3's budget for one question on a cost."""
 
 PARTS: Final = 400
 """Parts of a question that takes one share of the budget where it is not decided; of larger ones Z3
@@ -37,15 +36,15 @@ class OutOfClockError(Exception):
 class Asker:
     """Sends the solver queries of one function.
 
-    At most `most_open` queries may use the full budget, fewer if they are large. Each later query gets
-    1 / `share` of it, and large ones are not sent.
+    Each query has a budget of the solver's steps. At most `most_open` queries may use all of it, fewer if
+    they are large. Each later query gets 1 / `share` of it, and large ones are not sent.
 
     >>> Asker(most_open=1, share=2).possible(FALSE).answer.value
     'empty'
     """
 
-    def __init__(self, most_open: int, share: int) -> None:
-        self._panel, self._small = Panel(Options(rlimit=BUDGET)), Panel(Options(rlimit=BUDGET // share))
+    def __init__(self, most_open: int, share: int, budget: int = BUDGET) -> None:
+        self._panel, self._small = Panel(Options(rlimit=budget)), Panel(Options(rlimit=budget // share))
         self._left = most_open
         self._asked: dict[Expr, Finding] = {}
         self._proved: dict[Cost | GatherCost, Finding] = {}

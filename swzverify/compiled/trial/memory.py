@@ -29,6 +29,9 @@ BUFFER_BASE: Final = 16 << 40
 BUFFER_STEP: Final = 1 << 40
 
 
+_NEVER: Final = -1
+"""When a byte was written of which nothing is known."""
+_MOST_FORGOTTEN: Final = 127
 MOST_BYTES: Final = 1 << 27
 """Bytes of all regions of one block, with those of each thread."""
 
@@ -92,7 +95,10 @@ class Memory:
         lengths = [bytes_of([each], threads) for each in first]
         self._places = np.cumsum([0, *lengths], dtype=np.int64)[:-1]
         self._bytes = np.zeros((len(ordered), self._length), dtype=np.uint8)
-        self._known = np.ones((len(ordered), self._length), dtype=np.bool_)
+        # A byte is known if it was written, or there at the begin, since its block forgot all bytes:
+        # by zeros and by counting, pages that nobody reads or writes are never touched.
+        self._written = np.zeros((len(ordered), self._length), dtype=np.int8)
+        self._forgotten = np.zeros(len(ordered), dtype=np.int8)
         for mine, regions in zip(self._bytes, ordered, strict=True):
             for each, place in zip(regions, self._places.tolist(), strict=True):
                 if each.data is not None:
@@ -101,7 +107,8 @@ class Memory:
     def of_block(self, block: int) -> Memory:
         """The memory of one block alone: the same bytes, not a copy."""
         found = copy(self)
-        found._bytes, found._known = self._bytes[block : block + 1], self._known[block : block + 1]
+        mine = slice(block, block + 1)
+        found._bytes, found._written, found._forgotten = self._bytes[mine], self._written[mine], self._forgotten[mine]
         return found
 
     def load(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Mask]:
@@ -113,14 +120,15 @@ class Memory:
         block, at = self._at(addresses, threads, width_bytes)
         raw = np.zeros((len(at), 8), dtype=np.uint8)
         raw[:, :width_bytes] = self._bytes[block, at]
-        return raw.view(np.int64).reshape(-1), np.all(self._known[block, at], axis=1, keepdims=True).reshape(-1)
+        known = self._written[block, at] >= self._forgotten[block]
+        return raw.view(np.int64).reshape(-1), np.all(known, axis=1)
 
     def store(self, addresses: Array, threads: Array, width_bytes: int, values: Array, known: Mask) -> None:
         """Write words; of lanes with one address the last one stays. Errors as in `load`."""
         block, at = self._at(addresses, threads, width_bytes)
         raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
         self._bytes[block, at] = raw[:, :width_bytes]
-        self._known[block, at] = known[:, None]
+        self._written[block, at] = np.where(known[:, None], self._forgotten[block], _NEVER)
 
     def check(self, addresses: Array, threads: Array, width_bytes: int) -> None:
         """Raise the error that `load` would raise, or one for an address that is not a multiple of the width."""
@@ -131,7 +139,11 @@ class Memory:
 
     def forget(self, threads: Array) -> None:
         """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
-        self._known[np.unique(threads // self._threads)] = False
+        for block in np.unique(threads // self._threads):
+            if self._forgotten[block] == _MOST_FORGOTTEN:
+                self._written[block], self._forgotten[block] = _NEVER, 0
+            else:
+                self._forgotten[block] += 1
 
     def _at(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Array]:
         """The block of each thread, as a column, and the places of the bytes of its word."""
