@@ -6,7 +6,7 @@ part only. With the parts apart, the high one can be separated, and the low one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from swzverify.engines.obligations import Cost, Finding, Point, WarpCost
@@ -48,17 +48,17 @@ class Parts:
         return {name: value for name, value in point.items() if name not in parts} | whole
 
 
-def parts_of(goal: Cost, wide: int) -> Parts | None:
+def parts_of(goal: Cost, wide: int, whole: Collection[Var] = ()) -> Parts | None:
     """A cost with every variable of more than `wide` values in parts, so many low values that an
-    aligned step of the high part is one after which the cost repeats. None where there is no such
-    variable, or a lane's width is as much already.
+    aligned step of the high part is one after which the cost repeats. Those of `whole` stay as they
+    are. None where there is no such variable, or a lane's width is as much already.
     """
     row = goal.instruction
     count = turn_bytes(row) // row.width_bytes
     if count < 2:
         return None
     bits = count.bit_length() - 1
-    nodes = [node for node in goal.free if node.limit > wide and node.limit % count == 0]
+    nodes = [node for node in goal.free if node.limit > wide and node.limit % count == 0 and node not in whole]
     if not nodes:
         return None
     new: dict[Var, Expr] = {}
