@@ -71,8 +71,8 @@ def _cost(goal: Cost, source: Callable[[Arrays], Numbers] | None = None) -> Find
     def point_of(row: int) -> Point:
         return {name: int(array[row]) for name, array in free.items()}
 
-    sources = None if source is None else np.broadcast_to(source(arrays), (rows, LANES))
-    return judge_rows(NAME, goal, address, active, inside[:, 0], point_of, sources)
+    sources = () if source is None else (np.broadcast_to(source(arrays), (rows, LANES)),)
+    return judge_rows(NAME, goal, address, active, inside[:, 0], point_of, *sources)
 
 
 def _injective(goal: Injective) -> Finding:
