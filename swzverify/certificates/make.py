@@ -21,7 +21,7 @@ from swzrecheck.statement import Statement, check_names, write_statement
 from swzrecheck.vacuity import conditions_of
 from swzrecheck.witnesses import find_witness
 from swzverify.certificates.describe import describe
-from swzverify.claims import Claim, Coalesced
+from swzverify.claims import Aligned, Claim, Coalesced
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.listing_claim import ListingClaim
 from swzverify.engines import obligations as ob
@@ -83,6 +83,12 @@ def _stated(claim: Claim) -> tuple[st.Claim, Goals]:
             "no certificate can state this: it says that some warp instruction takes "
             f"exactly {claim.reaches} wavefronts, and certificates state bounds only",
             hint=f"claim `at_most: {claim.reaches}`, and `at_most: {claim.reaches - 1}` with `expect: refuted`",
+        )
+    if isinstance(claim, CostClaim | Aligned) and claim.access.source is not None:
+        raise SwzError(
+            "SWZ607",
+            "no certificate can state this: it says where a copy reads, and certificates state where it writes",
+            hint="leave `source` out of the access for a certificate that takes each octet to read one 128-byte line",
         )
     return checked(describe(claim))
 
@@ -178,7 +184,7 @@ def _presumed(goal: ob.Obligation) -> Expr:
             return domain.assumption
         case ob.Cost(domain, _, _, active):
             return conjunction([domain.assumption, active])
-        case ob.GatherCost(cost):
+        case ob.GatherCost(cost) | ob.CopyCost(cost):
             return conjunction([cost.domain.assumption, cost.active])
         case ob.Apart():
             return goal.condition

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.hardware import BANK_WORD_BYTES, BANKS, SECTOR_BYTES, Kind, evidence
+from swzverify.hardware import BANK_WORD_BYTES, BANKS, CHUNKS_PER_LINE, SECTOR_BYTES, Kind, evidence
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Expr, conjunction
 from swzverify.subjects import Access
@@ -30,6 +30,13 @@ def access_domain(access: Access, granule_bytes: int) -> Domain:
     It is about one lane at a time: an obligation on several lanes needs a copy of the unknowns for each.
     """
     return Domain(access.variables, access.lowered.assumption, access_enough(access, granule_bytes))
+
+
+def source_domain(access: Access, granule_bytes: int) -> Domain:
+    """The same, for what reads where the lanes of a copy read."""
+    place = access.source_origin.variable
+    nodes = access.variables if place is None else (*access.variables, place)
+    return Domain(nodes, access.lowered.assumption, access_enough(access, granule_bytes))
 
 
 def exists_active(access: Access) -> Expr:
@@ -57,15 +64,25 @@ def access_scope(access: Access, *, hardware: bool, base: bool = True) -> str:
     if hardware:
         text += f" on {access.target.name} ({evidence(access.target, access.instruction)})"
         if access.instruction.kind is Kind.CP_ASYNC:
-            text += ", with coalesced sources"  # the rule's own condition: semantics.md, section 7
+            text += f", {_sources(access)}"
     return text
 
 
+def _sources(access: Access) -> str:
+    """Where a copy reads, or the rule's own condition: semantics.md, section 7."""
+    if access.source is None:
+        lanes = access.instruction.group_lanes
+        who = "octet" if lanes == CHUNKS_PER_LINE else f"group of {lanes} lanes"
+        return f"assuming that each {who} reads one 128-byte line in order"
+    return f"sources at {access.source}, {base_text(access.source_base)}"
+
+
 def aligned_addresses(access: Access, point: Mapping[str, int]) -> list[int | None] | None:
-    """The lanes' addresses at a point; None where no lane is active or one is misaligned."""
-    found = [record.address_bytes for record in access.lanes_at(point)]
-    active = [address for address in found if address is not None]
-    return found if active and not any(address % access.instruction.width_bytes for address in active) else None
+    """The lanes' addresses at a point; None where no lane is active or one is misaligned, or its source."""
+    records = access.lanes_at(point)
+    used = [each for record in records for each in (record.address_bytes, record.source_bytes) if each is not None]
+    is_aligned = used and not any(address % access.instruction.width_bytes for address in used)
+    return [record.address_bytes for record in records] if is_aligned else None
 
 
 def lane_where(record: LaneRecord) -> str:
@@ -80,6 +97,8 @@ def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mappi
     """
     is_global = access.instruction.is_global
     rest = ("address", "sector") if is_global else ("address", "word", "bank")
+    if access.source is not None:
+        rest = (*rest, "source")
     unit_bytes = SECTOR_BYTES if is_global else BANK_WORD_BYTES
     in_tile = access.tile is not None and not is_global
     if in_tile:
@@ -93,6 +112,8 @@ def lane_table(access: Access, point: Mapping[str, int], note: str, marks: Mappi
         cells += (record.coord, record.offset_elements, address, unit) if in_tile else (address, unit)
         if not is_global:
             cells += (None if unit is None else unit % BANKS,)
+        if access.source is not None:
+            cells += (record.source_bytes,)
         rows.append(Row(cells, marks.get(record.lane, "")))
     free = {name: value for name, value in point.items() if name != LANE}
     return Counterexample(access.binding(free), note, ("lane", *own, *rest), tuple(rows))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table
+from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table, source_domain
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
@@ -17,6 +17,7 @@ from swzverify.claims.verdict import Counterexample
 from swzverify.engines.obligations import Always, Arrays, Truths
 from swzverify.ir.expr import BinaryOperator, binary, negation
 from swzverify.subjects import Access
+from swzverify.subjects.plain_access import sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,11 @@ class Aligned(Claim):
 
 
 def aligned_goals(access: Access, what: str = "") -> tuple[Goal, ...]:
-    """The obligation that no lane is misaligned; none where the width is one unit."""
-    return () if access.width_units == 1 else (Goal(aligned_goal(access), what),)
+    """The obligations that no lane is misaligned, and that no source of a copy is; none where the width
+    is one unit.
+    """
+    own = () if access.width_units == 1 else (Goal(aligned_goal(access), what),)
+    return own if access.source is None else (*own, Goal(source_goal(access), "source"))
 
 
 @lru_cache(maxsize=512)
@@ -70,8 +74,22 @@ def aligned_goal(access: Access) -> Always:
     return Always(access_domain(access, access.instruction.width_bytes), holds, definition)
 
 
+@lru_cache(maxsize=512)
+def source_goal(access: Access) -> Always:
+    """What a copy reads begins at a multiple of its width."""
+    width, source = access.instruction.width_bytes, access.lowered.source
+    assert source is not None  # noqa: S101 - who asks has looked
+    holds = binary(BinaryOperator.OR, negation(access.lowered.active), multiple(source, width))
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        assumed, active, *_ = access.definition(arrays)
+        return assumed & active, sources(access, arrays) % width == 0
+
+    return Always(source_domain(access, width), holds, definition)
+
+
 def misaligned(access: Access, point: Mapping[str, int]) -> Counterexample | None:
-    """The lanes whose address is no multiple of the width; None when there is none."""
+    """The lanes whose address, or what they read, is no multiple of the width; None when there is none."""
     if not access.assumed_at(point):
         return None
     width, records = access.instruction.width_bytes, access.lanes_at(point)
@@ -79,6 +97,8 @@ def misaligned(access: Access, point: Mapping[str, int]) -> Counterexample | Non
     if not marks:
         return None
     record = records[min(marks)]
-    where = f"{record.address_bytes}" + ("" if record.in_whole_bytes else " plus some bits")
-    note = f"lane {record.lane}'s address {where} is no multiple of {width}: {access.instruction.name} faults"
+    what, where = "address", f"{record.address_bytes}" + ("" if record.in_whole_bytes else " plus some bits")
+    if record.in_whole_bytes and (record.address_bytes or 0) % width == 0:
+        what, where = "source", f"{record.source_bytes}"
+    note = f"lane {record.lane}'s {what} {where} is no multiple of {width}: {access.instruction.name} faults"
     return lane_table(access, point, note, marks)

@@ -12,11 +12,12 @@ from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.places import Places, numbers
 from swzverify.claims.verdict import Counterexample, Measure, WarpMeasure
 from swzverify.core.words import spans
-from swzverify.engines.obligations import Always, Arrays, Cost, GatherCost, Numbers, Truths
+from swzverify.engines.obligations import Always, AnyCost, Arrays, CopyCost, Cost, GatherCost, Numbers, Truths
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Space, access_cost, evidence, turn_bytes
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.subjects import Access
+from swzverify.subjects.plain_access import sources
 
 
 class CostClaim(Claim):
@@ -55,7 +56,7 @@ class CostClaim(Claim):
         for row, each in enumerate([] if bad else lanes.rows):
             addresses, access = each.addresses, self.access
             if any(address is not None for address in addresses):
-                found = access_cost(access.instruction, addresses, access.target)
+                found = access_cost(access.instruction, addresses, access.target, sources=each.read)
                 if exceeds(found, self.limit):
                     # Octets that take one wavefront each single out no lane.
                     marks = colliding(found, addresses)[0] or found.groups[0].lanes
@@ -87,7 +88,7 @@ def cost_plan(access: Access, at_most: int | None) -> Plan:
     return Plan((*aligned, Goal(cost, "cost")), exists=exists_active(access))
 
 
-def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
+def cost_goal(access: Access, at_most: int | None) -> AnyCost:
     """The cost of every warp instruction over byte addresses, for every choice of lanes' values."""
     lowered = access.lowered
     bits_per_unit = ints.integer(8 // access.unit_bits)
@@ -99,8 +100,10 @@ def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
         return assumed, position // (8 // access.unit_bits), active
 
     enough = access_enough(access, max(granule, access.instruction.width_bytes))
+    place = None if access.source is None else access.source_origin.variable
+    nodes = (access.lane, *access.free, *(() if place is None else (place,)))
     cost = Cost(
-        Domain((access.lane, *access.free), lowered.assumption, enough),
+        Domain(nodes, lowered.assumption, enough),
         access.lane,
         address.bits,
         lowered.active,
@@ -108,13 +111,18 @@ def cost_goal(access: Access, at_most: int | None) -> Cost | GatherCost:
         at_most,
         definition,
     )
+    if lowered.source is not None:
+        return CopyCost(cost, lowered.source.bits, lambda arrays: sources(access, arrays))
     return GatherCost(cost, access.own) if access.own else cost
 
 
 def cost_at(access: Access, point: Mapping[str, int]) -> AccessCost | None:
     """The cost at one point, by the plain rule; None where no lane is active or one is misaligned."""
     addresses = aligned_addresses(access, point)
-    return None if addresses is None else access_cost(access.instruction, addresses, access.target)
+    if addresses is None:
+        return None
+    read = None if access.source is None else [each.source_bytes for each in access.lanes_at(point)]
+    return access_cost(access.instruction, addresses, access.target, sources=read)
 
 
 def exceeds(found: AccessCost, at_most: int | None) -> bool:
@@ -147,7 +155,8 @@ def cost_replay(
         return None
     marks, worst = colliding(found, [record.address_bytes for record in access.lanes_at(point)])
     claimed = f"instead of {found.minimum}" if at_most is None else f"where {word} {at_most} are claimed"
-    few = f"{found.wavefronts} wavefronts {claimed}"
+    least = "" if found.is_exact else "at least "
+    few = f"{least}{found.wavefronts} wavefronts {claimed}"
     note = f"{access.instruction.name} takes {few}" + (f"; {worst}" if worst else "")
     return lane_table(access, point, note, marks)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swzverify.engines.obligations import Cost, GatherCost, Obligation
+from swzverify.engines.obligations import AnyCost, Obligation
 from swzverify.ir.expr import TRUE, Expr
 
 
@@ -43,4 +43,4 @@ class Plan:
     exists: Expr = TRUE
     empty: str = ""
     unknown: str = ""
-    measured: Cost | GatherCost | None = None
+    measured: AnyCost | None = None

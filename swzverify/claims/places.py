@@ -27,6 +27,7 @@ class Places:
     inside: Whose coordinates lie in the tile's shape.
     low: The first bit that they may take.
     room_bits: How many bits they may take from there.
+    source: Of lanes of a copy, the byte addresses that they read, where that is said.
     """
 
     first: Numbers
@@ -35,11 +36,15 @@ class Places:
     inside: Truths | bool = True
     low: Numbers | int = 0
     room_bits: int = 0
+    source: Numbers | None = None
 
     @property
     def misaligned(self) -> Truths:
-        """Those whose first bit is no multiple of their width."""
-        return self.active & (self.first % self.bits != 0)
+        """Those whose first bit is no multiple of their width, or that read from such a place."""
+        wrong = self.first % self.bits != 0
+        if self.source is not None:
+            wrong = wrong | (8 * self.source % self.bits != 0)
+        return self.active & wrong
 
     @property
     def outside(self) -> Truths:
@@ -64,9 +69,22 @@ class Places:
         active, inside = np.broadcast_to(self.active, shape), np.broadcast_to(self.inside, shape)
         low = np.broadcast_to(self.low, shape)
         return [
-            Places(first, self.bits, active[row], inside[row], low[row], self.room_bits)
+            Places(
+                first,
+                self.bits,
+                active[row],
+                inside[row],
+                low[row],
+                self.room_bits,
+                None if self.source is None else self.source[row],
+            )
             for row, first in enumerate(self.first)
         ]
+
+    @property
+    def read(self) -> list[int | None] | None:
+        """What the lanes of one row read, by bytes; None where that is not said."""
+        return None if self.source is None else [int(each) for each in self.source]
 
     @property
     def addresses(self) -> list[int | None]:
@@ -102,4 +120,5 @@ def lane_places(access: Access, records: Sequence[LaneRecord]) -> Places:
         np.asarray([[all(c < n for c, n in zip(record.coord or (), extents, strict=False)) for record in records]]),
         np.asarray([[8 * record.start_bytes for record in records]]),
         8 * room,
+        None if access.source is None else np.asarray([[record.source_bytes or 0 for record in records]]),
     )

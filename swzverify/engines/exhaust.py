@@ -7,6 +7,7 @@ it checks the lowering too. Where the front end vouches that a variable's first 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -17,6 +18,8 @@ from swzverify.engines.obligations import (
     Always,
     Answer,
     Apart,
+    Arrays,
+    CopyCost,
     Cost,
     Covers,
     Finding,
@@ -49,7 +52,11 @@ def _always(goal: Always) -> Finding:
     return Finding(NAME, Answer.FAILS, {name: int(array[failing[0]]) for name, array in arrays.items()})
 
 
-def _cost(goal: Cost) -> Finding:
+def _copy_cost(goal: CopyCost) -> Finding:
+    return _cost(goal.cost, goal.definition)
+
+
+def _cost(goal: Cost, source: Callable[[Arrays], Numbers] | None = None) -> Finding:
     counts = {node.name: count for node, count in goal.domain.representatives() if node is not goal.lane}
     rows = prod(counts.values())
     if rows * LANES > MAX_POINTS:
@@ -64,7 +71,8 @@ def _cost(goal: Cost) -> Finding:
     def point_of(row: int) -> Point:
         return {name: int(array[row]) for name, array in free.items()}
 
-    return judge_rows(NAME, goal, address, active, inside[:, 0], point_of)
+    sources = () if source is None else (np.broadcast_to(source(arrays), (rows, LANES)),)
+    return judge_rows(NAME, goal, address, active, inside[:, 0], point_of, *sources)
 
 
 def _injective(goal: Injective) -> Finding:
@@ -169,4 +177,4 @@ class Exhaustion(Native):
     """Decides whatever is small enough. Choices of lanes are too many: `matching` counts them."""
 
     name = NAME
-    rules = Rules(always=_always, injective=_injective, apart=_apart, cost=_cost, covers=_covers)
+    rules = Rules(always=_always, injective=_injective, apart=_apart, cost=_cost, copy_cost=_copy_cost, covers=_covers)

@@ -10,6 +10,7 @@ from swzverify.engines.obligations import (
     Always,
     Answer,
     Apart,
+    CopyCost,
     Cost,
     Covers,
     Finding,
@@ -28,6 +29,7 @@ class Rules:
     apart: Callable[[Apart], Finding] | None = None
     cost: Callable[[Cost], Finding] | None = None
     gather_cost: Callable[[GatherCost], Finding] | None = None
+    copy_cost: Callable[[CopyCost], Finding] | None = None
     covers: Callable[[Covers], Finding] | None = None
 
     def decide(self, obligation: Obligation) -> Finding | None:
@@ -42,6 +44,7 @@ _RULES: dict[type[Obligation], str] = {
     Apart: "apart",
     Cost: "cost",
     GatherCost: "gather_cost",
+    CopyCost: "copy_cost",
     Covers: "covers",
 }
 

@@ -143,6 +143,24 @@ class GatherCost:
     own: tuple[Var, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CopyCost:
+    """The cost `cost` of copies whose sources are known: lane `lane` reads 16 bytes from the byte
+    address `source` in global memory, over the variables of `cost`.
+
+    Every active lane's source is a multiple of 16, which is an obligation of its own.
+    `definition(arrays)` gives the sources in plain integers.
+    """
+
+    cost: Cost
+    source: Expr
+    definition: Callable[[Arrays], Numbers]
+
+
+READ_TWICE: Final = "several lanes of a warp instruction read the same 16 bytes: of its cost only bounds are known"
+"""The detail of a finding on copies that only bounds are known of."""
+
+
 def of_lane(name: str, lane: int) -> str:
     """What the point of a choice calls one lane's value; no variable of a spec has such a name.
 
@@ -186,7 +204,8 @@ class Covers:
     elements_definition: Callable[[Arrays], Numbers]
 
 
-Obligation: TypeAlias = Always | Injective | Apart | Cost | GatherCost | Covers
+AnyCost: TypeAlias = Cost | GatherCost | CopyCost
+Obligation: TypeAlias = Always | Injective | Apart | AnyCost | Covers
 
 
 class Answer(StrEnum):

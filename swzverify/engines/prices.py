@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from swzverify.engines.obligations import Numbers, Truths
-from swzverify.hardware import CostArrays, Instruction, access_cost, cost_many, sector_cost, sectors_many
+from swzverify.hardware import (
+    CHUNK_BYTES,
+    CostArrays,
+    Instruction,
+    access_cost,
+    copies_many,
+    cost_many,
+    sector_cost,
+    sectors_many,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +24,8 @@ class Price:
 
     wavefronts: int
     minimum: int
+    is_exact: bool = True
+    """Whether it is no lower bound."""
 
     @property
     def bank_conflicts(self) -> int:
@@ -32,8 +43,8 @@ def are_aligned(row: Instruction, addresses: Numbers, active: Truths) -> bool:
     return not (addresses[:, used][active[:, used]] % row.width_bytes).any()
 
 
-def price(row: Instruction, addresses: Sequence[int | None]) -> Price:
-    """By the scalar rule, lane by lane.
+def price(row: Instruction, addresses: Sequence[int | None], sources: Sequence[int | None] | None = None) -> Price:
+    """By the scalar rule, lane by lane; `sources` are what lanes of a copy read.
 
     >>> from swzverify.hardware import find_any_instruction
     >>> price(find_any_instruction("ld.global.f32"), [4 * lane for lane in range(32)])
@@ -42,8 +53,8 @@ def price(row: Instruction, addresses: Sequence[int | None]) -> Price:
     if row.is_global:
         sectors = sector_cost(row, addresses)
         return Price(sectors.sectors, sectors.minimum)
-    cost = access_cost(row, addresses)
-    return Price(cost.wavefronts, cost.minimum)
+    cost = access_cost(row, addresses, sources=sources)
+    return Price(cost.wavefronts, cost.minimum, cost.is_exact)
 
 
 def price_many(row: Instruction, addresses: Numbers, active: Truths) -> CostArrays:
@@ -51,3 +62,9 @@ def price_many(row: Instruction, addresses: Numbers, active: Truths) -> CostArra
     if row.is_global:
         return CostArrays(*sectors_many(row, addresses, active))
     return cost_many(row, addresses, active)
+
+
+def price_copies(addresses: Numbers, sources: Numbers, active: Truths) -> tuple[CostArrays, bool]:
+    """The costs of many copies of 16 bytes whose sources are known, and whether they are exact."""
+    found = copies_many(addresses // CHUNK_BYTES, sources // CHUNK_BYTES, active)
+    return CostArrays(found.wavefronts, found.minimum), bool(found.is_exact.all())

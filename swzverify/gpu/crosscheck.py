@@ -147,7 +147,7 @@ def subject_key(claim: Claim) -> Key:
 def priced_runs(specs: Mapping[str, Claims], plans: Mapping[str, Plan]) -> Iterator[tuple[str, Key, AccessRun]]:
     """The accesses whose cost some claim asks for."""
     for name, claims in specs.items():
-        asked = {subject_key(claim) for claim, _ in claims if isinstance(claim, CostClaim)}
+        asked = {subject_key(claim) for claim, _ in claims if isinstance(claim, CostClaim) and not not_run(claim)}
         for key, run in plans[name].runs.items():
             if isinstance(run, AccessRun) and key in asked:
                 yield name, key, run

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias
 
-from swzverify.claims import Claim, Verdict
+from swzverify.claims import Aligned, Claim, Verdict
+from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.errors import InternalError
 from swzverify.gpu.access_run import AccessRun
@@ -83,6 +84,8 @@ def not_run(claim: Claim) -> str:
     of_global = [s.name for s in claim.subjects if isinstance(s, Access) and s.instruction.is_global]
     if of_global:
         return f"not run: {', '.join(of_global)} goes to global memory, and the kernels here touch shared memory only"
+    if isinstance(claim, CostClaim | Aligned) and claim.access.source is not None:
+        return f"not run: {claim.access.name} says where it reads, and the kernels here read one line in each octet"
     if any(isinstance(subject, Listing) for subject in claim.subjects):
         return "not run: a listing is machine code of its own target, and no kernel here is made of it"
     return ""

@@ -41,7 +41,7 @@ from swzverify.hardware.targets import (
 )
 
 if TYPE_CHECKING:
-    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, CopyCost, copy_cost
+    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, CopyCost, ManyCopies, copies_many, copy_cost
     from swzverify.hardware.sectors import SectorCost, sector_cost, sectors_many
     from swzverify.hardware.wavefronts import PAIR_DISTANCES, AccessCost, CostArrays, GroupCost, access_cost, cost_many
 
@@ -70,11 +70,13 @@ __all__ = [
     "GroupCost",
     "Instruction",
     "Kind",
+    "ManyCopies",
     "SectorCost",
     "Space",
     "Target",
     "access_cost",
     "basis",
+    "copies_many",
     "copy_cost",
     "cost_many",
     "evidence",
@@ -93,7 +95,9 @@ __all__ = [
 __getattr__ = importer(
     "swzverify.hardware",
     {
-        **dict.fromkeys(("CHUNKS_PER_LINE", "CHUNK_BYTES", "CopyCost", "copy_cost"), ".octets"),
+        **dict.fromkeys(
+            ("CHUNKS_PER_LINE", "CHUNK_BYTES", "CopyCost", "ManyCopies", "copies_many", "copy_cost"), ".octets"
+        ),
         **dict.fromkeys(("SectorCost", "sector_cost", "sectors_many"), ".sectors"),
         **dict.fromkeys(
             ("PAIR_DISTANCES", "AccessCost", "CostArrays", "GroupCost", "access_cost", "cost_many"), ".wavefronts"

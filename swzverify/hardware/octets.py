@@ -148,6 +148,62 @@ def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArr
     return counts.sum(axis=1, dtype=np.int64), (counts > 0).sum(axis=1, dtype=np.int64)
 
 
+class ManyCopies(NamedTuple):
+    """The costs of n warp instructions whose sources are known, of shape (n,); fields as in
+    `CopyCost`.
+    """
+
+    wavefronts: IntArray
+    minimum: IntArray
+    is_exact: BoolArray
+
+
+_ROWS_AT_ONCE = 2048
+
+
+def copies_many(chunks: IntArray, sources: IntArray, lanes_on: BoolArray) -> ManyCopies:
+    """The costs of n warps by the chunks that lanes write and read, arrays of shape (n, 32).
+
+    It compares all lanes in pairs. Lanes that copy write to different chunks, so a lane makes a unit
+    with at most one other lane.
+
+    >>> lanes = np.arange(32)[None, :]
+    >>> copies_many(2 * lanes, 2 * lanes, np.ones((1, 32), dtype=bool)).wavefronts.tolist()
+    [8]
+    """
+    found = [
+        _copies(chunks[at:][:_ROWS_AT_ONCE], sources[at:][:_ROWS_AT_ONCE], lanes_on[at:][:_ROWS_AT_ONCE])
+        for at in range(0, max(1, len(chunks)), _ROWS_AT_ONCE)
+    ]
+    wavefronts, minimum, is_exact = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return ManyCopies(wavefronts, minimum, is_exact)
+
+
+def _copies(chunks: IntArray, sources: IntArray, lanes_on: BoolArray) -> ManyCopies:
+    lane = np.arange(LANES)
+    below = lane[None, :] < lane[:, None]
+
+    def pairs(values: IntArray | BoolArray) -> BoolArray:
+        return values[:, :, None] == values[:, None, :]
+
+    copies = lanes_on & ~(pairs(chunks) & lanes_on[:, None, :] & below).any(axis=2)
+    both = copies[:, :, None] & copies[:, None, :]
+    one_sector = both & pairs(chunks >> 1) & pairs(sources >> 1)
+    paired = (one_sector & ~pairs(sources & 1)).any(axis=2)
+    kind = np.where(paired, 2, sources & 1)
+    move = (sources >> 1 ^ chunks >> 1) & _SECTORS - 1
+    one_class = both & pairs(sources >> 3) & pairs(chunks >> 3) & pairs(kind)
+    one_class &= pairs((sources ^ chunks) & 1) & pairs(move & 1)
+    parity = sources >> 1 & 1
+    there = [copies & (parity == odd) & (move >> 1 == far) for odd in (0, 1) for far in (0, 1)]
+    has = [(one_class & each[:, None, :]).any(axis=2).astype(np.int64) for each in there]
+    first = copies & ~(one_class & below).any(axis=2)
+    wavefronts = np.where(first, np.maximum(has[0] + has[1], has[2] + has[3]), 0).sum(axis=1, dtype=np.int64)
+    octets = copies.reshape(len(chunks), -1, CHUNKS_PER_LINE).any(axis=2).sum(axis=1, dtype=np.int64)
+    again = np.count_nonzero(both & pairs(sources) & below, axis=(1, 2))
+    return ManyCopies(wavefronts, np.minimum(octets, wavefronts), again == 0)
+
+
 def first_of_run(ordered: IntArray) -> BoolArray:
     """Marks the first of each run of equal values in ordered rows; -1 marks nothing."""
     first = ordered >= 0

@@ -18,7 +18,17 @@ from swzverify.core.shown import Line, Shown, html_facts, html_table, text_table
 from swzverify.core.words import counted, spans
 from swzverify.errors import SwzError
 from swzverify.hardware.instructions import BANK_WORD_BYTES, BANKS, LANES, Instruction, find_instruction
-from swzverify.hardware.octets import BoolArray, IntArray, copying, first_of_run, octet_classes, octets_many
+from swzverify.hardware.octets import (
+    CHUNK_BYTES,
+    BoolArray,
+    IntArray,
+    OctetClass,
+    copy_cost,
+    copying,
+    first_of_run,
+    octet_classes,
+    octets_many,
+)
 from swzverify.hardware.targets import Evidence, Target, evidence
 from swzverify.ir.whole import whole
 
@@ -48,7 +58,9 @@ class AccessCost(Shown):
     """What one warp instruction costs.
 
     `wavefronts` is what the hardware takes, `minimum` what the same groups take without conflicts;
-    `groups` are those with an active lane, by the octet rule the octets with a lane that copies.
+    `groups` are those with an active lane, by the octet rule the octets with a lane that copies. With
+    sources the lanes that copy are one group; without `is_exact` several of them read the same 16
+    bytes, and `wavefronts` is a lower bound.
     """
 
     instruction: Instruction
@@ -56,6 +68,7 @@ class AccessCost(Shown):
     minimum: int
     groups: tuple[GroupCost, ...]
     evidence: Evidence
+    is_exact: bool = True
 
     def __str__(self) -> str:
         """The cost in words, and a line for each group.
@@ -107,9 +120,16 @@ def _needed(group: GroupCost) -> str:
 
 
 def access_cost(
-    instruction: str | Instruction, byte_addresses: Sequence[int | None], target: str | Target = "sm_90"
+    instruction: str | Instruction,
+    byte_addresses: Sequence[int | None],
+    target: str | Target = "sm_90",
+    *,
+    sources: Sequence[int | None] | None = None,
 ) -> AccessCost:
     """The cost of one warp instruction from its 32 byte addresses, None for an inactive lane.
+
+    `sources` are byte addresses in global memory, of `cp.async.16` only. Without them each octet reads
+    one 128-byte line in the order of its lanes.
 
     Raises:
         SwzError: SWZ401 for a wrong instruction, SWZ402 for a wrong target, SWZ403 if the target lacks
@@ -121,10 +141,15 @@ def access_cost(
     >>> cost = access_cost("ldmatrix.x4", [16 * lane for lane in range(32)])
     >>> cost.wavefronts, cost.bank_conflicts
     (4, 0)
+    >>> copies = [32 * lane for lane in range(32)]
+    >>> access_cost("cp.async.16", copies).wavefronts, access_cost("cp.async.16", copies, sources=copies).wavefronts
+    (32, 8)
     """
     row = _of_shared_memory(instruction)
     known = evidence(target, row)
     active = _active_addresses(row, byte_addresses)
+    if sources is not None:
+        return _sourced_cost(row, active, sources, known)
     if row.by_octets:
         active = copying(active)
         groups = tuple(_octet_cost(lanes, active) for lanes in _groups(row, active))
@@ -206,6 +231,34 @@ def _octet_cost(lanes: Sequence[int], copies: Mapping[int, int]) -> GroupCost:
     classes = octet_classes({lane: copies[lane] for lane in lanes})
     apart = tuple(tuple(each.lanes) for each in classes)
     return GroupCost(tuple(lanes), sum(each.wavefronts for each in classes), None, apart)
+
+
+def _sourced_cost(
+    row: Instruction, active: Mapping[int, int], sources: Sequence[int | None], known: Evidence
+) -> AccessCost:
+    if not row.by_octets:
+        raise SwzError("SWZ404", f"{row.name}: sources decide the cost of cp.async.16 only")
+    if len(sources) != LANES:
+        raise SwzError("SWZ404", f"{row.name}: {len(sources)} sources given, a warp has {LANES} lanes")
+    reads: dict[int, int] = {}
+    for lane in active:
+        source = sources[lane]
+        if source is None:
+            raise SwzError("SWZ404", f"{row.name}: lane {lane} has an address and no source")
+        reads[lane] = _checked_address(row, lane, source) // CHUNK_BYTES
+    cost = copy_cost(active, reads)
+    copies = copying(active)
+    apart = tuple(lanes for each in octet_classes(copies, reads) for lanes in _in_turn(each, copies, reads))
+    groups = (GroupCost(tuple(sorted(copies)), cost.wavefronts, None, apart),) if copies else ()
+    return AccessCost(row, cost.wavefronts, cost.minimum, groups, known, cost.is_exact)
+
+
+def _in_turn(each: OctetClass, copies: Mapping[int, int], reads: Mapping[int, int]) -> list[tuple[int, ...]]:
+    """The lanes of a class, wavefront by wavefront: of two, one for each distance of the sectors."""
+    if each.wavefronts == 1:
+        return [tuple(each.lanes)]
+    far = {lane: (reads[lane] // 2 ^ copies[lane] // (2 * CHUNK_BYTES)) & 2 for lane in each.lanes}
+    return [tuple(lane for lane in each.lanes if bool(far[lane]) is way) for way in (False, True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.verdict import ARITHMETIC
 from swzverify.core.shown import Shown, drawn, html_facts
-from swzverify.engines.obligations import Answer, Cost, Finding, GatherCost
+from swzverify.engines.obligations import Answer, AnyCost, Finding
 from swzverify.errors import SwzError, graphic
 from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.prover.options import Options
@@ -286,7 +286,7 @@ def _decide(claim: Claim, goal: Goal, panel: Panel) -> _Decision:
     answers = {finding.answer for finding in (*natives, smt)}
     if Answer.HOLDS in answers and Answer.FAILS in answers:
         return _Decision(Outcome.ERROR, reason=_contradiction([*natives, smt]))
-    of_cost = isinstance(goal.obligation, Cost | GatherCost)
+    of_cost = isinstance(goal.obligation, AnyCost)
     cost = native if of_cost and native is not None else None
     if cost is None and of_cost and smt.worst is not None:
         cost = smt
@@ -331,7 +331,7 @@ def _refuted(claim: Claim, goal: Goal, finding: Finding, engines: list[str]) -> 
         (*dict.fromkeys(engines), "replay"),
         reason=counterexample.note,
         counterexample=replace(counterexample, point=finding.point),
-        worst=finding if isinstance(goal.obligation, Cost | GatherCost) else None,
+        worst=finding if isinstance(goal.obligation, AnyCost) else None,
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, Tag
 
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.lane_models import LaneValue
-from swzverify.spec.place_models import BaseValue
+from swzverify.spec.place_models import AlignedBasePart, BaseValue
 
 
 class LoopPart(Part):
@@ -43,6 +43,34 @@ class WalkPart(Part):
     )
     xor: Expression | None = Field(None, description="what each iteration XORs, before `step`", examples=[32, "k*16"])
 
+
+class SourcePart(Part):
+    """Where a copy reads in global memory."""
+
+    address: Expression = Field(description="a byte address, added to `base`", examples=["tid/4*4096 + tid%4*16"])
+    base: (
+        Annotated[
+            Annotated[Count, Tag("?number")] | Annotated[AlignedBasePart, Tag("?AlignedBasePart")],
+            branch(
+                "a byte address, or {align: n}",
+                by_shape(mapping="?AlignedBasePart", text="?number", integer="?number"),
+            ),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="where the array begins; default: any multiple of 16",
+        examples=[{"align": 256}],
+    )
+
+
+SourceOfCopy: TypeAlias = Annotated[
+    Annotated[Expression, Tag("?expression")] | Annotated[SourcePart, Tag("?SourcePart")],
+    branch(
+        "a byte address, or {address: ..., base: ...}",
+        by_shape(mapping="?SourcePart", text="?expression", integer="?expression"),
+    ),
+]
 
 LinesValue: TypeAlias = Annotated[
     Annotated[Count, Tag("?number")] | Annotated[list[Count], Tag("?lines"), Field(min_length=2)],
@@ -141,6 +169,12 @@ class AccessPart(Part):
         None,
         description="added to `address`, `walk` or `compiled`; default 0",
         examples=[{"align": 128}, {"in": "smem", "offset": 0}],
+    )
+    source: SourceOfCopy | None = Field(
+        None,
+        description="the byte address in global memory that each lane of cp.async.16 reads; "
+        "default: each octet reads one 128-byte line",
+        examples=["tid*16", {"address": "tid/4*4096 + tid%4*16", "base": {"align": 256}}],
     )
     bytes: Count | None = Field(None, description="bytes that `address` may touch, for in_bounds", examples=[128])
     if_: Expression | None = Field(

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from math import prod
 
 from swzverify.errors import SwzError
 from swzverify.explain.notebook import Access
 from swzverify.hardware import MOST_BLOCK_THREADS, Instruction, Target, find_any_instruction, require
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import expression
-from swzverify.spec.access_models import AccessPart, LoopPart
+from swzverify.spec.access_models import AccessPart, LoopPart, SourcePart
 from swzverify.spec.build_lanes import build_unknowns
 from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
 from swzverify.spec.build_walk import build_walk
 from swzverify.spec.models import MapPart
 from swzverify.spec.names import Names
+from swzverify.spec.place_models import AlignedBasePart
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import IndexMap, Loop
 from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
 from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
-from swzverify.subjects.stated_access import UNSAID
+from swzverify.subjects.memory import AlignedBase, FixedBase
+from swzverify.subjects.stated_access import ANYWHERE, UNSAID
 
 MAX_WEIGHT = 1_000_000
 """The largest weight of an access: sums of weighted wavefronts stay small."""
@@ -49,6 +52,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     address = None if part.address is None else values.expression(part.address, known, "address")
     if part.walk is not None:
         address = build_walk(part, part.walk, values, known, loops)
+    source, source_base = _source(part, values, known)
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
     predicate = None if part.if_ is None else values.expression(part.if_, known, "if")
     assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
@@ -92,6 +96,8 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
             predicate=predicate,
             assume=assume,
             unknowns=unknowns,
+            source=source,
+            source_base=source_base,
         )
     raise Broken
 
@@ -153,6 +159,26 @@ def _instruction(part: AccessPart, values: Values, target: Target) -> Instructio
         require(target, instruction)
         return instruction
     return None
+
+
+def _source(
+    part: AccessPart, values: Values, known: Collection[str]
+) -> tuple[CFormula | None, AlignedBase | FixedBase]:
+    """What a copy reads, and where that begins."""
+    match part.source:
+        case None:
+            return None, ANYWHERE
+        case SourcePart(address=address, base=base):
+            source = values.expression(address, known, "source", "address")
+            if base is None:
+                return source, ANYWHERE
+            with values.noted(values.at("source", "base")):
+                if isinstance(base, AlignedBasePart):
+                    return source, AlignedBase(values.power_of_two(base.align, "source", "base", "align"))
+                return source, FixedBase(values.number(base, "source", "base", least=0))
+            raise Broken
+        case address:
+            return values.expression(address, known, "source"), ANYWHERE
 
 
 def _block(part: AccessPart, values: Values) -> tuple[int, ...]:

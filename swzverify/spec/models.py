@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, Tag
 
-from swzverify.spec.access_models import AccessPart, LoopPart
+from swzverify.spec.access_models import AccessPart, LoopPart, SourcePart
 from swzverify.spec.claim_models import ClaimItem
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
@@ -155,6 +155,7 @@ PARTS: dict[str, type[Part]] = {
         SwizzlePart,
         StagesPart,
         LoopPart,
+        SourcePart,
         LaneRangePart,
         LaneBitsPart,
         SourceConstantPart,

@@ -30,7 +30,8 @@ class LoweredAccess:
     """The access as expressions.
 
     `position` is in the tile's units, and `start` is the stage's first unit. `relative` is the distance
-    between the two before a swizzle of addresses. `active` is one bit.
+    between the two before a swizzle of addresses. `active` is one bit. `source` is the byte address that
+    a copy reads.
     """
 
     position: Integer
@@ -39,6 +40,7 @@ class LoweredAccess:
     coord: tuple[Integer, ...]
     active: Expr
     assumption: Expr
+    source: Integer | None = None
 
 
 def lowered_access(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) -> LoweredAccess:
@@ -77,6 +79,17 @@ def _lower(access: StatedAccess, iterations: Iterations, room: tuple[int, ...]) 
     env = constants | loops | names.threads(access) | names.unknowns(access)
     reading = Reading(env, every, leaving)
     active = _lower_active(access, reading)
+    found = _lower_place(access, iterations, reading, active, assumption)
+    if access.source is None:
+        return found
+    source = _not_negative(access, iterations, access.source.lowered(reading), access.source, "source")
+    return replace(found, source=ints.add(access.source_origin.address(), source))
+
+
+def _lower_place(
+    access: StatedAccess, iterations: Iterations, reading: Reading, active: Expr, assumption: Expr
+) -> LoweredAccess:
+    """The access with what it touches in its own memory."""
     stage = ints.integer(0)
     if access.tile is None:
         assert access.address is not None  # noqa: S101 - __post_init__ refuses neither

@@ -40,6 +40,7 @@ class LaneRecord:
         bit: The bit 0 .. 7 of the byte at which the element begins; 0 for elements of whole bytes.
         values: The values of the unknowns that expressions read, for every lane that the block has.
         start_bytes: The address of the lane's stage, or of the base of a bare address.
+        source_bytes: The address that a lane of a copy reads, if the access says it.
     """
 
     lane: int
@@ -49,6 +50,7 @@ class LaneRecord:
     bit: int = 0
     values: tuple[int, ...] = ()
     start_bytes: int = 0
+    source_bytes: int | None = None
 
     @property
     def in_whole_bytes(self) -> bool:
@@ -113,6 +115,12 @@ def definition(
         offset = np.maximum(_read(access, access.offset, env), 0)
     position = cast("Array", access.tile.position_of(offset, stage=stage, base=base))
     return np.asarray(assumed), active, position, start
+
+
+def sources(access: StatedAccess, point: Mapping[str, Array]) -> Array:
+    """The byte addresses that a copy reads; those of lanes that are not active mean nothing."""
+    assert access.source is not None  # noqa: S101 - who asks has looked
+    return base_bytes(access.source_origin, point) + _read(access, access.source, environment(access, point))
 
 
 def _read(access: StatedAccess, expression: Formula, env: Mapping[str, Array]) -> Array:
@@ -185,8 +193,12 @@ def lanes_at(access: StatedAccess, point: Mapping[str, int]) -> tuple[LaneRecord
             found.append(LaneRecord(lane, None, None, None))
             continue
         values = own_values(access.unknowns, point, lane)
-        record = _lane_at(access, {**common, **_thread_at(access, tid), **values}, base, point.get(STAGE, 0))
-        found.append(replace(record, values=tuple(values[name] for name in read)))
+        env = {**common, **_thread_at(access, tid), **values}
+        record = _lane_at(access, env, base, point.get(STAGE, 0))
+        source = None
+        if access.source is not None and record.address_bytes is not None:
+            source = access.source_origin.at(point) + access.source.at(env)
+        found.append(replace(record, values=tuple(values[name] for name in read), source_bytes=source))
     return tuple(found)
 
 

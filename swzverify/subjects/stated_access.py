@@ -7,10 +7,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from types import NoneType
-from typing import Self
+from typing import Final, Self
 
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES, MOST_BLOCK_THREADS, Instruction, Target, require, require_rows
+from swzverify.hardware import (
+    BANK_PERIOD_BYTES,
+    CHUNK_BYTES,
+    LANES,
+    MOST_BLOCK_THREADS,
+    Instruction,
+    Target,
+    require,
+    require_rows,
+)
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
@@ -26,6 +35,12 @@ UNSAID = FixedBase(0)
 """The base of an access that says none: this very object, so that a base of 0 that is said is
 another one.
 """
+
+
+ANYWHERE: Final = AlignedBase(CHUNK_BYTES)
+"""Where an array begins that a copy reads, if nothing is said of it: anywhere that the copy can read from."""
+SOURCE: Final = "source.base"
+"""The variable of where the array begins that a copy reads, in lines of 128 bytes; no name of a spec has a dot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +65,9 @@ class StatedAccess:
         place: The base after the access was moved; None if it was not.
         room: How far loop variables go in a comparison with another access.
         unknowns: The values that each lane has of its own.
+        source: The byte address in global memory that each lane of a copy reads, counted from
+            `source_base`. Without it an octet reads one line.
+        source_base: The base of the source.
     """
 
     name: str
@@ -69,6 +87,8 @@ class StatedAccess:
     place: Origin | None = None
     room: tuple[int, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
+    source: Formula | None = None
+    source_base: AlignedBase | FixedBase = ANYWHERE
 
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
@@ -85,6 +105,7 @@ class StatedAccess:
         require_rows(self.target, self.instruction)
         require(self.target, self.instruction)
         self._settle_memory()
+        self._check_source()
         self._check_lanes()
         self._check_names()
         self._check_width()
@@ -96,6 +117,7 @@ class StatedAccess:
             ("target", self.target, Target, "find_target('sm_90')"),
             ("tile", self.tile, (Tile, NoneType), "the Tile itself"),
             ("base", self.base, (AlignedBase, FixedBase, MemoryBase), "AlignedBase(1024)"),
+            ("source_base", self.source_base, (AlignedBase, FixedBase), "AlignedBase(256)"),
             ("place", self.place, (Origin, NoneType), "origin(AlignedBase(1024))"),
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
             *(("loops", loop, (Loop, ListedLoop), "Loop('k', 0, 64, 16)") for loop in self.loops),
@@ -128,6 +150,16 @@ class StatedAccess:
             )
         if self.base is UNSAID:
             object.__setattr__(self, "base", AlignedBase(self.instruction.width_bytes))
+
+    def _check_source(self) -> None:
+        """Refuse, by SWZ105, a source of an instruction whose cost does not depend on it in a known way."""
+        if self.source is not None and not self.instruction.by_octets:
+            raise SwzError(
+                "SWZ105",
+                f"access {self.name}: `source` is where cp.async.16 reads, and {self.instruction.name} is another "
+                "instruction",
+                hint="the cost of other copies is known for sources in one line of 128 bytes only: leave `source` out",
+            )
 
     def _check_names(self) -> None:
         """Each name has one meaning, and axes of a thread are those that the block says."""
@@ -168,6 +200,13 @@ class StatedAccess:
                     text=condition.text,
                     span=condition.span_of(name),
                 )
+        if self.source is not None and self.read_unknowns:
+            raise SwzError(
+                "SWZ206",
+                f"access {self.name}: it says where it reads, and lanes have values of their own "
+                f"({', '.join(sorted(names))}): not modelled together",
+                hint="leave `source` out: then each octet is taken to read one line of 128 bytes",
+            )
         if names and self.is_unbounded:
             loop = next(loop.name for loop in self.loops if loop.is_unbounded)
             raise SwzError(
@@ -212,7 +251,15 @@ class StatedAccess:
             )
 
     def require_banks(self) -> None:
-        """Refuse, by SWZ409, an access to global memory where wavefronts and banks are looked at."""
+        """Refuse, by SWZ409, an access to global memory where wavefronts and banks are looked at; and, by
+        SWZ206, one that says where it reads: what looks at them there reads destinations only.
+        """
+        if self.source is not None:
+            raise SwzError(
+                "SWZ206",
+                f"access {self.name}: its cost depends on where it reads, which is not modelled here",
+                hint="claim `wavefronts` of it and prove that",
+            )
         if self.instruction.is_global:
             raise SwzError(
                 "SWZ409",
@@ -240,6 +287,14 @@ class StatedAccess:
     def moved(self, place: Origin) -> Self:
         """The same access with its base elsewhere, for comparisons at a common base."""
         return self if place == self.origin else replace(self, place=place)
+
+    @property
+    def source_origin(self) -> Origin:
+        """Where the array begins that a copy reads, modulo 128 bytes: its cost depends on no more."""
+        if isinstance(self.source_base, FixedBase):
+            return Origin(self.source_base.address_bytes % BANK_PERIOD_BYTES, 1, 1, SOURCE)
+        align = min(self.source_base.align_bytes, BANK_PERIOD_BYTES)
+        return Origin(0, align, BANK_PERIOD_BYTES // align, SOURCE)
 
     @property
     def unit_bits(self) -> int:
@@ -278,7 +333,7 @@ class StatedAccess:
     @property
     def _stated(self) -> tuple[Formula, ...]:
         """The access's own expressions."""
-        single = (self.address, self.stage, self.predicate)
+        single = (self.address, self.source, self.stage, self.predicate)
         return (*self.coord, *(each for each in single if each is not None), *self.assume)
 
     @property
@@ -306,6 +361,8 @@ class StatedAccess:
         place = self.origin
         if place.variable is not None or place.start_bytes:
             shown["base"] = place.at(point)
+        if self.source_origin.variable is not None and SOURCE in point:
+            shown[SOURCE] = self.source_origin.at(point)
         return shown
 
 

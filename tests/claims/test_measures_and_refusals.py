@@ -337,8 +337,10 @@ def test_scopes_of_bare_accesses() -> None:
 def test_scope_of_a_copy_s_cost_names_its_condition(instruction: str) -> None:
     copies = bare("tid*16", instruction=instruction)
     said = f"the warp, {instruction}"
+    who = {"cp.async.4": "group of 32 lanes", "cp.async.8": "group of 16 lanes"}.get(instruction, "octet")
+    assumed = f"assuming that each {who} reads one 128-byte line in order"
     assert access_scope(copies, hardware=False) == said
-    assert access_scope(copies, hardware=True) == f"{said} on sm_90 (measured), with coalesced sources"
+    assert access_scope(copies, hardware=True) == f"{said} on sm_90 (measured), {assumed}"
 
 
 def test_scope_names_a_stage_where_there_are_several() -> None:

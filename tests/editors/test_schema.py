@@ -124,6 +124,12 @@ WHOLE = {
             "for": {"k": 4},
             "walk": {"start": "lane*16", "xor": 32},
         },
+        "copy_A": {
+            "instruction": "cp.async.16",
+            "threads": 128,
+            "address": "tid*16",
+            "source": {"address": "tid*16"},
+        },
         "store_C": {"instruction": "st.global.v4.f32", "threads": 128, "address": "tid*16", "base": {"align": 256}},
     },
     "maps": {
@@ -154,6 +160,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "StagesPart": ((*A, "stages"), {"count": 2}),
     "LoopPart": ((*READ, "for", "k"), {"stop": 4}),
     "WalkPart": (("accesses", "walk_A", "walk"), {"start": "lane*16", "xor": 32}),
+    "SourcePart": (("accesses", "copy_A", "source"), {"address": "tid*16"}),
     "CompiledPart": (("accesses", "in_the_code", "compiled"), {"file": "k.ptx", "line": 12}),
     "LaneRangePart": ((*READ, "lanes", "row"), {"stop": 4}),
     "LaneBitsPart": ((*READ, "lanes", "index"), {"bits": 4}),
@@ -201,6 +208,7 @@ BESIDE: dict[str, dict[str, object]] = {
     "AccessPart.block": {"threads": None},
     "AccessPart.address": {"tile": None, "coord": None},
     "AccessPart.base": {"tile": None, "coord": None, "address": "tid*16"},
+    "AccessPart.source": {"tile": None, "coord": None, "address": "tid*16", "instruction": "cp.async.16"},
     "AccessPart.walk": {"tile": None, "coord": None, "for": {"k": 4}},
     "AccessPart.compiled": {"tile": None, "coord": None},
     "CompiledPart.source": {"line": None},

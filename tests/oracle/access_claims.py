@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from .accesses import Access, laid_out
 from .choices import costs_of
-from .hardware import Cost, warp_cost
+from .hardware import Bounds, Cost, sourced_cost, warp_cost
 from .judgement import REFUTED, VACUOUS, Finding, Verdict, holds
 from .oracle_errors import OracleAmbiguousError, OracleError
 from .subjects import Tile
@@ -34,7 +34,9 @@ def all_aligned(access: Access) -> bool:
         addresses = access.addresses(base, stage)
         if any(addresses[point] % width for point in access.active):
             return False
-    return True
+    if access.raw_sources is None:
+        return True
+    return not any(read[point] % width for read in access.source_runs for point in access.active)
 
 
 def in_bounds(access: Access) -> Finding:
@@ -68,6 +70,8 @@ def cost(access: Access, at_most: int | None, *, exactly: bool = False) -> Findi
         return VACUOUS
     if not all_aligned(access):
         return REFUTED
+    if access.raw_sources is not None:
+        return _sourced(access, at_most, exactly=exactly)
     costs: set[Cost] = set()
     for base, stage in access.runs(COST_PERIOD):
         addresses = access.addresses(base, stage)
@@ -89,6 +93,32 @@ def cost(access: Access, at_most: int | None, *, exactly: bool = False) -> Findi
     if exactly and most != at_most:
         verdict = "refuted"
     return Finding(verdict, most, minimum, most - minimum, conflicts, slowest=slowest, clashing=clashing)
+
+
+def _sourced(access: Access, at_most: int | None, *, exactly: bool) -> Finding:
+    """The cost of copies that say where they read, which is not always known."""
+    found: set[Bounds] = set()
+    for base, stage in access.runs(COST_PERIOD):
+        addresses = access.addresses(base, stage)
+        for read in access.source_runs:
+            for warp in access.warps:
+                lanes = [None if point is None else addresses[point] for point in warp]
+                found.add(sourced_cost(lanes, [0 if point is None else read[point] for point in warp]))
+    too_much = [
+        each for each in found if (each.cost.conflicts if at_most is None else each.cost.wavefronts) > (at_most or 0)
+    ]
+    if at_most is not None and at_most >= 32 and not exactly:
+        return Finding("proved")
+    if too_much:
+        return REFUTED
+    if not all(each.exact for each in found):
+        return Finding("unknown")
+    if exactly and max(each.cost.wavefronts for each in found) != at_most:
+        return REFUTED
+    most, conflicts = max(each.cost.wavefronts for each in found), max(each.cost.conflicts for each in found)
+    slowest = tuple(sorted((c.cost.wavefronts, c.cost.minimum) for c in found if c.cost.wavefronts == most))
+    clashing = tuple(sorted((c.cost.wavefronts, c.cost.minimum) for c in found if c.cost.conflicts == conflicts))
+    return Finding("proved", most, slowest[0][1], most - slowest[0][1], conflicts, slowest=slowest, clashing=clashing)
 
 
 def covers(access: Access, tile: Tile, times: int) -> Finding:

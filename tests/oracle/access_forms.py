@@ -115,6 +115,8 @@ class AccessForm:
     address: Expr | None
     walk: Walk | None
     own: dict[str, Loop]
+    source: Expr | None = None
+    source_base: Base | None = None
 
     @property
     def own_names(self) -> list[str]:
@@ -146,7 +148,7 @@ class AccessForm:
     def of_threads(self) -> list[Expr]:
         """The expressions that each thread evaluates, in the order in which they are judged."""
         walk = [self.walk.start, self.walk.xor, self.walk.step] if self.walk else []
-        trees = [self.condition, *self.coordinates, self.placed, self.stage, self.address, *walk]
+        trees = [self.condition, *self.coordinates, self.placed, self.stage, self.address, *walk, self.source]
         return [tree for tree in trees if tree is not None]
 
     @property
@@ -233,6 +235,7 @@ def read_form(
         _parsed(spec, "address", known) if not tile else None,
         read_walk(name, spec["walk"], loops, known) if "walk" in spec else None,
         {key: read_own(values, constants) for key, values in as_dict(spec.get("lanes")).items()},
+        *_read_source(name, instruction, spec.get("source"), known, constants),
     )
     if tile and isinstance(tile.layout, Box) and len(form.coordinates) != len(tile.layout.modes):
         raise OracleError(f"access {name}: one coordinate per mode")
@@ -242,6 +245,8 @@ def read_form(
     _check_walk(form)
     if form.own and form.open_loops:
         raise OracleError(f"access {name}: an open loop, and values of the lanes' own", "SWZ206")
+    if form.source is not None and form.reads_own:
+        raise OracleError(f"access {name}: a source, and values of the lanes' own", "SWZ206")
     read_weight(spec, constants)
     _check_axes(form)
     _check_literals(form)
@@ -252,6 +257,21 @@ def read_form(
         if len(form.coordinates) != len(tile.layout.modes):
             raise OracleError(f"access {name}: one coordinate per mode")
     return form
+
+
+def _read_source(
+    name: str, instruction: Instruction, source: Yaml, known: Trees, constants: Mapping[str, int]
+) -> tuple[Expr | None, Base]:
+    """What a copy reads, and where that begins: anywhere at a multiple of 16, if nothing is said."""
+    anywhere: Yaml = {"align": 16}
+    if source is None:
+        return None, read_base(anywhere, {}, constants)
+    if instruction.kind != "copy past L1":
+        raise OracleError(f"access {name}: a source of another instruction than cp.async.16", "SWZ105")
+    if not isinstance(source, dict):
+        return put_in(c_expr.parse(source), known), read_base(anywhere, {}, constants)
+    base = read_base(source.get("base", anywhere), {}, constants)
+    return put_in(c_expr.parse(source["address"]), known), base
 
 
 def unsaid_base(instruction: Instruction) -> Yaml:

@@ -39,6 +39,7 @@ class Access:
     raw_bits: list[int]
     stage_column: list[int] | None
     warps: list[list[int | None]]
+    raw_sources: list[int] | None = None
 
     @property
     def name(self) -> str:
@@ -141,6 +142,13 @@ class Access:
         # A swizzle on addresses needs whole bytes, so here there is none.
         return [8 * start + bits for start, bits in zip(self.starts(base, stage), self.raw_bits, strict=True)]
 
+    @property
+    def source_runs(self) -> list[list[int]]:
+        """For each place of the source's base modulo 128 bytes: for each point what it reads."""
+        assert self.form.source_base is not None
+        bases = self.form.source_base.values(128)
+        return [[base + each for each in self.raw_sources or ()] for base in bases]
+
     def runs(self, extra_period: int = 1) -> list[tuple[int, int | None]]:
         """The (base, stage) pairs that are enough for a property of that period beyond the tile's
         own.
@@ -205,7 +213,11 @@ def laid_out(form: AccessForm, iterations: list[Iteration]) -> Access:
         assert form.address is not None
         raw_bits = [8 * x for x in c_expr.evaluate(form.address, columns, points)]
         _check_signs(form.name, [raw_bits], judged)
-    return Access(form, iterations, coordinates, raw_bits, stage_column, judged if form.runs else [])
+    raw_sources: list[int] | None = None
+    if form.source is not None:
+        raw_sources = c_expr.evaluate(form.source, columns, points)
+        _check_signs(form.name, [raw_sources], judged)
+    return Access(form, iterations, coordinates, raw_bits, stage_column, judged if form.runs else [], raw_sources)
 
 
 def walked(walk: Walk, values: Sequence[int], columns: Columns, points: int) -> list[int]:

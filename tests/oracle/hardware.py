@@ -153,6 +153,44 @@ def _copy16_cost(addresses: tuple[int | None, ...]) -> Cost:
     return Cost(wavefronts, octets)
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The cost of copies with sources: exact, or at least so much."""
+
+    cost: Cost
+    exact: bool
+
+
+def sourced_cost(addresses: Sequence[int | None], sources: Sequence[int]) -> Bounds:
+    """The rule for `cp.async.16` with `source:`, word by word; None for a lane that is not active."""
+    copying: list[tuple[int, int, int]] = []  # lane, where it writes, where it reads
+    written: set[int] = set()
+    for lane, address in enumerate(addresses):
+        if address is not None and address not in written:
+            written.add(address)
+            copying.append((lane, address, sources[lane]))
+    left = list(copying)
+    units: list[tuple[str, int, int]] = []  # kind, where its even half or its only half writes, and reads
+    while left:
+        _, address, source = left.pop(0)
+        mates = [each for each in left if each[2] == source ^ 16 and each[1] // 32 == address // 32]
+        if mates:
+            left.remove(mates[0])
+            is_even = source // 16 % 2 == 0
+            units.append(("both", address if is_even else mates[0][1], source if is_even else mates[0][2]))
+        else:
+            units.append(("even" if source // 16 % 2 == 0 else "odd", address, source))
+    moves: dict[tuple[object, ...], tuple[set[int], set[int]]] = {}
+    for kind, address, source in units:
+        sector, place = source // 32 % 4, address // 32 % 4
+        key = (source // 128, address // 128, kind, (source // 16 ^ address // 16) % 2, (sector ^ place) % 2)
+        moves.setdefault(key, (set(), set()))[sector % 2].add((sector ^ place) // 2)
+    wavefronts = sum(max(len(even), len(odd)) for even, odd in moves.values())
+    octets = len({lane // 8 for lane, _, _ in copying})
+    read = [source // 16 for _, _, source in copying]
+    return Bounds(Cost(wavefronts, min(octets, wavefronts)), len(set(read)) == len(read))
+
+
 def _octet_wavefronts(octet: list[int | None]) -> int:
     """The classes' costs of eight lanes that copy (None: that does not), lane 0 being a multiple
     of 8.

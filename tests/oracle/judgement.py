@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["proved", "refuted", "vacuous"]
+Verdict = Literal["proved", "refuted", "vacuous", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)

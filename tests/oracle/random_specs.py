@@ -25,6 +25,7 @@ from . import (
     random_open_copies,
     random_open_loops,
     random_pairs,
+    random_sources,
     random_value_loops,
     random_walks,
 )
@@ -96,6 +97,14 @@ def global_spec(rng: random.Random) -> Spec:
     draft = Draft(rng)
     for _ in range(rng.choice([1, 1, 2])):
         rng.choice(GLOBAL_THEMES)(draft)
+    return dressed(draft)
+
+
+def source_spec(rng: random.Random) -> Spec:
+    """A spec of copies that say where they read, and of nothing else."""
+    draft = Draft(rng)
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(COPY_THEMES)(draft)
     return dressed(draft)
 
 
@@ -305,6 +314,7 @@ GLOBAL_THEMES: list[Theme] = [random_global.global_accesses] * 10 + [
     random_global.global_pairs,
     random_global.refused_global,
 ]
+COPY_THEMES: list[Theme] = [random_sources.sourced_copies]
 LANE_THEMES: list[Theme] = [random_lanes.lane_values] * 4 + [random_lanes.lane_value_pairs]
 
 
@@ -315,6 +325,7 @@ DRAWS: dict[str, Callable[[random.Random], Spec]] = {
     "offsets": offset_spec,
     "walks": walk_spec,
     "global": global_spec,
+    "sources": source_spec,
 }
 """What is drawn, by the name that a run is asked for it."""
 

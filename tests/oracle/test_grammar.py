@@ -27,6 +27,7 @@ from .grammar import (
     OFFSET_POSITIONS,
     OPERATORS,
     POSITIONS,
+    SOURCE_POSITIONS,
     VARIABLE_POSITIONS,
     WALK_POSITIONS,
     WEIGHT_POSITIONS,
@@ -48,7 +49,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "MemoryPart.bytes": ("memory.bytes",),
     "MemoryPart.align": ("memory.align",),
     "MemoryPart.base": ("memory.base",),
-    "AlignedBasePart.align": ("tile.base.align", "access.base.align", "map.base.align"),
+    "AlignedBasePart.align": ("tile.base.align", "access.base.align", "map.base.align", "source.base.align"),
     "MemoryBasePart.offset": ("tile.base.offset", "access.base.offset", "map.base.offset"),
     "DenseLayoutPart.shape": ("layout.shape",),
     "DenseLayoutPart.pad": ("layout.pad",),
@@ -86,6 +87,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "CompiledPart.source": ("compiled.source",),
     "CompiledPart.loops": ("compiled.loops",),
     "CompiledPart.parameters": ("compiled.parameters",),
+    "AccessPart.source": ("source",),
+    "SourcePart.address": ("source.address",),
+    "SourcePart.base": ("source.base",),
     "WalkPart.start": ("walk.start",),
     "WalkPart.step": ("walk.step",),
     "WalkPart.xor": ("walk.xor",),
@@ -162,6 +166,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
         *COMPILED_POSITIONS,
         *WEIGHT_POSITIONS,
         *LISTING_POSITIONS,
+        *SOURCE_POSITIONS,
     )
     known = {*POSITIONS, *LANE_POSITIONS, *others}
     assert listed | NOTATION == known

@@ -14,7 +14,7 @@ from swzverify.compiled.scan import collide, data, decide, exact, mixed, price, 
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.split import Parts
 from swzverify.engines.obligations import Answer, Finding, WarpCost, WorstCost
-from swzverify.ir.expr import TRUE
+from swzverify.ir.expr import FALSE, TRUE
 from swzverify.prover.panel import Panel
 from tests.scan import test_cost_goal as goals
 from tests.scan import test_verdicts as verdicts
@@ -204,6 +204,13 @@ def test_a_choice_of_spaces_taken_for_shared_in_any_case(monkeypatch: pytest.Mon
     original = evaluate.InShared
     monkeypatch.setattr(evaluate, "InShared", lambda address, _, whole: original(address, TRUE, whole))
     found_by(verdicts.test_a_generic_address_that_is_shared_for_some_lanes)
+
+
+def test_a_number_of_the_host_taken_for_its_pointer(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = evaluate._is_outside
+    monkeypatch.setattr(evaluate, "_is_outside", lambda slices, place, _: sound(slices, place, FALSE))
+    monkeypatch.setattr(evaluate, "MOST_CHOICES", 1)
+    found_by(verdicts.test_a_number_of_the_host_beside_a_choice_does_not_make_it_the_hosts_pointer)
 
 
 def test_a_result_that_is_read_taken_for_an_unused_one(monkeypatch: pytest.MonkeyPatch) -> None:

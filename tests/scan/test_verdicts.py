@@ -252,6 +252,21 @@ def test_a_generic_address_that_is_shared_for_some_lanes() -> None:
     assert verdict(place) == ("conflict", 2)
 
 
+BESIDE_A_CHOICE = (
+    "cvt.u64.u32 %d1, %r3; cvta.shared.u64 %d2, %d1; mul.wide.u32 %d4, %r1, 128; add.u64 %d4, %d2, %d4;"
+    "mul.wide.u32 %d5, %r1, 4; add.u64 %d5, %d2, %d5; ld.param.u64 %d3, [q];"
+    "setp.ne.u32 %p1, %r2, 0; setp.ne.u32 %p2, %r2, 1; selp.b64 %d7, %d4, %d3, %p1; add.u64 %d7, %d7, %d3;"
+    "selp.b64 %d8, %d7, %d5, %p2; ld.u32 %r30, [%d8];"
+)
+"""A row of shared memory or a pointer of the host, plus a number of the host; or consecutive words of shared memory."""
+
+
+def test_a_number_of_the_host_beside_a_choice_does_not_make_it_the_hosts_pointer() -> None:
+    decision = last(BESIDE_A_CHOICE).decision
+    assert decision.verdict.value not in ("free", "depends")
+    assert decision.reason != ""
+
+
 def test_a_guard_that_lets_five_lanes_through_is_5_way() -> None:
     assert verdict(GUARDED) == ("conflict", 5)
 

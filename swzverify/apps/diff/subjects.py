@@ -14,7 +14,7 @@ from swzverify.claims import claim_type
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction
+from swzverify.hardware import BANK_PERIOD_BYTES, Instruction
 from swzverify.ir.formula import Formula
 from swzverify.subjects import Access, IndexMap, Listing, OffsetMap, Tile
 from swzverify.subjects.listing import Work
@@ -25,7 +25,7 @@ _TILE_FIELDS = frozenset(
 )
 _ACCESS_FIELDS = frozenset(
     {"name", "instruction", "target", "block", "loops", "constants", "tile", "coord", "stage", "address", "base"}
-    | {"bytes", "predicate", "assume", "unknowns"}
+    | {"bytes", "predicate", "assume", "unknowns", "source", "source_base"}
 )
 _LISTING_FIELDS = frozenset({"name", "target", "instructions"})
 _COUNTED = frozenset({Work.ARITHMETIC, Work.UNKNOWN})
@@ -149,7 +149,7 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
         _target(before, after, kind),
     ]
     changes += [_place(before, after), _visited(before, after), _bytes(before, after, kind)]
-    changes += _expressions(before, after)
+    changes += [*_expressions(before, after), *_source(before, after)]
     if before.tile is not None and after.tile is not None:
         changes += _tile_of(before.name, before.tile, after.tile, kind)
         changes.append(_count_of(before.tile, after.tile, counts_room(kind) and after.stage is not None))
@@ -313,6 +313,17 @@ def _expressions(before: Access, after: Access) -> list[Change]:
         if was != now:
             changes.append(_kernel(f"{what} of {before.name}", was or "none", now or "none"))
     return changes
+
+
+def _source(before: Access, after: Access) -> list[Change]:
+    """Where a copy reads: without it, a claim takes it for granted."""
+    what = f"source of {before.name}"
+    was, now = ("none" if each.source is None else spelled(each.source, each) for each in (before, after))
+    if before.source is None or after.source is None:
+        note = "another thing is taken for granted"
+        return [] if was == now else [Change(Aspect.STATEMENT, Direction.WEAKER, what, was, now, note)]
+    moved = base_change(before.source_base, after.source_base, what, BANK_PERIOD_BYTES)
+    return [each for each in (_kernel(what, was, now) if was != now else None, moved) if each is not None]
 
 
 def _some(expression: Formula | None) -> tuple[Formula, ...]:

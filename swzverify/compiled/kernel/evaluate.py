@@ -220,8 +220,7 @@ def _in_window(slices: Slices, generic: Expr, window: Expr, left: int) -> InShar
     if found.terms.get(window) == 1:
         whole = found.plus(sum_of(window), -1).expression()
         return InShared(normal(widened(whole, 32)), TRUE, whole)
-    if _is_outside(slices, found):
-        return InShared(const(0, 32), FALSE, const(0, generic.width))
+    # A choice first: a number from the host beside it does not say which pointer is chosen.
     for term, count in found.terms.items():
         if isinstance(term, Ite) and count == 1 and left:
             rest = found.plus(sum_of(term), -1).expression()
@@ -229,6 +228,9 @@ def _in_window(slices: Slices, generic: Expr, window: Expr, left: int) -> InShar
             otherwise = None if then is None else _in_window(slices, add(term.otherwise, rest), window, left - 1)
             if then is not None and otherwise is not None:
                 return _one_of(term.condition, then, otherwise)
+            return None
+    if _is_outside(slices, found, window):
+        return InShared(const(0, 32), FALSE, const(0, generic.width))
     return None
 
 
@@ -240,10 +242,13 @@ def _one_of(condition: Expr, then: InShared, otherwise: InShared) -> InShared:
     return InShared(ite(condition, then.address, otherwise.address), holds, whole)
 
 
-def _is_outside(slices: Slices, place: Sum) -> bool:
-    """Whether a generic address begins with a pointer that the host gave."""
-    kinds = {slices.leaves[each].kind for term in place.terms for each in variables(term)}
-    if not kinds <= {Kind.UNIFORM, Kind.LANE, Kind.TRIPS}:
+def _is_outside(slices: Slices, place: Sum, window: Expr) -> bool:
+    """Whether a generic address begins with a pointer that the host gave, and no part of it may be a
+    shared address: a number beside that may come from the host, too.
+    """
+    read = {each for term in place.terms for each in variables(term)}
+    kinds = {slices.leaves[each].kind for each in read}
+    if not kinds <= {Kind.UNIFORM, Kind.LANE, Kind.TRIPS} or not read.isdisjoint(variables(window)):
         return False
     begins = [term for term, count in place.terms.items() if count == 1 and isinstance(term, Var)]
     return any(each.limit == 1 << 64 and slices.symbols.is_parameter(each) for each in begins)

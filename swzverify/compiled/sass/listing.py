@@ -25,6 +25,10 @@ _IDLE: Final = "LDS RZ, [RZ]"
 reads its result.
 """
 _LABEL: Final = re.compile(r"[\w$.%@]+:\s*")
+_NOT_SILENT: Final = re.compile(r"//##|\.section(?!info\b|flags?\b)")
+"""Lines of the table of lines and of sections; `.sectioninfo` and `.sectionflags`, which nvdisasm
+13.5 writes for targets before sm_90, say how many registers and barriers a section has.
+"""
 _TABLE: Final = ".nv_debug_ptx_txt"
 _BYTES: Final = 16
 _SHOWN: Final = 60
@@ -182,7 +186,7 @@ class _Reader:
 def _is_silent(line: str) -> bool:
     """Whether a line says nothing of instructions: a heading, a directive, a label."""
     plain = line.strip()
-    if plain.startswith(("//##", ".section")):
+    if _NOT_SILENT.match(plain):
         return False
     return not plain or plain.startswith(("//", ".")) or _LABEL.fullmatch(plain) is not None
 

@@ -5,6 +5,7 @@ Variables that do not separate are enumerated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
@@ -12,15 +13,16 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import everywhere, point_at
-from swzverify.engines.obligations import Answer, Cost, Finding, WarpCost, WorstCost
+from swzverify.engines.obligations import READ_TWICE, Answer, CopyCost, Cost, Finding, WarpCost, WorstCost
 from swzverify.engines.prices import MISALIGNED, Price, are_aligned, price
+from swzverify.engines.smt.copies import read_twice, sourced_costs
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.parts import parts_of
 from swzverify.engines.smt.query import NAME, Query, evaluable, finding
-from swzverify.engines.smt.terms import Model
-from swzverify.engines.smt.warp_rule import joined, lane_terms, pair_conflict, same_group, wavefronts
+from swzverify.engines.smt.terms import Bits, Model
+from swzverify.engines.smt.warp_rule import joined, lane_terms, of_lanes, pair_conflict, same_group, wavefronts
 from swzverify.engines.worst import judged
-from swzverify.hardware import LANES, turn_bytes
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, turn_bytes
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, const, substitute, variables
 
@@ -64,17 +66,26 @@ def _pair_model(goal: Cost, group_lanes: int, rlimit: int, *, join: bool) -> Mod
     return query.solve(rlimit)
 
 
-def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
+def copy_cost(goal: CopyCost, rlimit: int) -> Finding:
+    """The same for copies whose sources are known, which have the octet rule for any sources."""
+    cost, source = goal.cost, goal.source
+    found = _by_separation(cost, rlimit, source) or _by_parts(cost, rlimit, source)
+    return found or _by_counting_copies(cost, rlimit, source)
+
+
+def _by_separation(goal: Cost, rlimit: int, source: Expr | None = None) -> Finding | None:
     """Prove that free variables only flip or only shift all addresses alike; enumerate the others.
 
     Flipping the same bits in every lane permutes units and slots. Growing all addresses by whole words
     (whole lines for the octet rule) rotates the banks; by whole sectors, it moves sectors. Neither
-    changes the cost, so one value of such variables stands for all.
+    changes the cost, so one value of such variables stands for all. Sources must shift by whole lines,
+    too.
     """
     in_conditions = set(variables(goal.active, goal.domain.assumption))
     wide = [node for node in goal.free if node.limit > MAX_ENUMERATED_ROWS]
     row = goal.instruction
-    if not evaluable(goal.address, goal.active, goal.domain.assumption):
+    read = () if source is None else (source,)
+    if not evaluable(goal.address, goal.active, goal.domain.assumption, *read):
         return None
     units = [(row.width_bytes, False), (turn_bytes(row), True)]
     if linear_sum(goal.address) is not None:
@@ -86,15 +97,18 @@ def _by_separation(goal: Cost, rlimit: int) -> Finding | None:
         rest = tuple(node for node in goal.free if node not in chosen)
         if prod(node.limit for node in rest) > MAX_ENUMERATED_ROWS:
             continue
-        if not chosen or any(_separates(goal.address, goal.lane, chosen, unit, shift, rlimit) for unit, shift in units):
-            return _enumerated(goal, chosen, rest)
+        if not chosen or (
+            all(_separates(each, goal.lane, chosen, BANK_PERIOD_BYTES, True, rlimit) for each in read)
+            and any(_separates(goal.address, goal.lane, chosen, unit, shift, rlimit) for unit, shift in units)
+        ):
+            return _enumerated(goal, chosen, rest, source)
     return None
 
 
-def _by_parts(goal: Cost, rlimit: int) -> Finding | None:
+def _by_parts(goal: Cost, rlimit: int, source: Expr | None = None) -> Finding | None:
     """The same, with the low and the high part of wide variables as variables of their own."""
-    parts = parts_of(goal, MAX_ENUMERATED_ROWS)
-    found = None if parts is None else _by_separation(parts.goal, rlimit)
+    parts = parts_of(goal, MAX_ENUMERATED_ROWS, () if source is None else variables(source))
+    found = None if parts is None else _by_separation(parts.goal, rlimit, source)
     return None if parts is None or found is None else parts.restored(found)
 
 
@@ -104,9 +118,35 @@ def _by_counting(goal: Cost, rlimit: int) -> Finding:
     terms = query.terms
     addresses, active = lane_terms(goal, terms, max(8, goal.address.width))
     most, minimum = wavefronts(goal.instruction, addresses, active)
-    limit = minimum if goal.at_most is None else z3.BitVecVal(min(goal.at_most, 1023), most.size(), terms.context)
-    query.require(terms.truth(goal.domain.assumption), z3.Or(active), z3.UGT(most, limit))
+    query.require(terms.truth(goal.domain.assumption), z3.Or(active), z3.UGT(most, _limit(goal, most, minimum)))
     return finding(query.solve(rlimit), goal.free)
+
+
+def _by_counting_copies(goal: Cost, rlimit: int, source: Expr) -> Finding:
+    """The rule for any sources as one formula; where it gives a lower bound only, the question stays
+    open unless that is too much already.
+    """
+    width = max(8, goal.address.width, source.width)
+    for is_repeated in (False, True):
+        query = Query()
+        terms = query.terms
+        addresses, active = lane_terms(goal, terms, width)
+        sources = [terms.widen(terms.term(each), width) for each in of_lanes(goal, source)]
+        query.require(terms.truth(goal.domain.assumption), z3.Or(active))
+        if is_repeated:
+            query.require(read_twice(addresses, sources, active))
+        else:
+            most, minimum = sourced_costs(addresses, sources, active)
+            query.require(z3.UGT(most, _limit(goal, most, minimum)))
+        found = query.solve(rlimit)
+        if found is not None:
+            return Finding(NAME, Answer.UNDECIDED, detail=READ_TWICE) if is_repeated else finding(found, goal.free)
+    return Finding(NAME, Answer.HOLDS)
+
+
+def _limit(goal: Cost, most: Bits, minimum: Bits) -> Bits:
+    """What the wavefronts may be, as a count."""
+    return minimum if goal.at_most is None else z3.BitVecVal(min(goal.at_most, 1023), most.size(), most.ctx)
 
 
 @lru_cache(maxsize=1024)
@@ -155,7 +195,7 @@ def _seems_separate(address: Expr, lane: Var, chosen: tuple[Var, ...], unit: int
     return True
 
 
-def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> Finding:
+def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...], source: Expr | None = None) -> Finding:
     """The rule at every value of `rest`, the separated variables at 0, priced warp by warp.
 
     The other engines price with `price_many`; this one uses the scalar rule, so that one wrong rule
@@ -163,19 +203,20 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
     """
     counts = {node.name: node.limit for node in rest}
     first = dict.fromkeys((node.name for node in chosen), 1)
-    found = everywhere((goal.address, goal.active, goal.domain.assumption), {**first, **counts, goal.lane.name: LANES})
-    address, active, assumed = (each.reshape(-1, LANES) for each in found)
-    if not are_aligned(goal.instruction, address, (active & assumed) == 1):
+    roots = (goal.address, goal.active, goal.domain.assumption, *(() if source is None else (source,)))
+    found = everywhere(roots, {**first, **counts, goal.lane.name: LANES})
+    address, active, assumed, *read = (each.reshape(-1, LANES) for each in found)
+    if not all(are_aligned(goal.instruction, each, (active & assumed) == 1) for each in (address, *read)):
         return Finding(NAME, Answer.NOT_APPLICABLE, detail=MISALIGNED)
-    costs: dict[tuple[int | None, ...], Price] = {}
+    costs: dict[tuple[tuple[int | None, ...], ...], Price] = {}
     priced: list[tuple[int, Price]] = []
     for row in np.flatnonzero(assumed[:, 0]).tolist():
-        lanes = zip(address[row].tolist(), active[row].tolist(), strict=True)
-        warp = tuple(int(at) if on else None for at, on in lanes)
-        if all(at is None for at in warp):
+        on = active[row].tolist()
+        warp = tuple(_where(each[row].tolist(), on) for each in (address, *read))
+        if not any(on):
             continue
         if warp not in costs:  # of rows alike the first stands for all
-            costs[warp] = price(goal.instruction, warp)
+            costs[warp] = price(goal.instruction, *warp)
             priced.append((row, costs[warp]))
     if not priced:
         return Finding(NAME, Answer.EMPTY)
@@ -187,4 +228,10 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...]) -> F
 
     most = max(priced, key=lambda found: (found[1].wavefronts, found[1].bank_conflicts))
     worst = max(priced, key=lambda found: (found[1].bank_conflicts, found[1].wavefronts))
-    return judged(NAME, goal, WorstCost(placed(most), placed(worst)))
+    is_exact = all(cost.is_exact for _, cost in priced)
+    return judged(NAME, goal, WorstCost(placed(most), placed(worst)), is_exact=is_exact)
+
+
+def _where(addresses: Sequence[int], on: Sequence[int]) -> tuple[int | None, ...]:
+    """The addresses of active lanes, None for the others."""
+    return tuple(int(at) if active else None for at, active in zip(addresses, on, strict=True))

@@ -13,6 +13,7 @@ from swzverify.engines.obligations import (
     Always,
     Answer,
     Apart,
+    CopyCost,
     Cost,
     Covers,
     Finding,
@@ -21,7 +22,7 @@ from swzverify.engines.obligations import (
     Obligation,
 )
 from swzverify.engines.smt.apart import apart
-from swzverify.engines.smt.cost import cost
+from swzverify.engines.smt.cost import copy_cost, cost
 from swzverify.engines.smt.covers import covers
 from swzverify.engines.smt.gather import gather_cost
 from swzverify.engines.smt.injective import injective
@@ -57,6 +58,8 @@ class SMT:
                     return apart(obligation, self.rlimit)
                 case Cost():
                     return cost(obligation, self.rlimit)
+                case CopyCost():
+                    return copy_cost(obligation, self.rlimit)
                 case GatherCost():
                     return gather_cost(obligation, self.rlimit)
                 case Covers():

@@ -61,8 +61,8 @@ def class_of(lane: int, addresses: Sequence[Bits], copies: Sequence[Truth]) -> B
     own = addresses[lane]
     alone = z3.BitVecVal(lane % 2, _KIND_BITS, own.ctx)
     kind = z3.If(together(lane, addresses, copies), z3.BitVecVal(_BOTH, _KIND_BITS, own.ctx), alone)
-    swapped = _lowest(own, CHUNK_BYTES) ^ z3.BitVecVal(lane % 2, 1, own.ctx)
-    odd_move = _lowest(own, SECTOR_BYTES) ^ z3.BitVecVal(lane // 2 % 2, 1, own.ctx)
+    swapped = lowest(own, CHUNK_BYTES) ^ z3.BitVecVal(lane % 2, 1, own.ctx)
+    odd_move = lowest(own, SECTOR_BYTES) ^ z3.BitVecVal(lane // 2 % 2, 1, own.ctx)
     return z3.Concat(units(own, BANK_PERIOD_BYTES), kind, swapped, odd_move)
 
 
@@ -77,7 +77,7 @@ def units(address: Bits, size_bytes: int) -> Bits:
     return z3.Extract(address.size() - 1, size_bytes.bit_length() - 1, address)
 
 
-def _lowest(address: Bits, size_bytes: int) -> Bits:
+def lowest(address: Bits, size_bytes: int) -> Bits:
     """The lowest bit of an address in such units."""
     bit = size_bytes.bit_length() - 1
     return z3.Extract(bit, bit, address)

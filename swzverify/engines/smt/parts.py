@@ -6,7 +6,7 @@ part only. With the parts apart, the high one can be separated, and the low one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from swzverify.engines.obligations import Cost, Finding, Point, WarpCost
@@ -50,18 +50,19 @@ class Parts:
         return {name: value for name, value in point.items() if name not in parts} | whole
 
 
-def parts_of(goal: Cost, wide: int) -> Parts | None:
+def parts_of(goal: Cost, wide: int, whole: Collection[Var] = ()) -> Parts | None:
     """Cut every variable of more than `wide` values into a low and a high part.
 
     The low part has so many values that a step of the high part is an aligned step after which the cost
-    repeats. None if there is no such variable, or if a lane's width is already as large as the step.
+    repeats. Variables of `whole` stay as they are. None if there is no other such variable, or if a
+    lane's width is already as large as the step.
     """
     row = goal.instruction
     count = turn_bytes(row) // row.width_bytes
     if count < 2:
         return None
     bits = count.bit_length() - 1
-    nodes = [node for node in goal.free if node.limit > wide and node.limit % count == 0]
+    nodes = [node for node in goal.free if node.limit > wide and node.limit % count == 0 and node not in whole]
     if not nodes:
         return None
     new: dict[Var, Expr] = {}

@@ -16,7 +16,7 @@ from swzverify.engines.obligations import Cost
 from swzverify.engines.smt.octets import number, octet_costs, total
 from swzverify.engines.smt.terms import Bits, Translator, Truth
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, PAIR_DISTANCES, SECTOR_BYTES, Instruction
-from swzverify.ir.expr import const, substitute
+from swzverify.ir.expr import Expr, const, substitute
 
 
 def _unit_and_slot(row: Instruction, address: Bits) -> tuple[Bits, Bits]:
@@ -45,13 +45,13 @@ def same_group(lane_a: Bits, lane_b: Bits, group_lanes: int) -> Truth:
 
 def lane_terms(goal: Cost, translator: Translator, width: int) -> tuple[list[Bits], list[Truth]]:
     """Each lane's address and whether it is active, over the free variables."""
-    addresses: list[Bits] = []
-    active: list[Truth] = []
-    for lane in range(LANES):
-        here = {goal.lane: const(lane, goal.lane.width)}
-        addresses.append(translator.widen(translator.term(substitute(goal.address, dict(here))), width))
-        active.append(translator.truth(substitute(goal.active, dict(here))))
-    return addresses, active
+    addresses = [translator.widen(translator.term(each), width) for each in of_lanes(goal, goal.address)]
+    return addresses, [translator.truth(each) for each in of_lanes(goal, goal.active)]
+
+
+def of_lanes(goal: Cost, root: Expr) -> list[Expr]:
+    """An expression for each lane, over the free variables."""
+    return [substitute(root, {goal.lane: const(lane, goal.lane.width)}) for lane in range(LANES)]
 
 
 def joined(addresses: Sequence[Bits], active: Sequence[Truth]) -> Truth:
