@@ -2,14 +2,11 @@
 to be free of conflicts, and what the registry `compiled/kinds.py` has. Undecided claims of the
 registry are left out; the scan's text and JSON have them.
 
-An access stands at its source line, where `.loc` says one, else at its line of the PTX. Of code that
-was inlined the innermost place below the current folder counts: a header of the toolkit is no place
-to mend.
+An access stands at its source line (`source_line`), where `.loc` says one, else at its line of the PTX.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +15,6 @@ from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.compiled.kinds import SCAN_CLAIMS
-from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.compiled.scan import Verdict as Scanned
 from swzverify.compiled.scan.measured import Measured, Status
@@ -30,6 +26,7 @@ from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
+from swzverify.report.source_line import below, source_line
 
 KIND: Final = "bank_conflicts"
 COUNTERS: Final = "counters"
@@ -122,23 +119,10 @@ def _result(file: ScannedFile, access: ScannedAccess, name: str, kind: str, verd
 
 def place_of(file: ScannedFile, access: ScannedAccess) -> tuple[str, int]:
     """The file and line at which a person looks for an access."""
-    places: list[tuple[str, int]] = []
-    location: Location | None = access.location
-    while location is not None:
-        if location.line and (source := file.sources.get(location.file)):
-            places.append((source, location.line))
-        location = location.inlined_at
-    here = [(shown, line) for source, line in places if (shown := _below(source))]
-    return (here or places or [(file.name, access.line)])[0]
-
-
-def _below(path: str) -> str:
-    """A path as seen from the current folder; empty where it does not lie below it."""
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:
-        return ""
-    return "" if relative.startswith(os.pardir) else relative
+    found = source_line(access.location, file.sources)
+    if found is None:
+        return file.name, access.line
+    return below(found.shown.file) or found.shown.file, found.shown.line
 
 
 def _verdict(access: ScannedAccess) -> Verdict:

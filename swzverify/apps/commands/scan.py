@@ -16,6 +16,7 @@ from swzverify.apps.commands.scan_certificates import prepare_certificates, save
 from swzverify.apps.commands.scan_check import DISAGREEMENT, checked, read_counters, spelled
 from swzverify.apps.commands.scan_reports import write_scan
 from swzverify.apps.commands.scan_spec import is_ours, save_written
+from swzverify.apps.commands.terminal import loudness
 from swzverify.apps.options.declare import named_files
 from swzverify.apps.options.scan import FAILURES, ScanOptions
 from swzverify.apps.run.scan import LaunchFacts, scan_files
@@ -24,6 +25,7 @@ from swzverify.compiled.scan import MOST_ALIGN, Given
 from swzverify.hardware import find_target
 from swzverify.report.result import Report
 from swzverify.report.scan_claims import KINDS, report_of
+from swzverify.report.scan_text import Detail
 
 MOST_THREADS = 1024
 """Threads of a block. Source: CUDA Programming Guide 13, 5.1.3, table 30."""
@@ -42,6 +44,7 @@ class ExitCode(IntEnum):
 
 def scan_command(options: ScanOptions) -> NoReturn:
     """Read compiled kernels, write the verdicts of their accesses, and end with the exit code."""
+    detail = Detail(loudness(verbose=options.verbose, quiet=options.quiet), options.top)
     read, reports = [*options.files, *options.cubins], options.reports
     given = Given(options.parameters, options.assumptions, _aligned_bytes(options.smem_align))
     launch = LaunchFacts(_shape(options.block), given, _bytes(options.smem, options.target))
@@ -59,7 +62,7 @@ def scan_command(options: ScanOptions) -> NoReturn:
     report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=reports.shows_pictures))
     wanted = options.fail_on or (() if options.baseline is None else FAILURES)
     code = _exit_code(report, (*wanted, DISAGREEMENT))
-    write_scan(found, report, int(code), reports, quiet=options.quiet, check=check)
+    write_scan(found, report, int(code), reports, detail=detail, check=check)
     save_known(options.write_baseline, report)
     save_written(options.write_spec, found, options.target)
     save_certificates(options.certificates, found)

@@ -22,6 +22,7 @@ from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.claims import claims_on
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
+from swzverify.compiled.scan.executions import most_executions
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, block_of_launch, facts_of, with_alignment
 from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
 from swzverify.compiled.scan.mixed import mixed
@@ -61,7 +62,8 @@ class ScannedAccess:
     `written` is what a spec says of it. `chip` is what machine code makes of it, None where there
     is none. `loops` are the lines of the loops around it; with `is_certain` every thread makes it
     exactly once. `cures` are changes of its array that were proved to free it. `certificate` is the id
-    of the one that was written of a free access, `no_certificate` says why there is none.
+    of the one that was written of a free access, `no_certificate` says why there is none. `executions`
+    is how often a warp executes it in a launch at most, None where the trips of its loops are not known.
     """
 
     kernel: str
@@ -83,6 +85,7 @@ class ScannedAccess:
     cures: tuple[Cure, ...] = ()
     certificate: str = ""
     no_certificate: str = ""
+    executions: int | None = None
 
     def claim(self, kind: str) -> Claim:
         """What is said of a claim of the registry `compiled/kinds.py`."""
@@ -224,6 +227,7 @@ def scan_function(
                 tuple(loop.line for loop in access.loops),
                 access.sure is TRUE and not access.loops,
                 helped if chip is None or chip.decision is decision else (),
+                executions=most_executions(access),
             )
         )
     return found
