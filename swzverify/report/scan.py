@@ -28,7 +28,8 @@ class ScannedFile:
     `problems` are the parts of the text that could not be read. `origin` says where in a binary it
     was, `applied` what was given of the parameters of each kernel, `machine` the target of the machine
     code that was made of it, `no_machine` why there is none, `listing` the machine code. `measured`
-    has what counters say of each access; it is empty without counters.
+    has what counters say of each access; it is empty without counters. `barriers` counts for each kernel
+    what synchronizes threads or orders memory, which no verdict is about.
     """
 
     name: str
@@ -41,6 +42,7 @@ class ScannedFile:
     no_machine: str = NOT_GIVEN
     listing: Listing | None = None
     measured: tuple[Measured, ...] = ()
+    barriers: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def held(self) -> Iterator[tuple[ScannedAccess, Measured | None]]:
@@ -70,7 +72,14 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
     """All accesses as one JSON document; `check` is what counters say of all of them."""
     given = list(files)
     rows = [_record(file, access, found) for file in given for access, found in file.held]
-    whole = {"accesses": rows, "problems": _problems(given)} | ({} if check is None else {"check": check})
+    barriers = [
+        {"file": file.name, "origin": file.origin, "kernel": kernel, "count": count}
+        for file in given
+        for kernel, count in file.barriers.items()
+    ]
+    whole = {"accesses": rows, "barriers": barriers, "problems": _problems(given)} | (
+        {} if check is None else {"check": check}
+    )
     return json.dumps(whole, indent=1) + "\n"
 
 
@@ -88,7 +97,8 @@ def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = N
     problems = len(rows) - len(verdicts)
     if check is not None:
         rows.append({"type": "check", **check})
-    rows.append({"type": "summary", **counts, **claims, "problems": problems})
+    barriers = sum(sum(file.barriers.values()) for file in given)
+    rows.append({"type": "summary", **counts, **claims, "barriers": barriers, "problems": problems})
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 

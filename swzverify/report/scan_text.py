@@ -96,6 +96,9 @@ def _summary(part: KernelPart) -> list[str]:
     """The counts of a kernel, and why claims on its accesses are broken or not decided."""
     accesses = [each.access for each in part.shown]
     found = [f"  {each}" for each in (_count_words(accesses), *_chip_totals(accesses))]
+    if count := part.file.barriers.get(part.first.kernel):
+        kinds = "barrier, fence or wait" if count == 1 else "barriers, fences and waits"
+        found.append(f"  {count} {kinds}, not judged")
     for place, kind in enumerate(SCAN_CLAIMS):
         claims = [access.claims[place] for access in accesses if access.claims[place].reason != access.decision.reason]
         broken = Counter(each.verdict for each in claims if each.is_broken)

@@ -12,7 +12,13 @@ finds the machine instructions of an access, and `on_chip` what they cost. Impor
 """
 
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
-from swzverify.compiled.scan.decide import ScannedAccess, scan_function, scan_module, scanned_functions
+from swzverify.compiled.scan.decide import (
+    ScannedAccess,
+    scan_function,
+    scan_module,
+    scanned_functions,
+    synchronizations,
+)
 from swzverify.compiled.scan.given import MOST_ALIGN, NOTHING_GIVEN, Given, block_of_launch, facts_of, unknown_names
 from swzverify.compiled.scan.joined import Relation
 from swzverify.compiled.scan.on_chip import OnChip
@@ -36,5 +42,6 @@ __all__ = [
     "scan_function",
     "scan_module",
     "scanned_functions",
+    "synchronizations",
     "unknown_names",
 ]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, inlined
+from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, count_synchronizations, inlined
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Function, Location, Module
@@ -172,7 +172,8 @@ def scan_function(
     suggest: bool = False,
     trials: int | None = None,
 ) -> list[ScannedAccess]:
-    """All accesses of one function, in the order of the text; each has a verdict or a reason. With
+    """All accesses of one function, in the order of the text; each has a verdict or a reason. Operations
+    on barrier objects are none: `synchronizations` counts these. With
     machine code each has the machine instructions that it became, too. `suggest` looks for changes
     that free conflicts; at most `trials` launches are tried, `MOST_LAUNCHES` without a number.
 
@@ -206,6 +207,9 @@ def scan_function(
     claims = [claims_on(access, facts, block, asker.possible, smem, target) for access in read]
     cures = _cures(read, decisions, claims, block, target) if suggest else [()] * len(read)
     for access, decision, chip, of_claims, helped in zip(read, decisions, chips, claims, cures, strict=True):
+        if access.is_barrier:
+            # It may lie in any array, so that the search for cures needs it; no verdict is about it.
+            continue
         address = "" if access.address is None else spell(access.address, access.leaves)
         text = " ".join(f"{access.opcode} {access.text}".split())
         found.append(
@@ -231,6 +235,13 @@ def scan_function(
             )
         )
     return found
+
+
+def synchronizations(module: Module, function: Function) -> int:
+    """How many barriers, operations on barrier objects, fences and waits a function has, with those of
+    the functions that it calls. The scan does not judge them.
+    """
+    return 0 if function.problem else count_synchronizations(inlined(module, function).function.instructions)
 
 
 def _cures(
