@@ -137,6 +137,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         **chip_record(access, file.no_machine),
         "measured": counts_record(found),
         "cures": [asdict(each) for each in access.cures],
+        "no_cure": access.no_cure,
     }
 
 

@@ -172,6 +172,8 @@ def _lines_of(block: Block, verbosity: int) -> list[str]:
         found.append(f"    {cost}")
     cures = dict.fromkeys(cure.text for each in block.members for cure in each.access.cures)
     found += [f"    fix: {visible(each)}" for each in cures]
+    if access.no_cure and not cures:
+        found.append(f"    no fix: {visible(access.no_cure)}")
     if callers := _callers(block):
         found.append(f"    inlined at {visible(callers)}")
     if access.address and verbosity >= 0:

@@ -68,13 +68,14 @@ class SourceLine:
 
     @property
     def words(self) -> str:
-        """The chain of the line that is shown, for text.
+        """The line that is shown and the innermost one, for text.
 
         >>> SourceLine(Place("/src/mm.cuh", 506), (Place("/usr/include/cuda_bf16.hpp", 113),)).words
         '/src/mm.cuh:506 -> cuda_bf16.hpp:113'
         """
         path = below(self.shown.file) or self.shown.file
-        return " -> ".join([f"{path}:{self.shown.line}", *(each.name for each in self.chain[1:])])
+        inner = [each.name for each in self.chain[1:]]
+        return " -> ".join([f"{path}:{self.shown.line}", *(inner if len(inner) < 2 else ["...", inner[-1]])])
 
 
 def source_line(location: Location | None, sources: Mapping[int, str]) -> SourceLine | None:

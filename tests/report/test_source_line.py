@@ -86,7 +86,8 @@ def test_the_chain_has_each_line_once() -> None:
     location = chain(*files)
     found = source_line(location, dict(enumerate(files, 1)))
     assert found is not None
-    assert found.words == f"{HEADER}:11 -> cuda_fp16.hpp:12 -> cuda_fp16.hpp:13"
+    assert found.words == f"{HEADER}:11 -> ... -> cuda_fp16.hpp:13"
+    assert [each.line for each in found.chain] == [11, 12, 13]
     assert [each.name for each in found.callers] == ["kernel.cu:10"]
     same = source_line(Location(2, 5, 1, "f", Location(2, 5, 0, "f", Location(1, 3, 0))), {1: USER, 2: TOOLKIT[0]})
     assert same is not None

@@ -7,7 +7,6 @@ price. Whatever does not fit together, or is not decided within the budget, is `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -64,6 +63,7 @@ class ScannedAccess:
     exactly once. `cures` are changes of its array that were proved to free it. `certificate` is the id
     of the one that was written of a free access, `no_certificate` says why there is none. `executions`
     is how often a warp executes it in a launch at most, None where the trips of its loops are not known.
+    `no_cure` says why a conflict has no cures; it is empty if none were looked for.
     """
 
     kernel: str
@@ -86,6 +86,7 @@ class ScannedAccess:
     certificate: str = ""
     no_certificate: str = ""
     executions: int | None = None
+    no_cure: str = ""
 
     def claim(self, kind: str) -> Claim:
         """What is said of a claim of the registry `compiled/kinds.py`."""
@@ -205,13 +206,19 @@ def scan_function(
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
     claims = [claims_on(access, facts, block, asker.possible, smem, target) for access in read]
-    cures = _cures(read, decisions, claims, block, target) if suggest else [()] * len(read)
-    for access, decision, chip, of_claims, helped in zip(read, decisions, chips, claims, cures, strict=True):
+    helped: list[tuple[tuple[Cure, ...], str]] = [((), "")] * len(read)
+    if suggest and any(each.verdict is Verdict.CONFLICT for each in decisions):
+        from swzverify.compiled.scan.cured import Judged, Launched, advice  # noqa: PLC0415 - few kernels need it
+
+        judgements = [Judged(*each) for each in zip(read, decisions, claims, strict=True)]
+        helped = [(each.cures, each.reason) for each in advice(judgements, Launched(block, target, smem))]
+    for access, decision, chip, of_claims, (cures, no_cure) in zip(read, decisions, chips, claims, helped, strict=True):
         if access.is_barrier:
             # It may lie in any array, so that the search for cures needs it; no verdict is about it.
             continue
         address = "" if access.address is None else spell(access.address, access.leaves)
         text = " ".join(f"{access.opcode} {access.text}".split())
+        is_of_ptx = chip is None or chip.decision is decision
         found.append(
             ScannedAccess(
                 function.name,
@@ -230,8 +237,9 @@ def scan_function(
                 chip,
                 tuple(loop.line for loop in access.loops),
                 access.sure is TRUE and not access.loops,
-                helped if chip is None or chip.decision is decision else (),
+                cures if is_of_ptx else (),
                 executions=most_executions(access),
+                no_cure=no_cure if is_of_ptx else "",
             )
         )
     return found
@@ -242,21 +250,6 @@ def synchronizations(module: Module, function: Function) -> int:
     the functions that it calls. The scan does not judge them.
     """
     return 0 if function.problem else count_synchronizations(inlined(module, function).function.instructions)
-
-
-def _cures(
-    read: Sequence[KernelAccess],
-    decisions: Sequence[Decision],
-    claims: Sequence[tuple[Claim, ...]],
-    block: BlockShape | None,
-    target: str,
-) -> list[tuple[Cure, ...]]:
-    """What frees each conflict; the search is loaded only where there is one."""
-    if all(each.verdict is not Verdict.CONFLICT for each in decisions):
-        return [()] * len(read)
-    from swzverify.compiled.scan.cured import Judged, cured  # noqa: PLC0415 - see above
-
-    return cured([Judged(*each) for each in zip(read, decisions, claims, strict=True)], block, target)
 
 
 def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstruction, ...] | None:
