@@ -150,6 +150,16 @@ def test_bytes_that_are_not_known_are_no_basis() -> None:
     assert found.no_cure
 
 
+def test_an_unrolled_transpose_has_a_fix() -> None:
+    """16 accesses of one array: each has to keep its cost."""
+    body = "mad.lo.u32 %r4, %r2, 128, %r3; mad.lo.u32 %r4, %r1, 4, %r4;\n"
+    body += "".join(f"st.shared.u32 [%r4+{128 * row}], %r1;\n" for row in range(0, 32, 4))
+    body += "bar.sync 0; mad.lo.u32 %r5, %r1, 128, %r3; mad.lo.u32 %r5, %r2, 4, %r5;\n"
+    body += "".join(f"ld.shared.u32 %r6, [%r5+{4 * row}];\n" for row in range(0, 32, 4))
+    changes = [each.change.partition(",")[0] for each in cures_of(body, block=(32, 4, 1))]
+    assert changes == ["pad 1 after every 32 elements", "Swizzle<5"]
+
+
 def test_two_dynamic_arrays_are_no_basis() -> None:
     """Both begin at one place: a change of one moves bytes of the other."""
     more = "mov.u32 %r10, other; mad.lo.u32 %r10, %r1, 4, %r10; ld.shared.u32 %r11, [%r10];\n"
@@ -164,7 +174,7 @@ def test_two_dynamic_arrays_are_no_basis() -> None:
         ("line 9 reaches tile and second by one address", "{turn}  selp.u32 %r20, %r3, %r21, %p1; {load}"),
         ("line 9 reaches no array by name", "{turn}  ld.param.u32 %r20, [n]; {load}"),
         ("changes are looked for in one array of a kernel: tile", "{turn}  mad.lo.u32 %r20, %r1, 128, %r21; {load}"),
-        ("tile has 9 accesses; changes are looked for up to 8", "{turn} " + "ld.shared.u32 %r6, [%r5]; " * 7),
+        ("tile has 33 accesses; changes are looked for up to 32", "{turn} " + "ld.shared.u32 %r6, [%r5]; " * 31),
         (
             "changes of tile are looked for at its costliest access, line 9",
             "{turn}  mad.lo.u32 %r20, %r1, 64, %r3; mad.lo.u32 %r20, %r2, 4, %r20; {load}",

@@ -43,7 +43,7 @@ from swzverify.subjects import Access, AlignedBase, Loop, Tile
 
 MOST_ARRAYS: Final = 1
 """Arrays of one function that are searched: the first ones with a conflict."""
-MOST_ACCESSES: Final = 8
+MOST_ACCESSES: Final = 32
 """Accesses of one array."""
 _MOST_ROWS: Final = 2
 _MOST_LINES: Final = 3
