@@ -26,6 +26,7 @@ from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Symbol
+from swzverify.compiled.scan.bounds import PLACE_OF_BOUNDS
 from swzverify.compiled.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict
 from swzverify.compiled.scan.spell import plain_name
@@ -48,7 +49,6 @@ MOST_ACCESSES: Final = 32
 _MOST_ROWS: Final = 2
 _MOST_LINES: Final = 3
 _WORD_BYTES: Final = 4
-_IN_BOUNDS: Final = [each.kind for each in SCAN_CLAIMS].index("in_bounds")
 _MOST_LANES: Final = 1 << 16
 """Lanes of an access, over all trips of its loops."""
 _RLIMIT: Final = 1_000_000
@@ -237,14 +237,14 @@ class _Array:
         # What is open of a dynamic array without a size is how many bytes suffice; else it is an alignment.
         enough = [self.align_bytes] * len(SCAN_CLAIMS)
         if symbol.size_bytes is None and launch.smem is None:
-            enough[_IN_BOUNDS] = self.size_bytes
+            enough[PLACE_OF_BOUNDS] = self.size_bytes
         for each in judged:
             if not all(map(_holds, each.claims, enough)):
                 raise NotWrittenError(f"line {each.access.line} is not known to be aligned and inside of {symbol.name}")
 
     def _touched_bytes(self) -> int:
         """The first bytes of a dynamic array that all its accesses are proved to stay in."""
-        needs = [each.claims[_IN_BOUNDS].needs for each in self.judged]
+        needs = [each.claims[PLACE_OF_BOUNDS].needs for each in self.judged]
         known = [each for each in needs if each is not None]
         if len(known) < len(needs):
             raise NotWrittenError(f"the size of {self.symbol.name} is not known: give --smem")
