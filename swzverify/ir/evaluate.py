@@ -71,8 +71,8 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
     """
     value: dict[Expr, Unsigned] = {}
     nodes = postorder(*roots)
-    users = {operand: node for node in nodes for operand in operands(node)}
-    users.update(dict.fromkeys(roots))
+    users: dict[Expr, Expr | None] = {operand: node for node in nodes for operand in operands(node)}
+    users |= dict.fromkeys(roots)
     with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
         for node in nodes:
             if node.width > MAX_ARRAY_WIDTH:

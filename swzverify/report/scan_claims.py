@@ -4,13 +4,11 @@ Each access is claimed to be free of conflicts, and to satisfy the claims of the
 `compiled/kinds.py`. Undecided claims of the registry are left out; the scan's text and JSON have
 them.
 
-An access has its source line, if `.loc` gives one, else its line of the PTX. For inlined code, it is
-the innermost place below the current folder: a user does not change a header of the toolkit.
+An access has its source line (`source_line`), if `.loc` gives one, else its line of the PTX.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +17,6 @@ from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.compiled.kinds import SCAN_CLAIMS
-from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess
 from swzverify.compiled.scan import Verdict as Scanned
 from swzverify.compiled.scan.measured import Measured, Status
@@ -32,6 +29,7 @@ from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
 from swzverify.report.scan_names import ScanNames
+from swzverify.report.source_line import below, source_line
 
 KIND: Final = "bank_conflicts"
 COUNTERS: Final = "counters"
@@ -142,23 +140,10 @@ def _result(file: ScannedFile, access: ScannedAccess, name: str, kind: str, verd
 
 def place_of(file: ScannedFile, access: ScannedAccess) -> tuple[str, int]:
     """The file and line at which a person looks for an access."""
-    places: list[tuple[str, int]] = []
-    location: Location | None = access.location
-    while location is not None:
-        if location.line and (source := file.sources.get(location.file)):
-            places.append((source, location.line))
-        location = location.inlined_at
-    here = [(shown, line) for source, line in places if (shown := _below(source))]
-    return (here or places or [(file.name, access.line)])[0]
-
-
-def _below(path: str) -> str:
-    """A path as seen from the current folder; empty where it does not lie below it."""
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:
-        return ""
-    return "" if relative.startswith(os.pardir) else relative
+    found = source_line(access.location, file.sources)
+    if found is None:
+        return file.name, access.line
+    return below(found.shown.file) or found.shown.file, found.shown.line
 
 
 def _verdict(access: ScannedAccess) -> Verdict:

@@ -25,9 +25,10 @@ from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS, MOST_GRID_EXTENTS
 from swzverify.report.escape import shortened, visible
-from swzverify.report.scan import ScannedFile, access_lines
+from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import place_of
 from swzverify.report.scan_names import ScanNames
+from swzverify.report.scan_text import access_lines
 from swzverify.testing.given import check_int
 
 _LANES = 32

@@ -38,6 +38,7 @@ from swzverify.report.formats import Format
 from swzverify.report.result import ClaimResult, Report
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import KIND, place_of, report_of
+from swzverify.report.scan_text import Detail
 from tests.report.test_sinks import NASTY
 
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
@@ -199,5 +200,5 @@ def test_machine_code_has_the_last_word(ptx: Decision, relation: Relation, chip:
     github = rendered(files, report, 0, Format.GITHUB)
     assert ("::error title=bank_conflicts" in github) == (level == "error")
     assert json.loads(rendered(files, report, 0, Format.JSON))["accesses"][0]["settled"] == settled.verdict.value
-    shown = rendered(files, report, 0, Format.TEXT, quiet=True)
+    shown = rendered(files, report, 0, Format.TEXT, detail=Detail(-1))
     assert (f"with the machine code: 1 {settled.verdict}" in shown) == (chip is not UNKNOWN)

@@ -37,7 +37,7 @@ def document(*words: str, code: int = 0) -> Any:
 
 
 def test_the_text(files: tuple[str, ...]) -> None:
-    result = run(*files, "--check", export(with_source_names()))
+    result = run(*files, "--check", export(with_source_names()), "--verbose")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert "    counters: agrees" in lines

@@ -16,9 +16,9 @@ from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Claim, ClaimVerdict, claims, decide, scan_module
 from swzverify.compiled.scan.subject import Subject
-from swzverify.report import scan, scan_claims
+from swzverify.report import scan, scan_claims, scan_text
 from swzverify.report.sarif import render_sarif
-from swzverify.report.scan import ScannedFile, scan_json, scan_text
+from swzverify.report.scan import ScannedFile, scan_json
 
 TEXT = """\
 .version 8.3
@@ -53,7 +53,7 @@ def add(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         module = ModuleType("swzverify.compiled.scan.narrow")
         vars(module)["is_narrow"] = is_narrow
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        for each in (kinds, claims, decide, scan):
+        for each in (kinds, claims, decide, scan, scan_text):
             monkeypatch.setattr(each, "SCAN_CLAIMS", (*SCAN_CLAIMS, NARROW))
         monkeypatch.setattr(scan_claims, "SCAN_CLAIMS", (*SCAN_CLAIMS, NARROW))
 
@@ -62,13 +62,13 @@ def add(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 def test_a_new_row_is_judged_and_shown_everywhere(add: Callable[[], None]) -> None:
     before = scan_module(read_module(TEXT, "k.ptx"), (32, 1, 1))
-    assert "narrow" not in scan_text([ScannedFile("k.ptx", tuple(before), {})])
+    assert "narrow" not in scan_text.scan_text([ScannedFile("k.ptx", tuple(before), {})])
     add()
     found = scan_module(read_module(TEXT, "k.ptx"), (32, 1, 1))
     assert [each.claim("narrow").verdict.value for each in found] == ["proved", "refuted"]
     assert [(each.aligned, each.in_bounds) for each in found] == [(each.aligned, each.in_bounds) for each in before]
     file = ScannedFile("k.ptx", tuple(found), {})
-    text = scan_text([file])
+    text = scan_text.scan_text([file])
     assert "not narrow: each lane touches 8 bytes" in text
     assert "narrow: 1 proved, 1 refuted" in text
     records = json.loads(scan_json([file]))["accesses"]

@@ -42,7 +42,7 @@ def test_json_has_the_fields(ptx: str) -> None:
 
 def test_text_has_the_lanes_and_a_summary(ptx: str) -> None:
     lines = run(ptx, "--block", "64,1").stdout.splitlines()
-    assert "  line 7 (k.cu:7): ld.shared.u32 %r30, [%r20]" in lines
+    assert "  k.cu:7 (PTX line 7): ld.shared.u32 %r30, [%r20]" in lines
     assert "    conflict: 2-way, 2 wavefronts of at least 1" in lines
     assert sum(line.endswith("  x") for line in lines) >= 2
     assert lines[-1] == "2 accesses: 1 conflict, 1 depends"
@@ -207,7 +207,7 @@ def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch:
     none = {"proved": 0, "refuted": 0, "depends": 0, "unknown": 0}
     claims = {"aligned": {**none, "proved": 2}, "in_bounds": {**none, "proved": 1, "depends": 1}}
     counts = {"free": 0, "conflict": 1, "depends": 1, "unknown": 0}
-    assert lines[2:] == [{"type": "summary", **counts, **claims, "problems": 0}]
+    assert lines[2:] == [{"type": "summary", **counts, **claims, "barriers": 0, "problems": 0}]
 
 
 # ---- claims
@@ -276,7 +276,7 @@ def test_an_inlined_header_is_no_place_to_mend(tmp_path: Path, monkeypatch: pyte
     Path("k.ptx").write_text(text_of(body) + files, encoding="utf-8")
     result = run("k.ptx", "--block", "64", "--format", "github")
     assert ",file=src/k.cu,line=7::" in result.stdout
-    assert "(/usr/include/tile.h:99)" in result.stdout
+    assert "  src/k.cu:7 -> tile.h:99 (PTX line " in result.stdout
 
 
 def test_a_hostile_name_is_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

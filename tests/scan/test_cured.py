@@ -86,7 +86,115 @@ def test_what_is_free_needs_nothing() -> None:
 )
 def test_an_access_that_is_not_exactly_known_is_no_basis(why: str, more: str) -> None:
     assert cures_of(TURN.format(row=128)), why
-    assert cures_of(TURN.format(row=128) + more) == []
+    found = scanned(TURN.format(row=128) + more)
+    assert [cure for access in found for cure in access.cures] == []
+    assert all(each.no_cure for each in found if each.decision.verdict is Verdict.CONFLICT), why
+
+
+def of(declared: str, body: str, smem: int | None = None, block: tuple[int, int, int] = SQUARE) -> list[ScannedAccess]:
+    """A kernel whose array is declared in this way."""
+    text = TOP + declared + "\n" + HEAD.format(bytes=4096).partition("\n")[2] + body + "ret;\n}\n"
+    module = read_module(text, "k.ptx")
+    return scan_function(module, module.functions[0], block, suggest=True, smem=smem)
+
+
+DYNAMIC = ".extern .shared .align 4 .b8 tile[];"
+
+
+def test_a_dynamic_array_has_the_bytes_that_are_touched() -> None:
+    pad, swizzle = of(DYNAMIC, TURN.format(row=128))[-1].cures
+    assert pad.also.startswith("124 bytes more; launch with these bytes more; the first 4096 bytes of tile are read")
+    assert swizzle.change == "Swizzle<5,0,5> on element offsets"
+    assert "launch" not in swizzle.also
+    assert "the accesses at PTX line 9 have to change alike" in swizzle.also
+    assert verdicts(of(DYNAMIC, TURN.format(row=132))) == [Verdict.FREE, Verdict.FREE]
+
+
+def test_a_dynamic_array_has_the_bytes_of_the_launch() -> None:
+    pad, _ = of(DYNAMIC, TURN.format(row=128), smem=8192)[-1].cures
+    assert pad.also.startswith("252 bytes more; launch with these bytes more; the first 8192 bytes of tile are read")
+    (last,) = [each for each in of(DYNAMIC, TURN.format(row=128), smem=2048) if each.decision.ways == 32]
+    assert last.cures == ()
+    assert "is not known to be aligned and inside of tile" in last.no_cure
+
+
+MATRIX = "and.b32 %r4, %r1, 15; shr.u32 %r5, %r1, 4; and.b32 %r5, %r5, 1; mad.lo.u32 %r4, %r4, 32, %r3;\n"
+MATRIX += "mad.lo.u32 %r4, %r5, 16, %r4; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r4];\n"
+
+
+def test_an_array_that_ptx_aligns_to_less_than_it_needs() -> None:
+    """`__shared__ half A[16][16]`: PTX aligns it to 2, and rows of matrices need 16."""
+    (found,) = of(".shared .align 2 .b8 tile[512];", MATRIX, block=(32, 1, 1))
+    pad, *_ = found.cures
+    assert "declare it with __align__(16), PTX aligns it to 2" in pad.also
+    (same,) = of(".shared .align 16 .b8 tile[512];", MATRIX, block=(32, 1, 1))
+    assert [each.change for each in same.cures] == [each.change for each in found.cures]
+    assert not any("__align__" in each.also for each in same.cures)
+
+
+def test_an_alignment_that_does_not_suffice_is_no_basis() -> None:
+    """Whatever the array is aligned to, the bytes at odd places are misaligned."""
+    odd = "mad.lo.u32 %r7, %r1, 4, %r3; ld.shared.u32 %r8, [%r7+2];\n"
+    found = of(".shared .align 2 .b8 tile[4096];", TURN.format(row=128) + odd)
+    assert not any(each.cures for each in found)
+    assert any("is not known to be aligned" in each.no_cure for each in found)
+
+
+def test_bytes_that_are_not_known_are_no_basis() -> None:
+    """The trips of a loop decide how many bytes the accesses touch."""
+    body = "ld.param.u32 %r9, [n]; mov.u32 %r7, 0;\nAGAIN:\nmad.lo.u32 %r5, %r1, 128, %r3;\n"
+    body += "mad.lo.u32 %r5, %r7, 4, %r5; ld.shared.u32 %r6, [%r5];\n"
+    body += "add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, %r9; @%p1 bra AGAIN;\n"
+    (found,) = of(DYNAMIC, body, block=(32, 1, 1))
+    assert (found.cures, found.decision.verdict) == ((), Verdict.CONFLICT)
+    assert found.no_cure
+
+
+def test_an_unrolled_transpose_has_a_fix() -> None:
+    """16 accesses of one array: each has to keep its cost."""
+    body = "mad.lo.u32 %r4, %r2, 128, %r3; mad.lo.u32 %r4, %r1, 4, %r4;\n"
+    body += "".join(f"st.shared.u32 [%r4+{128 * row}], %r1;\n" for row in range(0, 32, 4))
+    body += "bar.sync 0; mad.lo.u32 %r5, %r1, 128, %r3; mad.lo.u32 %r5, %r2, 4, %r5;\n"
+    body += "".join(f"ld.shared.u32 %r6, [%r5+{4 * row}];\n" for row in range(0, 32, 4))
+    changes = [each.change.partition(",")[0] for each in cures_of(body, block=(32, 4, 1))]
+    assert changes == ["pad 1 after every 32 elements", "Swizzle<5"]
+
+
+def test_two_dynamic_arrays_are_no_basis() -> None:
+    """Both begin at one place: a change of one moves bytes of the other."""
+    more = "mov.u32 %r10, other; mad.lo.u32 %r10, %r1, 4, %r10; ld.shared.u32 %r11, [%r10];\n"
+    found = of(DYNAMIC + " .extern .shared .align 4 .b8 other[];", TURN.format(row=128) + more)
+    assert not any(each.cures for each in found)
+    assert "tile and other begin at one place in dynamic shared memory" in {each.no_cure for each in found}
+
+
+@pytest.mark.parametrize(
+    ("reason", "body"),
+    [
+        ("line 9 reaches tile and second by one address", "{turn}  selp.u32 %r20, %r3, %r21, %p1; {load}"),
+        ("line 9 reaches no array by name", "{turn}  ld.param.u32 %r20, [n]; {load}"),
+        ("changes are looked for in one array of a kernel: tile", "{turn}  mad.lo.u32 %r20, %r1, 128, %r21; {load}"),
+        ("tile has 33 accesses; changes are looked for up to 32", "{turn} " + "ld.shared.u32 %r6, [%r5]; " * 31),
+        (
+            "changes of tile are looked for at its costliest access, line 9",
+            "{turn}  mad.lo.u32 %r20, %r1, 64, %r3; mad.lo.u32 %r20, %r2, 4, %r20; {load}",
+        ),
+    ],
+)
+def test_a_conflict_without_a_fix_says_why(reason: str, body: str) -> None:
+    turn = " ".join(TURN.format(row=128).splitlines())
+    load = "ld.shared.u32 %r22, [%r20];\n"
+    second = ".shared .align 4 .b8 second[4096];\n"
+    head = "mov.u32 %r21, second; setp.lt.u32 %p1, %r1, %r2; "
+    found = of(".shared .align 4 .b8 tile[4096]; " + second.strip(), head + body.format(turn=turn, load=load) + "\n")
+    assert reason in {each.no_cure for each in found}, {each.no_cure for each in found}
+    assert not any(each.no_cure for each in found if each.cures or each.decision.verdict is not Verdict.CONFLICT)
+
+
+def test_without_a_search_no_reason_is_given() -> None:
+    module = read_module(TOP + HEAD.format(bytes=4096) + TURN.format(row=128) + "ret;\n}\n", "k.ptx")
+    found = scan_function(module, module.functions[0], SQUARE, suggest=False)
+    assert [(each.cures, each.no_cure) for each in found] == [((), "")] * 2
 
 
 def test_a_change_that_makes_another_access_worse_is_none() -> None:

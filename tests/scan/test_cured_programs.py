@@ -18,7 +18,13 @@ from tests.kernel.texts import TOP
 from tests.nightly import share
 from tests.oracle.hardware import read_instruction, warp_cost
 
-HEAD = ".shared .align 16 .b8 tile[{bytes}];\n.entry k()\n{{\n.reg .b32 %r<40>;\n"
+DECLARED = {
+    "static": ".shared .align 16 .b8 tile[{bytes}];",
+    "aligned to less": ".shared .align 2 .b8 tile[{bytes}];",
+    "dynamic": ".extern .shared .align 16 .b8 tile[];",
+    "dynamic, aligned to less": ".extern .shared .align 4 .b8 tile[];",
+}
+HEAD = "\n.entry k()\n{\n.reg .b32 %r<40>;\n"
 HEAD += "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, tile;\n"
 SHAPES = ((32, 8, 1), (16, 16, 1), (64, 1, 1), (8, 32, 1))
 PAD = re.compile(r"pad (\d+) after every (\d+) elements")
@@ -56,20 +62,22 @@ def program(draw: random.Random) -> tuple[list[Made], tuple[int, int, int], int]
     return made, shape, -(-last // row) * row
 
 
-def scanned(made: list[Made], shape: tuple[int, int, int], size: int) -> list[ScannedAccess]:
+def scanned(made: list[Made], shape: tuple[int, int, int], size: int, declared: str) -> list[ScannedAccess]:
     body = ""
     for each in made:
         body += f"mad.lo.u32 %r4, %r1, {each.x}, %r3; mad.lo.u32 %r4, %r2, {each.y}, %r4;\n"
         body += f"{LOADS[each.width][0]}, [%r4+{each.first}];\n"
-    module = read_module(TOP + HEAD.format(bytes=size) + body + "ret;\n}\n", "k.ptx")
+    module = read_module(TOP + DECLARED[declared].format(bytes=size) + HEAD + body + "ret;\n}\n", "k.ptx")
     return scan_function(module, module.functions[0], shape, suggest=True)
 
 
 @cache
-def drawn(seed: int) -> tuple[tuple[list[Made], tuple[int, int, int], int], list[ScannedAccess]]:
+def drawn(
+    seed: int, declared: str = "static"
+) -> tuple[tuple[list[Made], tuple[int, int, int], int], list[ScannedAccess]]:
     """A random kernel and what is said of it: two tests ask for the same ones."""
     made = program(random.Random(seed))
-    return made, scanned(*made)
+    return made, scanned(*made, declared)
 
 
 def moved(change: str, element: int) -> Callable[[int], int] | None:
@@ -108,9 +116,17 @@ def is_whole(made: Made, shape: tuple[int, int, int], place: Callable[[int], int
     return all(place(each + byte) == place(each) + byte for each in begins for byte in range(made.width))
 
 
-def check(seed: int, place_of: Callable[[str, int], Callable[[int], int] | None] = moved) -> int:
+def bytes_of(made: Made, shape: tuple[int, int, int]) -> int:
+    """The first bytes of the array that an access stays in."""
+    return max(made.at(tid, shape) for tid in range(shape[0] * shape[1])) + made.width
+
+
+def check(
+    seed: int, place_of: Callable[[str, int], Callable[[int], int] | None] = moved, declared: str = "static"
+) -> int:
     """Hold the fixes of a random kernel against the oracle; how many there were."""
-    (made, shape, size), found = drawn(seed)
+    (made, shape, size), found = drawn(seed, declared)
+    widest, touched = max(each.width for each in made), max(bytes_of(each, shape) for each in made)
     element = min(each.width for each in made)
     fixes = 0
     for number, access in enumerate(found):
@@ -118,6 +134,11 @@ def check(seed: int, place_of: Callable[[str, int], Callable[[int], int] | None]
             place = place_of(cure.change, element)
             assert place is not None, cure.change
             fixes += 1
+            words = DECLARED[declared].split()
+            is_less = widest > int(words[words.index(".align") + 1])
+            assert (f"declare it with __align__({widest})" in cure.also) == is_less
+            assert (f"the first {touched} bytes of tile are read as rows" in cure.also) == ("dynamic" in declared)
+            assert ("launch with these bytes more" in cure.also) == ("dynamic" in declared and "pad" in cure.change)
             assert len({place(at) for at in range(size)}) == size, cure
             assert wavefronts(made[number], shape, place) == max(1, made[number].width // 4), cure
             for each in made:
@@ -129,6 +150,11 @@ def check(seed: int, place_of: Callable[[str, int], Callable[[int], int] | None]
 @pytest.mark.parametrize("first", share(range(0, 40, 10), 4))
 def test_every_fix_is_one(first: int) -> None:
     assert sum(check(seed) for seed in range(first, first + 10)) >= 3
+
+
+@pytest.mark.parametrize("declared", [each for each in DECLARED if each != "static"])
+def test_every_fix_of_an_array_that_ptx_does_not_fix_is_one(declared: str) -> None:
+    assert sum(check(seed, declared=declared) for seed in range(12)) >= 3
 
 
 def test_a_fix_that_is_none_is_seen() -> None:

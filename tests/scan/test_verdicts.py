@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.compiled.scan import asker
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import asker, synchronizations
 from swzverify.compiled.scan.verdict import FAULTS
 from swzverify.engines.obligations import Answer, Finding
 from swzverify.hardware import find_instruction
-from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, verdict
+from tests.scan.texts import DATA, GUARDED, SKEWED, last, scanned, strided, text_of, verdict
 
 pytestmark = pytest.mark.usefixtures("without_trials")
 
@@ -333,9 +334,52 @@ def test_a_generic_address_of_which_nothing_is_known() -> None:
 
 
 def test_what_is_not_looked_at_is_listed() -> None:
-    found = scanned("mbarrier.init.shared.b64 [%r3], 1; ld.shared.u32 %r30, [%r3];")
+    found = scanned("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r4}, [%r3]; ld.shared.u32 %r30, [%r3];")
     assert [each.decision.verdict.value for each in found] == ["unknown", "free"]
     assert "not looked at" in found[0].decision.reason
+
+
+BARRIERS = (
+    "bar.sync 0;",
+    "barrier.cluster.arrive;",
+    "mbarrier.init.shared.b64 [%r3], 1;",
+    "cp.async.mbarrier.arrive.shared.b64 [%r3];",
+    "fence.proxy.async;",
+    "membar.cta;",
+    "cp.async.wait_group 0;",
+    "cp.async.bulk.wait_group.read 0;",
+    "wgmma.wait_group.sync.aligned 0;",
+)
+MOVED = (
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d1], 64, [%r3];",
+    "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r3], %r1, [%r3];",
+    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%r3], %r1, [%r3];",
+)
+
+
+@pytest.mark.parametrize("text", BARRIERS)
+def test_what_synchronizes_is_counted_and_no_access(text: str) -> None:
+    body = f"{text} {strided(8)}"
+    assert [each.decision.verdict.value for each in scanned(body)] == ["conflict"]
+    module = read_module(text_of(body), "k.ptx")
+    assert synchronizations(module, module.functions[0]) == 1
+
+
+@pytest.mark.parametrize("text", MOVED)
+def test_what_moves_data_is_an_access_though_it_completes_on_a_barrier(text: str) -> None:
+    assert [each.decision.verdict.value for each in scanned(text)] == ["unknown"]
+    module = read_module(text_of(text), "k.ptx")
+    assert synchronizations(module, module.functions[0]) == 0
+
+
+def test_what_a_barrier_object_returns_and_overwrites_stays_unknown() -> None:
+    """A state, and the array that holds the object, may be anything: a verdict rests on neither."""
+    state = "mbarrier.arrive.shared.b64 %d2, [%r3]; cvt.u32.u64 %r10, %d2; shl.b32 %r10, %r10, 2;"
+    (found,) = scanned(f"{state} add.u32 %r20, %r3, %r10; ld.shared.u32 %r30, [%r20];")
+    assert found.decision.verdict.value != "free"
+    stored = "st.shared.u32 [%r3], 0; mbarrier.init.shared.b64 [%r3], 1; ld.shared.u32 %r10, [%r3];"
+    lane = "mad.lo.u32 %r11, %r1, %r10, %r3; ld.shared.u32 %r30, [%r11];"
+    assert scanned(stored + lane)[-1].decision.verdict.value != "free"
 
 
 def test_without_a_block_only_what_no_shape_changes_is_decided() -> None:

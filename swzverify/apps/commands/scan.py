@@ -14,12 +14,14 @@ from swzverify.apps.commands.scan_check import DISAGREEMENT, checked, read_count
 from swzverify.apps.commands.scan_launch import launch_of
 from swzverify.apps.commands.scan_reports import write_scan
 from swzverify.apps.commands.scan_spec import is_ours, save_written
+from swzverify.apps.commands.terminal import loudness
 from swzverify.apps.options.declare import named_files
 from swzverify.apps.options.scan import FAILURES, ScanOptions
 from swzverify.apps.run.scan import scan_files
 from swzverify.claims.verdict import Outcome
 from swzverify.report.result import Report
 from swzverify.report.scan_claims import KINDS, report_of
+from swzverify.report.scan_text import Detail
 
 
 class ExitCode(IntEnum):
@@ -32,6 +34,7 @@ class ExitCode(IntEnum):
 
 def scan_command(options: ScanOptions) -> NoReturn:
     """Read compiled kernels, write the verdicts of their accesses, and end with the exit code."""
+    detail = Detail(loudness(verbose=options.verbose, quiet=options.quiet), options.top)
     read, reports = [*options.files, *options.cubins], options.reports
     launch = launch_of(options)
     check_output(reports.output, read, "--output")
@@ -48,7 +51,7 @@ def scan_command(options: ScanOptions) -> NoReturn:
     report = accepted(report_of(found, 1000 * (time.monotonic() - begin), pictures=reports.shows_pictures))
     wanted = options.fail_on or (() if options.baseline is None else FAILURES)
     code = _exit_code(report, (*wanted, DISAGREEMENT))
-    write_scan(found, report, int(code), reports, quiet=options.quiet, check=check)
+    write_scan(found, report, int(code), reports, detail=detail, check=check)
     save_known(options.write_baseline, report)
     save_written(options.write_spec, found, options.target)
     save_certificates(options.certificates, found)

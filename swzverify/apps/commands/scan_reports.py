@@ -11,9 +11,10 @@ from swzverify.apps.run.version import installed_version
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.formats import Format, Writing, render
 from swzverify.report.result import Report
-from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl, scan_text
+from swzverify.report.scan import ScannedFile, scan_json, scan_jsonl
 from swzverify.report.scan_check import Check, check_markdown, check_record, check_text
 from swzverify.report.scan_claims import KIND, VOCABULARY
+from swzverify.report.scan_text import Detail, scan_text
 from swzverify.report.style import TextStyle
 
 
@@ -23,13 +24,13 @@ def write_scan(
     code: int,
     to: Reports,
     *,
-    quiet: bool,
+    detail: Detail,
     check: Check | None = None,
 ) -> None:
     """Write all reports, then fail if one could not be; the main one may go to the terminal."""
     if to.output is None:
-        say(rendered(found, report, code, to.form, quiet=quiet, check=check))
-    write_each(to.files, lambda file: rendered(found, report, code, file.form, quiet=quiet, check=check))
+        say(rendered(found, report, code, to.form, detail=detail, check=check))
+    write_each(to.files, lambda file: rendered(found, report, code, file.form, detail=detail, check=check))
 
 
 def rendered(
@@ -38,7 +39,7 @@ def rendered(
     code: int,
     form: str,
     *,
-    quiet: bool = False,
+    detail: Detail = Detail(),  # noqa: B008 - it is frozen
     check: Check | None = None,
 ) -> str:
     """What was found in a format; only what that format needs is imported."""
@@ -46,7 +47,7 @@ def rendered(
     def text() -> str:
         known = [not result.ok and not result.failing for result in report.results if result.kind == KIND]
         counted = "" if check is None else check_text(found, check)
-        return scan_text(found, known, quiet=quiet) + counted + _baseline(report)
+        return scan_text(found, known, detail) + counted + _baseline(report)
 
     record = None if check is None else check_record(found, check)
 

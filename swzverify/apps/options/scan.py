@@ -104,4 +104,10 @@ class ScanOptions(Options):
         click.IntRange(min=0),
     )
     jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few functions]")
-    quiet: bool = flag("-q, --quiet", "Show in text only what is neither free nor known, and the summary.", writes=True)
+    top: int | None = option(
+        "--top N", "Show in text only the N worst problems of all kernels.", click.IntRange(min=1), writes=True
+    )
+    verbose: bool = flag("-v, --verbose", "List every access in text, each with all its lanes.", writes=True)
+    quiet: bool = flag(
+        "-q, --quiet", "Show in text only what is neither free nor known, without lanes, and the summary.", writes=True
+    )

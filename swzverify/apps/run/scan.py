@@ -33,6 +33,7 @@ from swzverify.compiled.scan import (
     judged_block,
     scan_function,
     scanned_functions,
+    synchronizations,
     unknown_names,
     wanted_kernels,
     with_whole_names,
@@ -246,11 +247,21 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
                 raise InternalError(each.words)
             raise SwzError("SWZ902", f"{visible(text.name)}: {each.words}", hint="use fewer processes: -j 1")
         accesses += each
-    applied = {each.name: texts for each in text.module.functions if (texts := given.get(each, ()))}
+    scanned = [each for each in text.module.functions if each in given]
+    applied = {each.name: texts for each in scanned if (texts := given[each])}
+    barriers = {each.name: count for each in scanned if (count := synchronizations(text.module, each))}
     files, code = dict(text.module.files), "" if text.machine is None else text.machine.target
-    read = tuple(accesses)
     return ScannedFile(
-        text.name, read, files, tuple(problems), text.origin, applied, code, text.no_machine, text.machine
+        text.name,
+        tuple(accesses),
+        files,
+        tuple(problems),
+        text.origin,
+        applied,
+        code,
+        text.no_machine,
+        text.machine,
+        barriers=barriers,
     )
 
 

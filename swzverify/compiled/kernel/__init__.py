@@ -18,6 +18,7 @@ from swzverify.compiled.kernel.accesses import accesses
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
+from swzverify.compiled.kernel.listing import count_synchronizations
 
 __all__ = [
     "NO_ARGUMENTS",
@@ -29,6 +30,7 @@ __all__ = [
     "Leaf",
     "LoopAround",
     "accesses",
+    "count_synchronizations",
     "inlined",
     "parameter_variable",
 ]

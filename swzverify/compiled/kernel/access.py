@@ -78,6 +78,7 @@ class KernelAccess:
             is read of it. Its guard may hold in other launches too.
         launches: One bit; it is 1 in the launches of a `defined` reading alone.
         is_together: Whether lanes that come to it in one trip of its loops come together.
+        is_barrier: Whether it is an operation on a barrier object, which moves no data.
     """
 
     line: int
@@ -105,11 +106,13 @@ class KernelAccess:
     defined: KernelAccess | None = None
     launches: Expr = TRUE
     is_together: bool = True
+    is_barrier: bool = False
 
 
 def blank(instruction: Instruction, use: Use) -> KernelAccess:
     """An access of which only the instruction is known yet, with its row of costs."""
-    row, no_row, note = (None, "", "") if use.touch is Touch.OTHER else _row(instruction, use)
+    is_named = use.touch in (Touch.SHARED, Touch.GENERIC)
+    row, no_row, note = _row(instruction, use) if is_named else (None, "", "")
     return KernelAccess(
         instruction.line,
         instruction.location,
@@ -123,6 +126,7 @@ def blank(instruction: Instruction, use: Use) -> KernelAccess:
         no_row=no_row,
         note=note,
         index=instruction.index,
+        is_barrier=use.touch is Touch.BARRIER,
     )
 
 

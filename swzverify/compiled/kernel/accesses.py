@@ -157,7 +157,7 @@ class _Reader:
         own = self.slices.run(self.slices.guard(instruction))
         self.repeats.ask(block)
         address: Expr | None = None
-        if use.touch is not Touch.OTHER:
+        if use.touch in (Touch.SHARED, Touch.GENERIC):
             access, address = self._address(access, instruction, use)
         operands = self._operands(access, instruction)
         return _Raw(access, address, path, own, block, instruction.index, operands)

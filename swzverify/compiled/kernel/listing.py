@@ -6,6 +6,7 @@ Source: PTX ISA, Instruction Set; State Spaces: Shared State Space; Generic Addr
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -22,11 +23,13 @@ class Touch(StrEnum):
     - `SHARED`: by the shared addresses of its lanes.
     - `GENERIC`: by generic addresses of its lanes, if they are shared ones.
     - `OTHER`: in a way that is not looked at.
+    - `BARRIER`: as a barrier object, which moves no data.
     """
 
     SHARED = "shared"
     GENERIC = "generic"
     OTHER = "other"
+    BARRIER = "barrier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,15 @@ _SILENT: Final = re.compile(
     r"|(?:tex|tld4|suld|sust|sured|txq|suq|istypep|pmevent)\b.*"
 )
 """Instructions that name addresses or shared memory and access none of it."""
+_SYNCHRONIZES: Final = re.compile(
+    r"(?:bar|barrier|mbarrier|fence|membar)\..*|cp\.async\.mbarrier\..*|cp\.async\.(?:bulk\.)?wait_.*"
+    r"|(?:wgmma|tcgen05)\.(?:fence|wait).*|griddepcontrol\.wait"
+)
+"""Barriers, operations on barrier objects, fences and waits.
+
+Source: PTX ISA, Parallel Synchronization and Communication Instructions; Asynchronous Copy; Asynchronous
+Warpgroup Level Matrix Instructions; TensorCore 5th Generation Family Instructions.
+"""
 _REASONS: Final = {
     "cp": "bulk and tensor copies are not looked at",
     "mbarrier": "barriers in shared memory are not looked at",
@@ -73,12 +85,20 @@ def use_of(instruction: Instruction) -> Use | None:
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)
     if name in _REASONS:
-        return Use(Touch.OTHER, _REASONS["mbarrier" if ".mbarrier." in opcode and name == "cp" else name])
+        is_barrier = name == "mbarrier" or opcode.startswith("cp.async.mbarrier.")
+        return Use(Touch.BARRIER, _REASONS["mbarrier"]) if is_barrier else Use(Touch.OTHER, _REASONS[name])
     words = {word.partition("::")[0] for word in opcode.split(".")[1:]}
     has_address = any(isinstance(operand, Address) for operand in instruction.operands)
     if "shared" in words or (has_address and not words & set(SPACES)):
         return Use(Touch.OTHER, f"`{opcode}` is not known")
     return None
+
+
+def count_synchronizations(instructions: Iterable[Instruction]) -> int:
+    """How many instructions synchronize threads or order memory: barriers, operations on barrier
+    objects, fences and waits.
+    """
+    return sum(_SYNCHRONIZES.fullmatch(each.opcode) is not None for each in instructions)
 
 
 def _of_space(opcode: str) -> Use | None:

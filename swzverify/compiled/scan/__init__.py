@@ -14,7 +14,13 @@ finds the machine instructions of an access, and `on_chip` what they cost. Impor
 
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
-from swzverify.compiled.scan.decide import ScannedAccess, scan_function, scan_module, scanned_functions
+from swzverify.compiled.scan.decide import (
+    ScannedAccess,
+    scan_function,
+    scan_module,
+    scanned_functions,
+    synchronizations,
+)
 from swzverify.compiled.scan.given import (
     MOST_ALIGN,
     NOTHING_GIVEN,
@@ -53,6 +59,7 @@ __all__ = [
     "scan_function",
     "scan_module",
     "scanned_functions",
+    "synchronizations",
     "unknown_names",
     "wanted_kernels",
     "with_whole_names",

@@ -19,6 +19,7 @@ from swzverify.compiled.kernel import Leaf
 from swzverify.compiled.kernel.arithmetic import add, either, less, sub, widened
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
 from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.evaluated import seen
@@ -29,6 +30,8 @@ from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjuncti
 
 MOST_CASES: Final = 8
 """Choices of arrays in one address that are told apart."""
+PLACE_OF_BOUNDS: Final = [each.kind for each in SCAN_CLAIMS].index("in_bounds")
+"""The place of this claim in the registry, and among the claims on an access."""
 _MOST_BEGIN: Final = 1024
 
 
@@ -50,14 +53,15 @@ class _Case:
 def in_bounds(subject: Subject) -> Claim:
     """The verdict on the bounds of one access.
 
-    >>> from swzverify.compiled.ptx import read_module
-    >>> from swzverify.compiled.scan import scan_module
-    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 8 .b8 s[256]; .entry k() {"
-    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
-    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
-    >>> module = read_module(text, "k.ptx")
-    >>> [scan_module(module, (threads, 1, 1))[0].in_bounds.verdict.value for threads in (32, 64)]
-    ['proved', 'refuted']
+        >>> from swzverify.compiled.kinds import SCAN_CLAIMS
+    from swzverify.compiled.ptx import read_module
+        >>> from swzverify.compiled.scan import scan_module
+        >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 8 .b8 s[256]; .entry k() {"
+        >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+        >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
+        >>> module = read_module(text, "k.ptx")
+        >>> [scan_module(module, (threads, 1, 1))[0].in_bounds.verdict.value for threads in (32, 64)]
+        ['proved', 'refuted']
     """
     address = subject.access.whole
     if address is None:

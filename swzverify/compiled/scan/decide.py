@@ -7,11 +7,10 @@ price. Whatever does not fit together, or is not decided within the budget, is `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, inlined
+from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, count_synchronizations, inlined
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Function, Location, Module
@@ -22,6 +21,7 @@ from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.claims import claims_on
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
+from swzverify.compiled.scan.executions import most_executions
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
@@ -83,6 +83,9 @@ class ScannedAccess:
         no_certificate: Why there is no certificate.
         assumed_block: The one of the assumptions that says where the block comes from, if neither the
             user nor `.reqntid` gives it.
+        executions: How often a warp executes it in a launch at most; None if the trips of its loops are
+            not known.
+        no_cure: Why a conflict has no cures; empty if none were searched for.
     """
 
     kernel: str
@@ -105,6 +108,8 @@ class ScannedAccess:
     certificate: str = ""
     no_certificate: str = ""
     assumed_block: str = ""
+    executions: int | None = None
+    no_cure: str = ""
 
     def claim(self, kind: str) -> Claim:
         """What is said of a claim of the registry `compiled/kinds.py`."""
@@ -195,6 +200,8 @@ def scan_function(
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
+    Operations on barrier objects are none: `synchronizations` counts these.
+
     With machine code, each has the machine instructions that it became, too. `suggest` searches for
     changes that free conflicts. At most `trials` launches are tried, `MOST_LAUNCHES` without a number. If
     the block is an assumption, `assumed` has its words, which then stand at each verdict.
@@ -230,10 +237,19 @@ def scan_function(
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
     claims = [claims_on(access, facts, block, asker.possible, smem, target) for access in read]
-    cures = _cures(read, decisions, claims, block, target) if suggest else [()] * len(read)
-    for access, decision, chip, of_claims, helped in zip(read, decisions, chips, claims, cures, strict=True):
+    helped: list[tuple[tuple[Cure, ...], str]] = [((), "")] * len(read)
+    if suggest and any(each.verdict is Verdict.CONFLICT for each in decisions):
+        from swzverify.compiled.scan.cured import Judged, Launched, advice  # noqa: PLC0415 - few kernels need it
+
+        judgements = [Judged(*each) for each in zip(read, decisions, claims, strict=True)]
+        helped = [(each.cures, each.reason) for each in advice(judgements, Launched(block, target, smem))]
+    for access, decision, chip, of_claims, (cures, no_cure) in zip(read, decisions, chips, claims, helped, strict=True):
+        if access.is_barrier:
+            # It may lie in any array, so that the search for cures needs it; no verdict is about it.
+            continue
         address = "" if access.address is None else spell(access.address, access.leaves)
         text = " ".join(f"{access.opcode} {access.text}".split())
+        is_of_ptx = chip is None or chip.decision is decision
         found.append(
             ScannedAccess(
                 function.name,
@@ -252,26 +268,20 @@ def scan_function(
                 chip,
                 tuple(loop.line for loop in access.loops),
                 access.sure is TRUE and not access.loops,
-                helped if chip is None or chip.decision is decision else (),
+                cures if is_of_ptx else (),
                 assumed_block=assumed,
+                executions=most_executions(access),
+                no_cure=no_cure if is_of_ptx else "",
             )
         )
     return found
 
 
-def _cures(
-    read: Sequence[KernelAccess],
-    decisions: Sequence[Decision],
-    claims: Sequence[tuple[Claim, ...]],
-    block: BlockShape | None,
-    target: str,
-) -> list[tuple[Cure, ...]]:
-    """What frees each conflict; the search is loaded only where there is one."""
-    if all(each.verdict is not Verdict.CONFLICT for each in decisions):
-        return [()] * len(read)
-    from swzverify.compiled.scan.cured import Judged, cured  # noqa: PLC0415 - see above
-
-    return cured([Judged(*each) for each in zip(read, decisions, claims, strict=True)], block, target)
+def synchronizations(module: Module, function: Function) -> int:
+    """How many barriers, operations on barrier objects, fences and waits a function has, with those of
+    the functions that it calls. The scan does not judge them.
+    """
+    return 0 if function.problem else count_synchronizations(inlined(module, function).function.instructions)
 
 
 def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstruction, ...] | None:

@@ -105,6 +105,15 @@ class Decision:
     is_of_source: bool = False
     goals: Goals = field(default=Goals(), compare=False, repr=False)
 
+    @property
+    def wasted(self) -> int | None:
+        """The wavefronts beyond the minimum of one execution by a warp; None if they are not known.
+
+        >>> Decision(Verdict.CONFLICT, ways=4, wavefronts=7, minimum=4).wasted
+        3
+        """
+        return None if self.wavefronts is None or self.minimum is None else self.wavefronts - self.minimum
+
 
 def unknown(reason: str) -> Decision:
     """The verdict that claims nothing."""

@@ -92,7 +92,8 @@ def find_cures(
     options = options or Options()
     found: list[Cure] = []
     for candidates in _kinds(claim.access, beside):
-        works = (Work.within(options, quick=quick), Work.within(options, quick=quick))
+        claims = len(beside.claims)
+        works = (Work.within(options, quick=quick, claims=claims), Work.within(options, quick=quick, claims=claims))
         works[1].proofs *= CASE_PROOFS
         cure = _nearest(claim, beside, candidates, works, refuted)
         if cure is not None:

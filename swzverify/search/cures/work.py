@@ -19,7 +19,7 @@ MAX_PROOFS = 64
 """Proofs that are tried, over all candidates of one kind."""
 MAX_UNPRICED = 8
 """Candidates that go to the engines unpriced, as their access cannot be enumerated."""
-QUICK_CANDIDATES, QUICK_LANES, QUICK_PROOFS = 128, 1 << 19, 40
+QUICK_CANDIDATES, QUICK_LANES, QUICK_PROOFS, QUICK_CLAIMS = 128, 1 << 19, 40, 8
 MAX_RLIMIT = 3_000_000
 """Z3's budget of one of those proofs."""
 
@@ -40,14 +40,15 @@ class Work:
     _known: dict[Hashable, Verdict] = field(default_factory=dict[Hashable, Verdict])
 
     @staticmethod
-    def within(options: Options, *, quick: bool = False) -> Work:
-        """A whole budget, or a `quick` one of about a second.
+    def within(options: Options, *, quick: bool = False, claims: int = 0) -> Work:
+        """A whole budget, or a `quick` one of about a second for each `QUICK_CLAIMS` claims to keep.
 
         No proof may cost more than those of the run.
         """
         bounded = replace(options, rlimit=min(options.rlimit, MAX_RLIMIT), single_engine=False)
         if quick:
-            return Work(bounded, QUICK_CANDIDATES, QUICK_LANES, QUICK_PROOFS, 0)
+            times = max(1, -(-claims // QUICK_CLAIMS))
+            return Work(bounded, QUICK_CANDIDATES, times * QUICK_LANES, times * QUICK_PROOFS, 0)
         return Work(bounded)
 
     def take(self) -> None:

@@ -1,0 +1,277 @@
+"""What the scan of compiled kernels found, as text: a summary of each kernel, then each problem once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from swzverify.compiled.binaries import NOT_GIVEN
+from swzverify.compiled.kinds import SCAN_CLAIMS
+from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
+from swzverify.compiled.scan.measured import Measured
+from swzverify.compiled.scan.verdict import Decision
+from swzverify.core.words import counted
+from swzverify.report.escape import visible
+from swzverify.report.scan import ScannedFile, claim_counts, problem_words
+from swzverify.report.scan_blocks import Block, KernelPart, Shown, kernel_parts
+from swzverify.report.scan_chip import chip_words, decision_words, differs
+from swzverify.report.scan_counts import counts_lines
+from swzverify.report.scan_names import ScanNames
+from swzverify.report.source_line import source_line
+
+MOST_LANES: Final = 8
+"""Lanes of one bank that the table of a problem has."""
+_MOST_LINES: Final = 3
+_MOST_FIGURES: Final = 3
+_MOST_REASONS: Final = 3
+_NUMBERS: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much text says.
+
+    Attributes:
+        verbosity: 1 lists every access with all its lanes, -1 leaves out lanes, addresses, known
+            findings, and kernels without a problem.
+        top: How many problems of all kernels are shown, the worst ones; None for all.
+    """
+
+    verbosity: int = 0
+    top: int | None = None
+
+
+def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), detail: Detail = Detail()) -> str:
+    """A summary of each kernel with its problems, and the totals last. `known` tells the known failures,
+    access by access.
+    """
+    lines = [f"{visible(file.name)}: {visible(problem_words(each))}" for file in files for each in file.problems]
+    parts = list(kernel_parts(files, known))
+    blocks = [(part, block) for part in parts for block in part.blocks(known=detail.verbosity >= 0)]
+    if detail.top is not None:
+        shown = sorted(blocks, key=lambda each: each[1].rank)[: detail.top]
+        for part, of_part in groupby(shown, key=lambda each: each[0]):
+            lines += _kernel_lines(part, [block for _, block in of_part], detail)
+        lines.append(f"{len(shown)} of {counted(len(blocks), 'problem')} shown")
+    else:
+        for part in parts:
+            mine = [block for holder, block in blocks if holder is part]
+            if mine or detail.verbosity >= 0:
+                lines += _kernel_lines(part, mine, detail)
+    accesses = [access for file in files for access in file.accesses]
+    lines += _totals(accesses)
+    accepted = sum(each.is_known for part in parts for each in part.shown)
+    lines.append(_count_words(accesses) + (f"; {accepted} known" if accepted else ""))
+    names = ScanNames(access.kernel for access in accesses)
+    return "\n".join(map(names.line, lines + _chip_totals(accesses))) + "\n"
+
+
+def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> list[str]:
+    lines = _head(part) + _summary(part)
+    if detail.verbosity > 0:
+        wanted = part.shown if detail.top is None else [each for block in blocks for each in block.members]
+        for each in wanted:
+            lines += _lines_of(Block((each,)), detail.verbosity)
+        return lines
+    for block in blocks:
+        lines += _lines_of(block, detail.verbosity)
+    return lines
+
+
+def _head(part: KernelPart) -> list[str]:
+    file, access = part.file, part.first
+    kind = "kernel" if access.is_entry else "function"
+    origin = f" ({visible(file.origin)})" if file.origin else ""
+    found = [f"{visible(file.name)}{origin}: {kind} {visible(access.kernel)}"]
+    if file.machine:
+        found.append(f"  machine code: of {visible(file.machine)}")
+    elif file.no_machine != NOT_GIVEN:
+        found.append(f"  without machine code: {visible(file.no_machine)}")
+    if access.assumed_block:
+        found.append(f"  assuming {access.assumed_block}")
+    return found + [f"  given: {visible(text)}" for text in file.applied.get(access.kernel, ())]
+
+
+def _summary(part: KernelPart) -> list[str]:
+    """The counts of a kernel, and why claims on its accesses are broken or not decided."""
+    accesses = [each.access for each in part.shown]
+    found = [f"  {each}" for each in (_count_words(accesses), *_chip_totals(accesses))]
+    if count := part.file.barriers.get(part.first.kernel):
+        kinds = "barrier, fence or wait" if count == 1 else "barriers, fences and waits"
+        found.append(f"  {count} {kinds}, not judged")
+    for place, kind in enumerate(SCAN_CLAIMS):
+        claims = [access.claims[place] for access in accesses if access.claims[place].reason != access.decision.reason]
+        broken = Counter(each.verdict for each in claims if each.is_broken)
+        if broken:
+            words = ", ".join(f"{count} {verdict}" for verdict, count in broken.items())
+            found.append(f"  {kind.adjective}: {words}")
+        reasons = _reasons([each for each in claims if each.verdict is ClaimVerdict.UNKNOWN])
+        for reason, count in reasons[:_MOST_REASONS]:
+            found.append(f"  {kind.adjective}: {count} unknown: {visible(reason)}")
+        if len(reasons) > _MOST_REASONS:
+            rest = sum(count for _, count in reasons[_MOST_REASONS:])
+            found.append(f"  {kind.adjective}: {rest} unknown for other reasons; -v tells them")
+    return found
+
+
+def _reasons(claims: Iterable[Claim]) -> list[tuple[str, int]]:
+    """Why claims are unknown, with how many are; of reasons that differ in numbers alone, the one that
+    needs most; so too of reasons that differ in what they add behind a semicolon.
+    """
+    alike: dict[str, list[Claim]] = {}
+    for each in claims:
+        alike.setdefault(_NUMBERS.sub("#", each.reason.partition(";")[0]), []).append(each)
+    found = [(max(each, key=lambda claim: claim.needs or 0).reason, len(each)) for each in alike.values()]
+    return sorted(found, key=lambda each: -each[1])
+
+
+def _count_words(accesses: Sequence[ScannedAccess]) -> str:
+    words = _verdict_words([access.decision.verdict for access in accesses])
+    return f"{len(accesses)} accesses: {words}" if words else "0 accesses"
+
+
+def _verdict_words(verdicts: Sequence[Verdict]) -> str:
+    return ", ".join(f"{verdicts.count(each)} {each}" for each in Verdict if each in verdicts)
+
+
+def _totals(accesses: Sequence[ScannedAccess]) -> list[str]:
+    if not accesses:
+        return []
+    return [
+        f"{title}: " + ", ".join(f"{count} {verdict}" for verdict, count in of.items() if count)
+        for title, of in claim_counts(accesses).items()
+    ]
+
+
+def _chip_totals(accesses: Sequence[ScannedAccess]) -> list[str]:
+    if all(access.is_of_ptx for access in accesses):
+        return []
+    return [f"with the machine code: {_verdict_words([access.settled.verdict for access in accesses])}"]
+
+
+# ---- one problem
+
+
+def access_lines(file: ScannedFile, access: ScannedAccess, measured: Measured | None = None) -> list[str]:
+    """One access with its verdict and, where lanes collide, their table."""
+    return _lines_of(Block((Shown(access, measured, source_line(access.location, file.sources)),)), 0)
+
+
+def _lines_of(block: Block, verbosity: int) -> list[str]:
+    worst = block.worst
+    access, decision = worst.access, worst.access.decision
+    found = [f"  {_where(block)}", *(f"    {each}" for each in _figures(block))]
+    if decision.reason:
+        found.append(f"    {visible(decision.reason)}")
+    found += _claim_lines(access, verbosity)
+    if access.chip is not None and differs(access):
+        found.append(f"    {chip_words(access.chip)}")
+    if worst.measured is not None:
+        found += counts_lines(worst.measured)
+    if cost := _cost(block):
+        found.append(f"    {cost}")
+    cures = dict.fromkeys(cure.text for each in block.members for cure in each.access.cures)
+    found += [f"    fix: {visible(each)}" for each in cures]
+    if access.no_cure and not cures:
+        found.append(f"    no fix: {visible(access.no_cure)}")
+    if callers := _callers(block):
+        found.append(f"    inlined at {visible(callers)}")
+    if access.address and verbosity >= 0:
+        found.append(f"    address: {visible(access.address)}")
+    assumptions = [each for each in access.assumptions if each != access.assumed_block]
+    if assumptions:
+        found.append(f"    assumed: {visible('; '.join(assumptions))}")
+    if decision.verdict is not Verdict.FREE and not worst.is_known and verbosity >= 0:
+        found += _table(decision, is_whole=verbosity > 0)
+    return found
+
+
+def _where(block: Block) -> str:
+    """The lines of the source and of the PTX, and the instruction; of several the worst one."""
+    worst, count = block.worst, len(block.members)
+    places = list(dict.fromkeys(each.access.line for each in block.members))
+    if len(places) == 1:
+        through = "".join(f", called at line {line}" for line in reversed(worst.access.calls)) if count == 1 else ""
+        words = f"line {places[0]}{through}"
+    else:
+        words = f"lines {', '.join(map(str, places[:_MOST_LINES]))}"
+        words += f" and {len(places) - _MOST_LINES} more" if len(places) > _MOST_LINES else ""
+    if worst.source is not None:
+        words = f"{visible(worst.source.words)} (PTX {words})"
+    several = f"{count} instructions, such as " if count > 1 else ""
+    return f"{words}: {several}{visible(worst.access.instruction)}"
+
+
+def _callers(block: Block) -> str:
+    """Where the source line was inlined; empty if nowhere."""
+    chains = dict.fromkeys(each.source.callers for each in block.members if each.source and each.source.callers)
+    if not chains:
+        return ""
+    names = " -> ".join(each.name for each in reversed(next(iter(chains))))
+    return names + (f" and at {counted(len(chains) - 1, 'other place')}" if len(chains) > 1 else "")
+
+
+def _figures(block: Block) -> list[str]:
+    """The verdict; if the instructions of a block have different figures, each with how many have it."""
+    known = ", known" if block.worst.is_known else ""
+    seen = Counter(decision_words(each.access.decision) for each in block.members)
+    if len(seen) == 1:
+        return [f"{words}{known}" for words in seen]
+    found = [f"{words}{known} ({counted(count, 'instruction')})" for words, count in seen.items()]
+    more = len(found) - _MOST_FIGURES
+    return found[:_MOST_FIGURES] + ([f"{counted(more, 'smaller figure')} not shown"] if more > 0 else [])
+
+
+def _cost(block: Block) -> str:
+    """The wavefronts that a conflict wastes; empty where they are not known."""
+    if block.worst.access.settled.verdict not in (Verdict.CONFLICT, Verdict.DEPENDS):
+        return ""
+    costs = [(each.access.settled.wasted, each.access.executions) for each in block.members]
+    known = [once for once, _ in costs if once is not None]
+    if not sum(known) or len(known) < len(costs):
+        return ""
+    each_once = " of each" if len(costs) > 1 else ""
+    at_least = "at least " if any(each.access.settled.at_least for each in block.members) else ""
+    words = f"wasted: {at_least}{counted(sum(known), 'wavefront')} per execution{each_once}"
+    if any(times is None for _, times in costs) or all(times == 1 for _, times in costs):
+        return words
+    whole = sum((once or 0) * (times or 0) for once, times in costs)
+    return f"{words}, up to {whole} per warp and launch"
+
+
+def _claim_lines(access: ScannedAccess, verbosity: int) -> list[str]:
+    """A line for each claim that a lane breaks, and, for the listing of all accesses, for each that is
+    not decided; not for a reason that stands there already.
+    """
+    found: list[str] = []
+    for name, claim in zip((each.adjective for each in SCAN_CLAIMS), access.claims, strict=True):
+        if claim.verdict is ClaimVerdict.PROVED or claim.reason == access.decision.reason:
+            continue
+        words = {ClaimVerdict.REFUTED: f"not {name}", ClaimVerdict.DEPENDS: f"not always {name}"}
+        if verbosity > 0 or claim.verdict in words:
+            found.append(f"    {words.get(claim.verdict, f'{name}: unknown')}: {visible(claim.reason)}")
+    return found
+
+
+def _table(decision: Decision, *, is_whole: bool) -> list[str]:
+    """The lanes of a warp, all of them or those that collide; offsets are relative to the first lane's
+    address.
+    """
+    hits = [row for row in decision.lanes if row.collides]
+    rows: Sequence[LaneRow] = decision.lanes if is_whole else hits[:MOST_LANES]
+    if not rows:
+        return []
+    found = [f"    warp {decision.warp or 0}:  lane  thread        offset  relative bank"]
+    for row in rows:
+        thread = ",".join(map(str, row.thread))
+        mark = "  x" if row.collides else ""
+        found.append(f"             {row.lane:4}  {thread:<12}{row.offset:8}  {row.bank:4}{mark}")
+    if not is_whole:
+        rest = [f"{len(hits) - len(rows)} more in this bank"] if len(hits) > len(rows) else []
+        rest += [f"{len(decision.lanes) - len(hits)} other lanes"] if len(decision.lanes) > len(hits) else []
+        found += [f"             {', '.join(rest)}"] if rest else []
+    return found

@@ -1,0 +1,29 @@
+"""The first report of docs/scan.md, of a kernel as people write it, is what nvcc's code gives."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from swzverify.apps.cli import main
+from tests.docs.blocks import blocks_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "scan.md"
+_COMPILER = re.compile(r"(?<=PTX line )\d+|%[a-z]+\d+|_ZZ\w*E\d*(?=tile)|  (?:without )?machine code: .*\n")
+"""What another version of nvcc, or a tool that is installed, changes."""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+def test_the_report_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
+    source = next(each.text for each in blocks if each.language == "cuda")
+    command, _, shown = next(each.text for each in blocks if each.language == "console").partition("\n")
+    monkeypatch.chdir(tmp_path)
+    Path("transpose.cu").write_text(source, encoding="utf-8")
+    words = command.removeprefix("$ swzverify ").split()
+    found = CliRunner().invoke(main, words, prog_name="swzverify").stdout
+    assert _COMPILER.sub("", found).strip() == _COMPILER.sub("", shown).strip()
