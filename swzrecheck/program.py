@@ -8,17 +8,17 @@ values are known.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from swzrecheck.meaning import BINARY, COMPARISONS, binary, comparison, signed
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One line: an operator, the width of its result, the places of its operands.
 
     `number` is a constant's value, a variable's limit, or the lowest bit that `extract` takes;
-    `name` is a variable's.
+    `name` is a variable's. A formula has thousands of these: a tuple is made and compared in less
+    than half the time of a dataclass.
     """
 
     operator: str

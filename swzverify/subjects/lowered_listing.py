@@ -134,8 +134,9 @@ class LoweredListing:
         marks = self._marks.get((slot, register), [])
         cleared = _last_before(self._cleared.get((slot, register), []), index)
         joined = _last_before(self._joins, index + 1)
+        # One instruction may do both: a mark whose slot is not known may be on another operand of its register.
         return (
-            _last_before(marks, index) > cleared
+            _last_before(marks, index) >= max(cleared, 0)
             or _last_before(self._calls, index) > cleared
             or ((bool(marks) or self._has_unknown_marks) and joined > cleared)
         )

@@ -46,13 +46,15 @@ claims:
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    (tmp_path / "small.swz.yaml").write_text(SPEC)
-    arguments = ["prove", str(tmp_path / "small.swz.yaml"), "--certificates", str(tmp_path / "certs"), "-j", "1"]
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The certificates of this spec, of which each test gets a copy."""
+    place = tmp_path_factory.mktemp("placings")
+    (place / "small.swz.yaml").write_text(SPEC)
+    arguments = ["prove", str(place / "small.swz.yaml"), "--certificates", str(place / "certs"), "-j", "1"]
     result = CliRunner().invoke(main, arguments)
     assert "SWZ607" not in result.output
-    return Folder(tmp_path / "certs")
+    return place / "certs"
 
 
 def test_every_claim_is_rechecked(folder: Folder) -> None:

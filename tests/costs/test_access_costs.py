@@ -74,9 +74,9 @@ def compare(seed: int) -> int:
     return compared
 
 
-@pytest.mark.parametrize("start", share(range(40_000, 40_300, 100), 3))
+@pytest.mark.parametrize("start", share(range(40_000, 40_300, 50), 6))
 def test_the_oracle_counts_the_same(start):
-    assert sum(map(compare, range(start, start + 100))) > 40
+    assert sum(map(compare, range(start, start + 50))) > 20
 
 
 SPEC = """\

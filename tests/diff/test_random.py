@@ -34,24 +34,24 @@ def readable(seed: int) -> str | None:
     return text
 
 
-@pytest.mark.parametrize("first", share(range(0, 60, 30), 2))
+@pytest.mark.parametrize("first", share(range(0, 60, 15), 4))
 def test_a_random_spec_says_the_same_as_itself_however_it_is_written(first):
     compared = 0
-    for seed in range(first, first + 30):
+    for seed in range(first, first + 15):
         text = readable(seed)
         if text is None:
             continue
         other = as_yaml(random_spec(seeded(seed)), blocks=False)
         assert outcome(text, other) == {}, text
         compared += 1
-    assert compared > 18
+    assert compared > 8
 
 
-@pytest.mark.parametrize("first", share(range(0, 60, 30), 2))
+@pytest.mark.parametrize("first", share(range(0, 60, 15), 4))
 def test_what_random_specs_lack_is_never_called_unchanged(first):
     """Each claim taken out alone is told, and none of the others."""
     taken = 0
-    for seed in range(first, first + 30):
+    for seed in range(first, first + 15):
         text = readable(seed)
         spec = random_spec(seeded(seed))
         if text is None or not isinstance(spec["claims"], list) or len(spec["claims"]) < 2:
@@ -64,7 +64,7 @@ def test_what_random_specs_lack_is_never_called_unchanged(first):
         # Another claim of the list may say as much, which is then named.
         assert all(each.status.value in ("deleted", "weakened") or each.note.startswith("said by") for each in found)
         taken += 1
-    assert taken > 5
+    assert taken > 2
 
 
 CONDITIONS = [

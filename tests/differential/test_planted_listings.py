@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,13 +11,16 @@ import pytest
 
 from swzverify.compiled.sass import instructions, operands
 from swzverify.hardware.register_banks import RegisterBanks
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import var
 from swzverify.spec import build_listing
+from swzverify.spec.load import parse_spec
 from swzverify.subjects import listing, lowered_listing
 from swzverify.subjects.listing import ListedInstruction, RegisterRead, Work
-from tests.differential.test_random_listings import compared
+from tests.differential.test_random_listings import compared, drawn
 
 Patch = pytest.MonkeyPatch
-SEEDS = range(5_000, 5_400)
+SEEDS = range(5_000, 6_000)
 SHOWN_AT = {
     "banks_of_eight": 5_000,
     "equal_registers_conflict": 5_000,
@@ -28,18 +32,18 @@ SHOWN_AT = {
     "marks_are_not_needed": 5_004,
     "marks_are_not_seen": 5_000,
     "a_write_leaves_the_cache": 5_093,
-    "a_load_writes_one_register": 5_145,
+    "a_load_writes_one_register": 5_959,
     "predicates_are_not_seen": 5_020,
     "the_true_predicate_may_fail": 5_005,
     "nobody_jumps": 5_000,
     "indirect_branches_go_nowhere": 5_093,
     "unshown_places_are_no_places": 5_023,
-    "offsets_from_labels_are_not_seen": 5_145,
+    "offsets_from_labels_are_not_seen": 5_255,
     "places_are_not_seen": 5_023,
     "the_first_label_is_always_entered": 5_001,
     "yields_are_not_seen": 5_068,
-    "loads_clear_the_old_cache": 5_145,
-    "loads_keep_the_new_cache": 5_145,
+    "loads_clear_the_old_cache": 5_176,
+    "loads_keep_the_new_cache": 5_701,
     "a_barrier_is_a_load": 5_000,
     "calls_leave_the_cache": 5_052,
     "the_unknown_is_another_instruction": 5_033,
@@ -48,7 +52,7 @@ SHOWN_AT = {
     "the_cache_forgets_at_once": 5_000,
     "immediates_do_not_move_slots": 5_001,
     "the_formula_sees_one_bank_bit": 5_000,
-    "the_formula_looks_past_a_yield": 5_145,
+    "the_formula_looks_past_a_yield": 5_068,
     "the_formula_takes_any_slot": 5_015,
 }
 """A seed whose listing shows the mistake."""
@@ -263,6 +267,22 @@ def the_formula_looks_past_a_yield(patch: Patch) -> None:
     patch.setattr(lowered_listing.LoweredListing, "__init__", init)
 
 
+def formula_differs(seed: int) -> bool:
+    """Whether the formula of a listing costs an instruction other than the run through it does.
+
+    A formula that costs less than the run is seen here alone: the goals ask whether it costs more.
+    """
+    for one in parse_spec(json.dumps(drawn(seed))).cases[0].listings.values():
+        place = var("place", len(one.instructions))
+        formula = lowered_listing.LoweredListing(one, place)
+        most, least = formula.most().bits, formula.least().bits
+        for at, cost in enumerate(one.counted):
+            is_known = cost.most is not None and one.instructions[at].work is Work.ARITHMETIC
+            if is_known and (evaluate(most, {"place": at}), evaluate(least, {"place": at})) != (cost.most, cost.least):
+                return True
+    return False
+
+
 def the_formula_takes_any_slot(patch: Patch) -> None:
     original = lowered_listing.LoweredListing.__init__
 
@@ -275,7 +295,7 @@ def the_formula_takes_any_slot(patch: Patch) -> None:
 
 
 MISTAKES = [value for name, value in list(globals().items()) if getattr(value, "__module__", "") == __name__]
-MISTAKES = [each for each in MISTAKES if each not in (decoded_as, after_as)]
+MISTAKES = [each for each in MISTAKES if each not in (decoded_as, after_as, formula_differs)]
 
 
 each_mistake = pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each.__name__)
@@ -285,7 +305,7 @@ each_mistake = pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: eac
 def test_it_is_noticed(mistake: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mistake(monkeypatch)
     seed = SHOWN_AT[mistake.__name__]
-    assert compared(range(seed, seed + 1), every_engine_each=10**9).differing
+    assert compared(range(seed, seed + 1), every_engine_each=10**9).differing or formula_differs(seed)
 
 
 @pytest.mark.nightly
@@ -293,10 +313,14 @@ def test_it_is_noticed(mistake: Callable[[Patch], None], monkeypatch: Patch) -> 
 def test_a_search_notices_it(mistake: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mistake(monkeypatch)
     for start in range(SEEDS.start, SEEDS.stop, 10):
-        if compared(range(start, start + 10), every_engine_each=10**9).differing:
+        seeds = range(start, start + 10)
+        if compared(seeds, every_engine_each=10**9).differing or any(map(formula_differs, seeds)):
             return
     pytest.fail("no random listing shows it")
 
 
-def test_without_a_mistake_there_is_none() -> None:
-    assert not compared(range(SEEDS.start, SEEDS.start + 30)).differing
+@pytest.mark.parametrize("seed", sorted({*SHOWN_AT.values()}))
+def test_without_a_mistake_there_is_none(seed: int) -> None:
+    """Else a listing would show a mistake that it does not show."""
+    assert not compared(range(seed, seed + 1), every_engine_each=10**9).differing
+    assert not formula_differs(seed)

@@ -58,9 +58,9 @@ def difference(seed: int) -> str:
     return ""
 
 
-@pytest.mark.parametrize("first", share(range(SEEDS.start, SEEDS.stop, 30), 4))
+@pytest.mark.parametrize("first", share(range(SEEDS.start, SEEDS.stop, 15), 8))
 def test_weights_are_the_oracles(first: int) -> None:
-    for seed in range(first, first + 30):
+    for seed in range(first, first + 15):
         assert not difference(seed), f"seed {seed}"
 
 
@@ -74,6 +74,8 @@ def test_some_are_refused_and_some_differ() -> None:
             read |= {weight for case in parse_spec(as_yaml(spec)).cases for weight in case.weights.values()}
         except SpecError:
             continue
+        if refused > 3 and len(read) > 20:
+            break
     assert refused > 3
     assert len(read) > 20
 

@@ -62,7 +62,7 @@ def test_contributing_shows_the_commands_of_the_checks() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     for line in shown.text.splitlines():
         assert line in CI_RUN or line in readme, line
-    for line in CI_RUN.splitlines():
+    for line in map(str.strip, CI_RUN.splitlines()):
         if line.startswith(".venv/bin/") and "pip install" not in line:
             assert line in shown.text, line
 

@@ -213,11 +213,16 @@ class Launch:
     ) -> None:
         across, down, deep = common.grid
         total = across * down * deep
+        numbers = range(min(total, max_blocks or total))
+        if only is not None:
+            x, y, z = only
+            number = x + across * (y + down * z)
+            # A grid may have millions of blocks: they are not passed one by one.
+            is_there = 0 <= x < across and 0 <= y < down and number in numbers
+            numbers = range(number, number + is_there)
         with np.errstate(all="ignore"):
-            for number in range(min(total, max_blocks or total)):
+            for number in numbers:
                 index = (number % across, number // across % down, number // (across * down))
-                if only not in (None, index):
-                    continue
                 runner = Runner(program, index, common, steps - result.steps)
                 try:
                     runner.run()

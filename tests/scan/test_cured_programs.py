@@ -147,9 +147,9 @@ def check(
     return fixes
 
 
-@pytest.mark.parametrize("first", share(range(0, 40, 10), 4))
+@pytest.mark.parametrize("first", share(range(0, 40, 5), 8))
 def test_every_fix_is_one(first: int) -> None:
-    assert sum(check(seed) for seed in range(first, first + 10)) >= 3
+    assert sum(check(seed) for seed in range(first, first + 5)) >= 1
 
 
 @pytest.mark.parametrize("declared", [each for each in DECLARED if each != "static"])

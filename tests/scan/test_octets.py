@@ -15,7 +15,6 @@ import pytest
 from swzverify.compiled.scan import ScannedAccess, collide, octets, sources
 from swzverify.compiled.scan.verdict import FAULT, Decision, Verdict
 from swzverify.ir.expr import FALSE
-from tests.nightly import share
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last
 
@@ -167,9 +166,12 @@ def check(copy: Copy) -> str:
     return decision.verdict.value
 
 
-@pytest.mark.parametrize("start", share(range(0, 320, 40), 8))
-def test_random_copies(start: int) -> None:
-    verdicts = {check(drawn(seed)) for seed in range(start, start + 40)}
+MANY = [pytest.param(range(start, start + 40), marks=pytest.mark.nightly) for start in range(0, 320, 40)]
+
+
+@pytest.mark.parametrize("seeds", [range(20), *MANY])
+def test_random_copies(seeds: range) -> None:
+    verdicts = {check(drawn(seed)) for seed in seeds}
     assert verdicts >= {"conflict", "depends", "unknown"}
 
 
