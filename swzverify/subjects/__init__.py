@@ -7,6 +7,7 @@ other engines read. The two share no code but the enumeration of thread names. M
 """
 
 from swzverify.subjects.access import Access
+from swzverify.subjects.descriptor import Descriptor, operand_addresses
 from swzverify.subjects.index_map import IndexMap
 from swzverify.subjects.listed_loop import ListedLoop
 from swzverify.subjects.listing import Listing
@@ -21,6 +22,7 @@ __all__ = [
     "Access",
     "AlignedBase",
     "Base",
+    "Descriptor",
     "FixedBase",
     "IndexMap",
     "ListedLoop",
@@ -31,5 +33,6 @@ __all__ = [
     "OffsetMap",
     "Tile",
     "Unknown",
+    "operand_addresses",
     "walked",
 ]
