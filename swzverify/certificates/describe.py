@@ -25,6 +25,7 @@ from swzverify.subjects import (
     Memory,
     MemoryBase,
     OffsetMap,
+    Operand,
     Tile,
 )
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
@@ -35,8 +36,8 @@ Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, st.Listing)
 def describe(claim: Claim) -> st.Claim:
     """The statement of a claim.
 
-    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, and for
-    an access that was moved.
+    Errors: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, for an
+    access that was moved, and for an operand of the tensor core.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
     listings = dict[str, st.Listing]()
@@ -44,6 +45,8 @@ def describe(claim: Claim) -> st.Claim:
         if isinstance(subject, Access):
             _add(accesses, _access(subject))
             subject = subject.tile  # noqa: PLW2901 - its tile is part of the statement
+        if isinstance(subject, Operand):
+            raise SwzError("SWZ607", f"no certificate can state this: {subject.name} is an operand of the tensor core")
         if isinstance(subject, Listing):
             _add(listings, _listing(subject))
             continue

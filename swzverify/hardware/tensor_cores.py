@@ -28,7 +28,7 @@ _INTEGERS = ("s8", "u8")
 _WIDE = ("f16", "bf16")
 
 
-class Operand(StrEnum):
+class OperandRole(StrEnum):
     """Which operand of `D = A * B + D` is meant."""
 
     A = "A"
@@ -124,7 +124,7 @@ class TensorInstruction:
 
     def rows(self, role: str) -> int:
         """The rows of an operand: rows of M for A, columns of N for B."""
-        return self.m if Operand(role) is Operand.A else self.n
+        return self.m if OperandRole(role) is OperandRole.A else self.n
 
     def require_major(self, major: Major) -> None:
         """Pass when the rule for this major is known for the element type; else raise SWZ411."""

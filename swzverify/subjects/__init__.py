@@ -1,8 +1,7 @@
-"""What a claim can be about: tiles, accesses, index maps and listings, as plain integer functions and as
-expressions.
+"""What a claim can be about: tiles, accesses, index maps, operands and listings.
 
-The plain functions are the definition that exhaustion and replay use; the lowering is what the
-other engines read. The two share no code but the enumeration of thread names. May import
+Each is stated as plain integer functions and as expressions. The plain functions are the definition
+that exhaustion and replay use; the lowering is what the other engines read. The two share no code but the enumeration of thread names. May import
 `hardware`, `layout`, `ir`, `errors`.
 """
 
@@ -14,6 +13,7 @@ from swzverify.subjects.listing import Listing
 from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
 from swzverify.subjects.offset_map import OffsetMap
+from swzverify.subjects.operand import Operand
 from swzverify.subjects.tile import Tile
 from swzverify.subjects.unknown import Unknown
 from swzverify.subjects.walk import walked
@@ -31,6 +31,7 @@ __all__ = [
     "Memory",
     "MemoryBase",
     "OffsetMap",
+    "Operand",
     "Tile",
     "Unknown",
     "operand_addresses",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
-from swzverify.hardware.tensor_cores import Major, Operand, TensorInstruction, find_tensor_instruction
+from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
 from swzverify.ir.whole import keep_whole, required
 from swzverify.layout.tma import TmaMode, parse_tma_mode
 
@@ -166,11 +166,11 @@ def operand_addresses(
     return fields.swizzled(addresses)
 
 
-def parse_role(role: str) -> Operand:
+def parse_role(role: str) -> OperandRole:
     """`A` or `B`. Error: SWZ105."""
-    if role not in list(Operand):
+    if role not in list(OperandRole):
         raise SwzError("SWZ105", f"{role!r} is no operand in shared memory", hint="A or B")
-    return Operand(role)
+    return OperandRole(role)
 
 
 def parse_major(major: str) -> Major:

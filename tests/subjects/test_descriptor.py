@@ -40,7 +40,7 @@ def _agree(measured: dict[str, np.ndarray[Any, Any]]) -> tuple[int, int]:
         seen = measured[f"{element}_{role}"]
         seen = seen if role == "A" else seen.transpose(0, 2, 1)
         for fields, places in zip(measured[f"{element}_{role}_cfg"].tolist(), seen, strict=True):
-            start, lbo, sbo, mode, base_offset, transposed = fields
+            start, lbo, sbo, mode, base_offset, transposed = map(int, fields)
             found = operand_addresses(
                 f"wgmma.{name}",
                 role,
