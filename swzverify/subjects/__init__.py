@@ -1,8 +1,8 @@
 """What a claim can be about: tiles, accesses, index maps, operands and listings.
 
 Each is stated as plain integer functions and as expressions. The plain functions are the definition
-that exhaustion and replay use; the lowering is what the other engines read. The two share no code but the enumeration of thread names. May import
-`hardware`, `layout`, `ir`, `errors`.
+that exhaustion and replay use; the expressions are what the other engines read. The two share no
+code but the enumeration of thread names. May import `hardware`, `layout`, `ir`, `errors`.
 """
 
 from swzverify.subjects.access import Access
