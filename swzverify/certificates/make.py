@@ -29,6 +29,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import basis
 from swzverify.ir.expr import Expr, conjunction
 from swzverify.prover import Judgement
+from swzverify.subjects import Operand
 
 __all__ = ["CLAIMS", "Claimed", "certify"]
 
@@ -189,6 +190,10 @@ def _assumptions(judgement: Judgement) -> tuple[str, ...]:
         access = claim.access
         known = basis(access.target, access.instruction)
         found.append(f"the cost rule of docs/semantics.md, section 4, holds for {access.instruction.name}: {known}")
+    for each in claim.subjects:
+        if isinstance(each, Operand):
+            family = each.instruction.family
+            found.append(f"the rule of docs/semantics.md, section 9, holds for {each.instruction.name}: {family.basis}")
     if isinstance(claim, ListingClaim):
         banks = claim.listing.banks
         found.append(f"the rule of docs/semantics.md, section 8, holds for {claim.listing.target}: {banks.source}")

@@ -17,7 +17,6 @@ from swzverify.hardware import Target, find_target
 from swzverify.spec.build_access import build_access, build_map
 from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
 from swzverify.spec.build_lets import build_lets
-from swzverify.spec.build_operand import build_operand
 from swzverify.spec.build_tile import build_memory, build_tile
 from swzverify.spec.check import Checked
 from swzverify.spec.deciding import DecidingConstant, deciding, tile_constants
@@ -241,9 +240,12 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
         "accesses", spec.accesses, lambda name, part, read: build_access(name, part, read, names, target)
     )
     names.maps |= each("maps", spec.maps, lambda name, part, read: build_map(name, part, read, names))
-    names.operands |= each(
-        "operands", spec.operands, lambda name, part, read: build_operand(name, part, read, names, target)
-    )
+    if spec.operands:
+        from swzverify.spec.build_operand import build_operand  # noqa: PLC0415 - few specs have operands
+
+        names.operands |= each(
+            "operands", spec.operands, lambda name, part, read: build_operand(name, part, read, names, target)
+        )
     if spec.listings:
         from swzverify.spec.build_listing import build_listing  # noqa: PLC0415 - it reads machine code, which few specs have
 

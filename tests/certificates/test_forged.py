@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from swzrecheck.kinds import KINDS as CERTIFIED
 from swzrecheck.recheck import Rechecked, Status
 from swzverify.apps.cli import main
 from swzverify.claims import KINDS as ALL_KINDS
@@ -127,8 +126,7 @@ def test_a_point_for_what_excludes_nothing_is_refused_too(folder: Folder) -> Non
     assert "nothing is excluded" in outcome.why[0]
 
 
-KINDS = tuple(kind for kind in ALL_KINDS if kind in CERTIFIED)
-"""The kinds of which there are certificates; tests/claims/test_delivers.py has the other one."""
+KINDS = tuple(ALL_KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from swzrecheck.kinds import sentence_of
 from swzverify.apps.diff.compare import differences
 from swzverify.certificates.describe import describe
 from swzverify.claims import Delivers, Verdict
-from swzverify.errors import SwzError
 from swzverify.gpu.plan import not_run
 from swzverify.prover import Options, prove
 from swzverify.spec import Spec, SpecError
@@ -195,9 +195,12 @@ def _claim(*changes: tuple[str, Any]) -> Any:
     return Spec.from_text(json.dumps(changed(*changes))).claims[0]
 
 
-def test_no_certificate_states_an_operand() -> None:
-    with pytest.raises(SwzError, match="SWZ607"):
-        describe(_claim().claim)
+def test_a_certificate_states_the_operand() -> None:
+    stated = describe(_claim().claim)
+    assert (stated.of, list(stated.operands), list(stated.tiles)) == ((("operand", "A"),), ["A"], ["A"])
+    assert sentence_of(stated) == (
+        "delivers: every start of operand A is a multiple of 16, and each element is read where the tile has it"
+    )
 
 
 def test_no_device_runs_an_operand() -> None:
