@@ -1,4 +1,4 @@
-"""What a certificate says, as data: a claim, and its tiles, accesses, maps, listings and kernels.
+"""What a certificate says, as data: a claim, and its tiles, accesses, maps, listings, kernels and operands.
 
 This is the statement: a recheck prints it in words (`claim_words`) and derives from it everything
 that is asked (`kinds`). Nothing of the front end is used; numbers are in bytes and bits as
@@ -7,6 +7,7 @@ docs/semantics.md has them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
@@ -332,7 +333,56 @@ class KernelAccess:
     facts: int
 
 
-Subject: TypeAlias = Tile | Access | IndexMap | Listing | KernelAccess
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What the tensor core reads through a matrix descriptor, and the elements of a tile that it should
+    read: section 9 of docs/semantics.md.
+    """
+
+    name: str
+    instruction: str
+    role: str
+    major: str
+    lbo: int
+    sbo: int
+    swizzle: str
+    base_offset: int
+    start: str
+    base: Base
+    tile: str
+    at: tuple[str, ...]
+    stage: str | None
+    modes: tuple[str, ...]
+    loops: tuple[Loop | ListedLoop, ...] = ()
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def _shape(self) -> list[int]:
+        """M, N and K."""
+        return [int(each) for each in re.findall(r"(?<=[mnk])\d+", self.instruction.split(".")[-2])]
+
+    @property
+    def rows(self) -> int:
+        """Rows of M for A, columns of N for B."""
+        return self._shape[0 if self.role == "A" else 1]
+
+    @property
+    def columns(self) -> int:
+        """Elements along K."""
+        return self._shape[2]
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element: an instruction reads 32 bytes of K."""
+        return 32 // self.columns
+
+    @property
+    def width(self) -> int:
+        """Bytes of a row of the swizzle's atom; 0 without a swizzle."""
+        return 0 if self.swizzle == "none" else int(self.swizzle[:-1])
+
+
+Subject: TypeAlias = Tile | Access | IndexMap | Listing | KernelAccess | Operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +408,7 @@ class Claim:
     maps: Mapping[str, IndexMap]
     listings: Mapping[str, Listing] = field(default_factory=dict[str, Listing])
     kernels: Mapping[str, KernelAccess] = field(default_factory=dict[str, KernelAccess])
+    operands: Mapping[str, Operand] = field(default_factory=dict[str, Operand])
 
     def about(self, index: int) -> Subject:
         """The index-th subject."""
@@ -368,6 +419,7 @@ class Claim:
             "map": self.maps,
             "listing": self.listings,
             "kernel": self.kernels,
+            "operand": self.operands,
         }
         return found[role][name]
 

@@ -26,6 +26,7 @@ from swzrecheck.claim import (
     ListedLoop,
     Listing,
     Loop,
+    Operand,
     Placing,
     Swizzle,
     Tile,
@@ -35,6 +36,7 @@ from swzrecheck.errors import CertificateError
 from swzrecheck.kernel_file import read_kernel
 from swzrecheck.kinds import KINDS
 from swzrecheck.listing_file import read_listing
+from swzrecheck.operand_file import read_operand
 from swzrecheck.reader import MAX_NUMBER, Reader, is_list, is_number
 from swzrecheck.warp_rule import ALONE, warp_rule
 
@@ -43,10 +45,11 @@ MAX_LISTED = 1024
 """Values of a loop that lists them."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,4095}")
-_ROLES = ("tile", "access", "map", "listing", "kernel")
+_ROLES = ("tile", "access", "map", "listing", "kernel", "operand")
 _TAKEN = THREAD_NAMES | {"stage", "base", "min", "max"}
 _IN_MAPS = frozenset({"base", "stage", "min", "max"})
-Found = TypeVar("Found", Tile, Access, IndexMap, Listing, KernelAccess)
+_IN_OPERANDS = frozenset({"base", "min", "max"})
+Found = TypeVar("Found", Tile, Access, IndexMap, Listing, KernelAccess, Operand)
 
 
 def read_claim(reader: Reader) -> Claim:
@@ -77,6 +80,7 @@ def read_claim(reader: Reader) -> Claim:
         _by_name(reader, "maps", _map),
         _by_name(reader, "listings", read_listing) if is_about("listing", form.roles) else {},
         _by_name(reader, "kernels", read_kernel) if is_about("kernel", form.roles) else {},
+        _by_name(reader, "operands", _operand) if any(role == "operand" for role, _ in of) else {},
     )
     reader.done()
     _check_named(reader, claim)
@@ -111,6 +115,7 @@ def _check_named(reader: Reader, claim: Claim) -> None:
     used: dict[str, set[str]] = {role: set() for role in _ROLES}
     for role, name in claim.of:
         used[role].add(name)
+    used["tile"] |= {operand.tile for operand in claim.operands.values()}
     used["tile"] |= {access.tile for access in claim.accesses.values() if access.tile}
     for role, field, there in (
         ("tile", "tiles", claim.tiles),
@@ -118,6 +123,7 @@ def _check_named(reader: Reader, claim: Claim) -> None:
         ("map", "maps", claim.maps),
         ("listing", "listings", claim.listings),
         ("kernel", "kernels", claim.kernels),
+        ("operand", "operands", claim.operands),
     ):
         if used[role] != set(there):
             raise reader.refuse(field, f"what the claim names ({', '.join(sorted(used[role])) or 'nothing'})")
@@ -128,6 +134,13 @@ def _check_named(reader: Reader, claim: Claim) -> None:
         if tile is not None and tile.placing is None and 8 * warp_rule(access.instruction).width_bytes > tile.run_bits:
             raise reader.refuse("accesses", f"an instruction as wide as what lies side by side in {tile.name}")
     bases = [tile.base for tile in claim.tiles.values()] + [access.base for access in claim.accesses.values()]
+    for operand in claim.operands.values():
+        tile = claim.tiles[operand.tile]
+        if tile.element_bits != 8 * operand.element_bytes or len(tile.extents) != 2:
+            raise reader.refuse("operands", f"elements of {8 * operand.element_bytes} bits in two modes")
+        if operand.stage is None and tile.stages > 1:
+            raise reader.refuse("operands", "a stage of the tile")
+    bases += [operand.base for operand in claim.operands.values()]
     bases += [index.base for index in claim.maps.values() if index.base is not None]
     for base in bases:
         if base.memory and any(other.memory == base.memory and other.align != base.align for other in bases):
@@ -324,6 +337,15 @@ def _listed_loop(reader: Reader) -> ListedLoop:
         )
     reader.done()
     return loop
+
+
+def _operand(reader: Reader) -> Operand:
+    operand = read_operand(reader, _name(reader, "name"), _base, _loop)
+    loops = [loop.name for loop in operand.loops]
+    _check_names(reader, [*loops, *operand.constants], _IN_OPERANDS)
+    texts = [operand.start, *operand.at, *(text for text in (operand.stage,) if text is not None)]
+    read = _check_expressions(reader, texts, frozenset(loops).union(operand.constants))
+    return replace(operand, constants=_all_read(reader, operand.constants, read))
 
 
 def _map(reader: Reader) -> IndexMap:

@@ -14,6 +14,7 @@ from swzrecheck.claim import (
     ListedLoop,
     Listing,
     Loop,
+    Operand,
     Placing,
     Tile,
 )
@@ -27,7 +28,8 @@ def sentences(claim: Claim) -> tuple[str, ...]:
     maps = [_map(index) for index in claim.maps.values()]
     listings = [_listing(each) for each in claim.listings.values()]
     kernels = [line for each in claim.kernels.values() for line in _kernel(each)]
-    return (sentence_of(claim), *accesses, *tiles, *maps, *listings, *kernels)
+    operands = [_operand(each) for each in claim.operands.values()]
+    return (sentence_of(claim), *operands, *accesses, *tiles, *maps, *listings, *kernels)
 
 
 def _kernel(access: KernelAccess) -> list[str]:
@@ -129,6 +131,18 @@ def _map(index: IndexMap) -> str:
     base = [] if index.base is None else [_base(index.base)]
     values = f"map {index.name}: [{_list(index.value)}] for {over}{onto}"
     return "; ".join([values, *base, *_constants(index.constants)])
+
+
+def _operand(operand: Operand) -> str:
+    fields = f"LBO {operand.lbo}, SBO {operand.sbo}, swizzle {operand.swizzle}, base offset {operand.base_offset}"
+    stage = "" if operand.stage is None else f", stage {_plain(operand.stage)}"
+    parts = [
+        f"operand {operand.name}: {operand.role} of {operand.instruction}, {operand.major}-major",
+        *(_loop(loop) for loop in operand.loops),
+        f"start {_plain(operand.start)} from {_base(operand.base)}, {fields}",
+        f"should be [{_list(operand.at)}] on, modes {', '.join(operand.modes)}, of tile {operand.tile}{stage}",
+    ]
+    return "; ".join([*parts, *_constants(operand.constants)])
 
 
 def _constants(constants: Mapping[str, int]) -> list[str]:

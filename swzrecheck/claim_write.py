@@ -22,6 +22,7 @@ def claim_data(claim: Claim) -> dict[str, object]:
         "accesses": _data(tuple(claim.accesses.values())),
         "maps": _data(tuple(claim.maps.values())),
         **({"listings": _data(tuple(claim.listings.values()))} if claim.listings else {}),
+        **({"operands": _data(tuple(claim.operands.values()))} if claim.operands else {}),
         **({"kernels": _data(tuple(claim.kernels.values()))} if claim.kernels else {}),
     }
 

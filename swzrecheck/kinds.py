@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from swzrecheck import goals_accesses, goals_kernels, goals_listings, goals_maps, goals_tiles
-from swzrecheck.claim import Access, Claim, IndexMap, KernelAccess, Listing, Tile
+from swzrecheck import goals_accesses, goals_kernels, goals_listings, goals_maps, goals_operands, goals_tiles
+from swzrecheck.claim import Access, Claim, IndexMap, KernelAccess, Listing, Operand, Tile
 from swzrecheck.draft import Goals, MeaninglessError
 
-_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, KernelAccess)
+_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, KernelAccess, Operand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +72,37 @@ def _in_bounds(claim: Claim) -> Goals:
     found = claim.about(0)
     if isinstance(found, Tile):
         return goals_tiles.in_bounds(found)
+    if isinstance(found, Operand):
+        return goals_operands.in_bounds(claim, found)
     return goals_accesses.in_bounds(claim, _about(claim, Access))
 
 
 def _in_bounds_words(claim: Claim) -> str:
     if claim.of[0][0] == "tile":
         return "every element of {0} lies in its stage's allocation"
+    if claim.of[0][0] == "operand":
+        return "every start of {0} is a multiple of 16, and what is read lies in its stage's allocation"
     return "every active lane of {0} keeps to the coordinates and bytes that it may touch"
+
+
+def _aligned(claim: Claim) -> Goals:
+    found = claim.about(0)
+    if isinstance(found, Operand):
+        return goals_operands.aligned(claim, found)
+    return goals_accesses.aligned(claim, _about(claim, Access))
+
+
+def _aligned_words(claim: Claim) -> str:
+    if claim.of[0][0] == "operand":
+        return "every start address of {0} is a multiple of 16"
+    return "every active lane of {0} begins at a multiple of the instruction's width"
 
 
 def _equivalent(claim: Claim) -> Goals:
     first, other = claim.about(0), claim.about(1)
     if isinstance(first, Access) and isinstance(other, Access):
         return goals_accesses.equal_lanes(claim, first, other)
-    if isinstance(first, Access | Listing | KernelAccess) or isinstance(other, Access | Listing | KernelAccess):
+    if not isinstance(first, Tile | IndexMap) or not isinstance(other, Tile | IndexMap):
         raise _meaningless(claim)
     return goals_maps.equal_places(first, other)
 
@@ -128,12 +145,13 @@ KINDS: Mapping[str, Kind] = {
         (_TILE,),
         (("elements", 1), ("mode", 0)),
     ),
-    "aligned": Kind(
-        lambda claim: goals_accesses.aligned(claim, _about(claim, Access)),
-        "every active lane of {0} begins at a multiple of the instruction's width",
-        (_ACCESS,),
+    "aligned": Kind(_aligned, _aligned_words, (("access", "operand"),)),
+    "in_bounds": Kind(_in_bounds, _in_bounds_words, (("tile", "access", "operand"),)),
+    "delivers": Kind(
+        lambda claim: goals_operands.delivers(claim, _about(claim, Operand)),
+        "every start of {0} is a multiple of 16, and each element is read where the tile has it",
+        (("operand",),),
     ),
-    "in_bounds": Kind(_in_bounds, _in_bounds_words, (("tile", "access"),)),
     "conflict_free": Kind(
         lambda claim: goals_accesses.cost(claim, _about(claim, Access), ()),
         "every warp instruction of {0} is aligned and has no bank conflict",

@@ -104,7 +104,7 @@ class _Reading:
         self.indices = [numbers.variable(loop.name, counts.get(loop.name, max(1, loop.count))) for loop in access.loops]
         self.fixed: dict[str, Exact] = {name: numbers.number(value) for name, value in access.constants.items()}
         for loop, index in zip(access.loops, self.indices, strict=True):
-            self.fixed[loop.name] = _loop_value(numbers, loop, index)
+            self.fixed[loop.name] = loop_value(numbers, loop, index)
         self.names = {
             **self.fixed,
             **thread_names(numbers, access.block, self.tid),
@@ -277,7 +277,7 @@ def thread_names(numbers: Arithmetic, block: tuple[int, ...], tid: Exact) -> dic
     return names
 
 
-def _loop_value(numbers: Arithmetic, loop: Loop | ListedLoop, index: Exact) -> Exact:
+def loop_value(numbers: Arithmetic, loop: Loop | ListedLoop, index: Exact) -> Exact:
     """A loop variable's value in an iteration."""
     if isinstance(loop, Loop):
         return numbers.add(numbers.times(index, loop.step), numbers.number(loop.start))

@@ -14,10 +14,23 @@ if TYPE_CHECKING:
     from swzverify.prover import prove
     from swzverify.search.costs import AccessCosts, cost
     from swzverify.spec import Spec, load_spec
+    from swzverify.subjects import operand_addresses
 
 __version__ = "0.1.0"
 
-__all__ = ["Access", "AccessCosts", "Layout", "Spec", "Swizzle", "Tile", "access_cost", "cost", "load_spec", "prove"]
+__all__ = [
+    "Access",
+    "AccessCosts",
+    "Layout",
+    "Spec",
+    "Swizzle",
+    "Tile",
+    "access_cost",
+    "cost",
+    "load_spec",
+    "operand_addresses",
+    "prove",
+]
 
 __getattr__ = importer(
     "swzverify",
@@ -31,6 +44,7 @@ __getattr__ = importer(
         "access_cost": ".hardware",
         "cost": ".search.costs",
         "load_spec": ".spec",
+        "operand_addresses": ".subjects",
         "prove": ".prover",
     },
 )

@@ -24,11 +24,12 @@ from swzverify.subjects import (
     Memory,
     MemoryBase,
     OffsetMap,
+    Operand,
     Tile,
 )
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
-Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, st.Listing)
+Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, st.Listing, st.Operand)
 
 
 def describe(claim: Claim) -> st.Claim:
@@ -39,11 +40,14 @@ def describe(claim: Claim) -> st.Claim:
             for an access that was moved.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
-    listings = dict[str, st.Listing]()
+    listings, operands = dict[str, st.Listing](), dict[str, st.Operand]()
     for subject in claim.subjects:
         if isinstance(subject, Access):
             _add(accesses, _access(subject))
             subject = subject.tile  # noqa: PLW2901 - its tile is part of the statement
+        if isinstance(subject, Operand):
+            _add(operands, _operand(subject))
+            subject = subject.tile  # noqa: PLW2901 - as above
         if isinstance(subject, Listing):
             _add(listings, _listing(subject))
             continue
@@ -52,7 +56,7 @@ def describe(claim: Claim) -> st.Claim:
         elif subject is not None:
             _add(maps, _map(subject))
     of = tuple((role_of(subject).value, subject.name) for subject in claim.subjects)
-    return st.Claim(claim.kind, of, claim.numbers, tiles, accesses, maps, listings)
+    return st.Claim(claim.kind, of, claim.numbers, tiles, accesses, maps, listings, operands=operands)
 
 
 def _add(found: dict[str, Stated], one: Stated) -> None:
@@ -128,6 +132,29 @@ def _map(index: IndexMap) -> st.IndexMap:
     texts = tuple(each.text for each in index.value)
     base = None if index.base is None else _base(index.base)
     return st.IndexMap(index.name, index.over, texts, index.onto, constants, base)
+
+
+def _operand(operand: Operand) -> st.Operand:
+    fields, stage = operand.descriptor, operand.stage
+    read = (operand.start, *operand.at, *(each for each in (stage,) if each is not None))
+    return st.Operand(
+        name=operand.name,
+        instruction=operand.instruction.name,
+        role=operand.role.value,
+        major=operand.major.value,
+        lbo=fields.lbo_bytes,
+        sbo=fields.sbo_bytes,
+        swizzle=fields.swizzle.value,
+        base_offset=fields.base_offset,
+        start=operand.start.text,
+        base=_base(operand.own_base),
+        tile=operand.tile.name,
+        at=tuple(each.text for each in operand.at),
+        stage=None if stage is None else stage.text,
+        modes=operand.modes,
+        loops=tuple(_loop(loop) for loop in operand.loops),
+        constants=_constants(operand.constants, read),
+    )
 
 
 def _listing(listing: Listing) -> st.Listing:

@@ -29,6 +29,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import basis
 from swzverify.ir.expr import Expr, conjunction
 from swzverify.prover import Judgement
+from swzverify.subjects import Access, Operand
 
 __all__ = ["CLAIMS", "Claimed", "certify"]
 
@@ -84,7 +85,7 @@ def _stated(claim: Claim) -> tuple[st.Claim, Goals]:
             f"exactly {claim.reaches} wavefronts, and certificates state bounds only",
             hint=f"claim `at_most: {claim.reaches}`, and `at_most: {claim.reaches - 1}` with `expect: refuted`",
         )
-    if isinstance(claim, CostClaim | Aligned) and claim.access.source is not None:
+    if isinstance(claim, CostClaim | Aligned) and isinstance(claim.access, Access) and claim.access.source is not None:
         raise SwzError(
             "SWZ607",
             "no certificate can state this: it says where a copy reads, and certificates state where it writes",
@@ -200,6 +201,10 @@ def _assumptions(judgement: Judgement) -> tuple[str, ...]:
         access = claim.access
         known = basis(access.target, access.instruction)
         found.append(f"the cost rule of docs/semantics.md, section 4, holds for {access.instruction.name}: {known}")
+    for each in claim.subjects:
+        if isinstance(each, Operand):
+            family = each.instruction.family
+            found.append(f"the rule of docs/semantics.md, section 9, holds for {each.instruction.name}: {family.basis}")
     if isinstance(claim, ListingClaim):
         banks = claim.listing.banks
         found.append(f"the rule of docs/semantics.md, section 8, holds for {claim.listing.target}: {banks.source}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from swzverify.claims.conflict_free import ConflictFree
     from swzverify.claims.contiguous import Contiguous
     from swzverify.claims.covers import Covers
+    from swzverify.claims.delivers import Delivers
     from swzverify.claims.disjoint import Disjoint
     from swzverify.claims.equivalent import Equivalent
     from swzverify.claims.in_bounds import InBounds
@@ -40,6 +41,7 @@ __all__ = [
     "Contiguous",
     "Counterexample",
     "Covers",
+    "Delivers",
     "Disjoint",
     "Equivalent",
     "InBounds",
@@ -73,6 +75,7 @@ KINDS: Mapping[str, str] = {
     "equivalent": "Equivalent",
     "disjoint": "Disjoint",
     "permutation": "Permutation",
+    "delivers": "Delivers",
     "register_conflict_free": "RegisterConflictFree",
     "register_conflicts": "RegisterConflicts",
 }

@@ -1,4 +1,4 @@
-"""`aligned`: every lane's address is a multiple of the instruction's width."""
+"""`aligned`: every lane's address is a multiple of the instruction's width, an operand's start of 16."""
 
 from __future__ import annotations
 
@@ -7,50 +7,83 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+import numpy as np
+
 from swzverify.claims.access_points import access_domain, access_scope, exists_active, lane_table, source_domain
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.operand_points import OperandPoints, misaligned_start, operand_plan
 from swzverify.claims.places import Places, lane_places, numbers
 from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample
 from swzverify.engines.obligations import Always, Arrays, Truths
 from swzverify.ir.expr import BinaryOperator, binary, negation
-from swzverify.subjects import Access
+from swzverify.subjects import Access, Operand
+from swzverify.subjects.descriptor import CHUNK_BYTES
 from swzverify.subjects.plain_access import sources
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned(Claim):
-    """No lane is misaligned: a misaligned one faults."""
+    """No lane is misaligned: a misaligned one faults. No start of an operand is: its descriptor cannot
+    hold it.
+    """
 
     kind: ClassVar[str] = "aligned"
     form = Form(
         title="Every address is a multiple of the width.",
-        says="every address of this access is a multiple of the instruction's width",
-        roles=(Role.ACCESS,),
+        says="every address of this access is a multiple of the instruction's width, or every start address of this "
+        "operand one of 16",
+        roles=(Role.ACCESS, Role.OPERAND),
         examples=OF_AN_ACCESS,
     )
-    access: Access
+    access: Access | Operand
+
+    def __post_init__(self) -> None:
+        """Refuse an operand whose bases nothing relates."""
+        self.check_subjects()
+        if isinstance(self.access, Operand):
+            _ = OperandPoints(self.access).places
 
     def plan(self) -> Plan:
-        """One obligation over every lane."""
+        """One obligation over every lane, or every start."""
+        if isinstance(self.access, Operand):
+            points = OperandPoints(self.access)
+            return operand_plan(self.access, lambda: _start_goal(points))
         goals = aligned_goals(self.access)
         facts = () if goals else (Fact(holds=True, note="every address is a multiple of 1", decides=True),)
         return Plan(goals, facts, exists=exists_active(self.access))
 
     def scope(self) -> str:
-        """Every lane, at every base."""
+        """Every lane or start, at every base."""
+        if isinstance(self.access, Operand):
+            return OperandPoints(self.access).scope()
         return access_scope(self.access, hardware=False)
 
     def broken(self, *sides: Places) -> list[int]:
-        """The lanes that are misaligned."""
+        """The lanes, or the start, that are misaligned."""
         return numbers(sides[0].misaligned)
 
+    def sides_at(self, point: Mapping[str, int]) -> tuple[Places, ...]:
+        """The start of an operand in one iteration."""
+        return (OperandPoints(self.access).start_places(point),) if isinstance(self.access, Operand) else ()
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
-        """Evaluate a point in plain integers, and give the misaligned lanes."""
+        """Evaluate a point in plain integers, and give the misaligned lanes or start."""
         del goal  # there is one only
+        if isinstance(self.access, Operand):
+            return misaligned_start(OperandPoints(self.access), point)
         return misaligned(self.access, point)
+
+
+def _start_goal(points: OperandPoints) -> Always:
+    """The start address is a multiple of 16."""
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        return np.asarray(True), points.operand.starts(arrays, points.bases_at(arrays)[0]) % CHUNK_BYTES == 0
+
+    return Always(points.start_domain, multiple(points.start(), CHUNK_BYTES), definition)
 
 
 def aligned_goals(access: Access, what: str = "") -> tuple[Goal, ...]:

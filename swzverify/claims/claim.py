@@ -12,7 +12,7 @@ from swzverify.claims.places import Places
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
 from swzverify.hardware import Space
-from swzverify.subjects import Access
+from swzverify.subjects import Access, Operand
 from swzverify.subjects.memory import Origin
 
 
@@ -68,6 +68,11 @@ class Claim(ABC):
             The numbers of the places of the first side that break the claim, counted row after row.
         """
 
+    def sides_at(self, point: Mapping[str, int]) -> tuple[Places, ...]:
+        """What `broken` judges of an operand in one iteration; nothing for claims on other subjects."""
+        del point
+        return ()
+
     def arranged(self, *sides: Places) -> Iterator[tuple[Places, ...]]:
         """Whole subjects in the parts that `broken` judges, if that is not all at once."""
         yield sides
@@ -98,7 +103,7 @@ class Claim(ABC):
     @property
     def placed(self) -> tuple[tuple[Subject, Origin | None], ...]:
         """Each subject with the origin that the claim uses; None for an access's or map's own."""
-        return tuple((each, None if isinstance(each, Access) else each.origin) for each in self.subjects)
+        return tuple((each, None if isinstance(each, Access | Operand) else each.origin) for each in self.subjects)
 
     def number_changes(self, after: Claim) -> Iterator[NumberChange]:
         """The numbers in which a newer claim of this kind differs."""
@@ -119,7 +124,7 @@ class Claim(ABC):
         types = tuple(role.type for role in self.form.roles)
         for subject in self.subjects:
             if not isinstance(subject, types):  # pyright: ignore[reportUnnecessaryIsInstance]
-                wanted = " or ".join(f"{'an' if each.__name__[0] in 'AI' else 'a'} {each.__name__}" for each in types)
+                wanted = " or ".join(f"{'an' if each.__name__[0] in 'AIO' else 'a'} {each.__name__}" for each in types)
                 raise SwzError(
                     "SWZ105",
                     f"{self.kind} is claimed of {wanted}, not of {subject!r} ({type(subject).__name__})",

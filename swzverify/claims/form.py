@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from swzverify.subjects import Access, IndexMap, Listing, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Operand, Tile
 
 Addressed: TypeAlias = Tile | Access | IndexMap
 """What gives addresses."""
-Subject: TypeAlias = Addressed | Listing
+Subject: TypeAlias = Addressed | Listing | Operand
 
 
 class Role(StrEnum):
@@ -21,13 +21,14 @@ class Role(StrEnum):
     ACCESS = "access"
     MAP = "map"
     LISTING = "listing"
+    OPERAND = "operand"
 
     @property
     def section(self) -> str:
         """The section of a spec that holds them, which is also the key that names two of them.
 
         >>> [role.section for role in Role]
-        ['tiles', 'accesses', 'maps', 'listings']
+        ['tiles', 'accesses', 'maps', 'listings', 'operands']
         """
         return "accesses" if self is Role.ACCESS else f"{self.value}s"
 
@@ -36,9 +37,9 @@ class Role(StrEnum):
         """One of them, with its article.
 
         >>> [role.noun for role in Role]
-        ['a tile', 'an access', 'a map', 'a listing']
+        ['a tile', 'an access', 'a map', 'a listing', 'an operand']
         """
-        return f"{'an' if self is Role.ACCESS else 'a'} {self.value}"
+        return f"{'an' if self in (Role.ACCESS, Role.OPERAND) else 'a'} {self.value}"
 
     @property
     def type(self) -> type[Subject]:
@@ -46,7 +47,13 @@ class Role(StrEnum):
         return _TYPES[self]
 
 
-_TYPES: dict[Role, type[Subject]] = {Role.TILE: Tile, Role.ACCESS: Access, Role.MAP: IndexMap, Role.LISTING: Listing}
+_TYPES: dict[Role, type[Subject]] = {
+    Role.TILE: Tile,
+    Role.ACCESS: Access,
+    Role.MAP: IndexMap,
+    Role.LISTING: Listing,
+    Role.OPERAND: Operand,
+}
 
 
 def role_of(subject: Subject) -> Role:

@@ -12,8 +12,9 @@ from swzverify.claims.access_points import access_domain, access_scope, exists_a
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.operand_points import OperandPoints, misaligned_start, operand_plan
 from swzverify.claims.places import Places, element_places, lane_places, numbers
-from swzverify.claims.stated import at_most, less
+from swzverify.claims.stated import at_most, less, multiple
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Always, Arrays, Truths
@@ -22,7 +23,8 @@ from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, binary, conjunction, negation
 from swzverify.ir.integers import Integer
-from swzverify.subjects import Access, Tile
+from swzverify.subjects import Access, Operand, Tile
+from swzverify.subjects.descriptor import CHUNK_BYTES
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle
 
 
@@ -33,16 +35,19 @@ class InBounds(Claim):
     kind: ClassVar[str] = "in_bounds"
     form = Form(
         title="Nothing outside the allocation is touched.",
-        says="this access touches nothing outside of its tile, or this tile nothing outside of its allocation",
-        roles=(Role.TILE, Role.ACCESS),
+        says="this access or operand touches nothing outside of its tile, or this tile nothing outside of its "
+        "allocation",
+        roles=(Role.TILE, Role.ACCESS, Role.OPERAND),
         examples=(*OF_AN_ACCESS, {"tile": "A"}),
     )
     counts_room = True
-    about: Tile | Access
+    about: Tile | Access | Operand
 
     def __post_init__(self) -> None:
-        """Refuse an access without stated bounds."""
+        """Refuse an access without stated bounds, and an operand whose bases nothing relates."""
         self.check_subjects()
+        if isinstance(self.about, Operand):
+            _ = OperandPoints(self.about).places
         if isinstance(self.about, Access) and self.about.tile is None and self.about.bytes is None:
             raise SwzError(
                 "SWZ105",
@@ -54,13 +59,26 @@ class InBounds(Claim):
         """One obligation over elements, or over lanes."""
         if isinstance(self.about, Tile):
             return Plan((Goal(tile_bounds_goal(self.about)),))
+        if isinstance(self.about, Operand):
+            points = OperandPoints(self.about)
+            return operand_plan(self.about, lambda: _operand_goal(points))
         return Plan((Goal(_access_goal(self.about)),), exists=exists_active(self.about))
 
     def scope(self) -> str:
         """Every element or lane, at every base."""
         if isinstance(self.about, Tile):
             return f"{describe(self.about)}, {self.about.describe_base()}"
+        if isinstance(self.about, Operand):
+            return OperandPoints(self.about).scope()
         return access_scope(self.about, hardware=False)
+
+    def evidence(self) -> str:
+        """How the rule of an operand's instruction is known."""
+        return self.about.instruction.evidence.value if isinstance(self.about, Operand) else ""
+
+    def sides_at(self, point: Mapping[str, int]) -> tuple[Places, ...]:
+        """Where an operand's elements are read in one iteration."""
+        return (OperandPoints(self.about).read_places(point),) if isinstance(self.about, Operand) else ()
 
     def broken(self, *sides: Places) -> list[int]:
         """The elements or lanes that leave the allocation, or the shape."""
@@ -71,6 +89,8 @@ class InBounds(Claim):
         del goal  # there is one only
         if isinstance(self.about, Tile):
             return tile_outside(self.about, point)
+        if isinstance(self.about, Operand):
+            return _read_outside(OperandPoints(self.about), point)
         return _lanes_outside(self.about, point)
 
 
@@ -156,6 +176,42 @@ def _access_goal(access: Access) -> Always:
         return assumed & active, inside
 
     return Always(access_domain(access, 1), holds, definition)
+
+
+def _operand_goal(points: OperandPoints) -> Always:
+    """Every start is aligned, and every element that is read lies inside the allocation of the tile's
+    stage.
+    """
+    operand, tile = points.operand, points.operand.tile
+    read, low = points.read_in_stage()
+    size, room = operand.element_bytes, tile.allocation_bytes
+
+    def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+        own, of_tile = points.bases_at(arrays)
+        places, start = operand.reads(arrays, own), of_tile + operand.stages(arrays) * tile.pitch_bytes
+        aligned = operand.starts(arrays, own) % CHUNK_BYTES == 0
+        return np.asarray(True), aligned & (places >= start) & (places + size <= start + room)
+
+    inside = _within(low, read, size, ints.add(low, ints.integer(room)))
+    return Always(points.domain, conjunction([multiple(points.start(), CHUNK_BYTES), inside]), definition)
+
+
+def _read_outside(points: OperandPoints, point: Mapping[str, int]) -> Counterexample | None:
+    crooked = misaligned_start(points, point)
+    if crooked is not None:
+        return crooked
+    places = points.read_places(point)
+    broken = numbers(places.outside)
+    if not broken:
+        return None
+    columns, addresses = points.operand.columns, (places.first // 8).ravel().tolist()
+    rows = [Row((divmod(at, columns), addresses[at]), "out") for at in broken[:32]]
+    low = int(np.asarray(places.low).ravel()[0]) // 8
+    note = (
+        f"element {divmod(broken[0], columns)} is read at {addresses[broken[0]]}, outside the bytes "
+        f"{low}..{low + points.operand.tile.allocation_bytes - 1} of tile {points.operand.tile.name}"
+    )
+    return Counterexample(points.binding(point), note, ("(r, k)", "read"), tuple(rows))
 
 
 def _lanes_outside(access: Access, point: Mapping[str, int]) -> Counterexample | None:

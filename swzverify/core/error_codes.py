@@ -74,6 +74,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ407": "an instruction wider than the tile's run of elements",
         "SWZ408": "a target whose register banks are not known",
         "SWZ409": "a claim or a place of another memory than the instruction's",
+        "SWZ410": "a number that no matrix descriptor can hold",
+        "SWZ411": "an operand of the tensor core whose rule is not known",
     },
     "The command line": {
         "SWZ501": "no such file or folder",

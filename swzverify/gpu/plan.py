@@ -16,7 +16,7 @@ from swzverify.gpu.job import Job, whole_source
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.tile_run import TileRun
-from swzverify.subjects import Access, IndexMap, Listing, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Operand, Tile
 from swzverify.subjects.memory import Origin
 
 Run: TypeAlias = AccessRun | TileRun | MapRun
@@ -84,8 +84,11 @@ def not_run(claim: Claim) -> str:
     of_global = [s.name for s in claim.subjects if isinstance(s, Access) and s.instruction.is_global]
     if of_global:
         return f"not run: {', '.join(of_global)} goes to global memory, and the kernels here touch shared memory only"
-    if isinstance(claim, CostClaim | Aligned) and claim.access.source is not None:
-        return f"not run: {claim.access.name} says where it reads, and the kernels here read one line in each octet"
+    sourced = [s.name for s in claim.subjects if isinstance(s, Access) and s.source is not None]
+    if sourced and isinstance(claim, CostClaim | Aligned):
+        return f"not run: {sourced[0]} says where it reads, and the kernels here read one line in each octet"
+    if any(isinstance(subject, Operand) for subject in claim.subjects):
+        return "not run: no kernel here multiplies, so that nothing is read through descriptors"
     if any(isinstance(subject, Listing) for subject in claim.subjects):
         return "not run: a listing is machine code of its own target, and no kernel here is made of it"
     return ""
@@ -103,8 +106,8 @@ def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
             return TileRun(tile, f"tile_{number}", place, room_bytes, _bases(place, entry.points))
         case IndexMap() as index:
             return MapRun(index, f"map_{number}", entry.place, _bases(entry.place, entry.points))
-        case Listing() as listing:
-            raise InternalError(f"listing {listing.name} is not run on a device")
+        case Listing() | Operand() as other:
+            raise InternalError(f"{other.name} is not run on a device")
 
 
 def _bases(place: Origin | None, points: Sequence[Mapping[str, int]]) -> tuple[int, ...]:

@@ -238,7 +238,7 @@ _TMA: Final = (
 )
 _DESCRIPTORS: Final = (
     "tensor cores read through descriptors, not by addresses of lanes, and their conflicts are not modelled",
-    "state the layout that the descriptor says as a tile, and claim `equivalent` to the tile that is written",
+    "state it in `operands:`, and claim `delivers`",
 )
 _REGISTERS: Final = (
     "it works on registers and touches no shared memory",

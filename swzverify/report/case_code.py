@@ -17,7 +17,7 @@ from swzverify.claims.listing_claim import ListingClaim
 from swzverify.claims.tile_points import TilePoints
 from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
-from swzverify.subjects import Access, IndexMap
+from swzverify.subjects import Access, IndexMap, Operand
 from swzverify.subjects.loop import LANE, STAGE
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.unknown import own_values
@@ -62,13 +62,16 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
     short = f"broken = claim.broken({', '.join(calls)})"
     lines = [short] if len(short) <= _WIDTH else ["broken = claim.broken(", *(f"    {call}," for call in calls), ")"]
     return CaseCode(
-        [*lines, f"assert not broken, {literal(claim.form.title)}"], [call.partition("(")[0] for call in calls]
+        [*lines, f"assert not broken, {literal(claim.form.title)}"],
+        [call.partition("(")[0].lstrip("*") for call in calls],
     )
 
 
 def _calls(claim: Claim, found: Counterexample) -> list[str]:
     """The calls that find the places of each side."""
     point, stage = found.point or {}, found.binding.get(STAGE, 0)
+    if isinstance(claim.subjects[0], Operand):
+        return [f"*reads_at(claim, {_mapping(found.binding)})"]
     match claim:
         case Disjoint():
             column = found.columns.index(STAGE)

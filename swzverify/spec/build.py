@@ -26,7 +26,7 @@ from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence, get, key_of, place_of
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import IndexMap, Listing
+from swzverify.subjects import IndexMap, Listing, Operand
 from swzverify.subjects.loop import RESERVED_NAMES
 
 Part = TypeVar("Part")
@@ -109,6 +109,7 @@ class SpecCase:
     maps: Mapping[str, IndexMap]
     weights: Mapping[str, int] = field(default_factory=dict[str, int])
     listings: Mapping[str, Listing] = field(default_factory=dict[str, Listing])
+    operands: Mapping[str, Operand] = field(default_factory=dict[str, Operand])
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
             problems.case = _case_text(case.chosen) if len(cases) > 1 else ""
             names = _build_subjects(checked, case.constants, chip, problems)
             placed.append(_build_claims(checked, case.constants, names, problems))
-            objects = (names.tiles, names.accesses, names.maps, names.weights, names.listings)
+            objects = (names.tiles, names.accesses, names.maps, names.weights, names.listings, names.operands)
             stated.append(SpecCase(case.chosen, case.constants, *objects))
             used = used.union(*names.uses.values(), *(entry.uses for entry in placed[-1]))
         problems.case = ""
@@ -174,7 +175,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
 def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:
     """Refuse constants read from the code that nothing uses: the spec only seems to follow it."""
     spec = checked.spec
-    if len(problems) or not (spec.tiles or spec.accesses or spec.maps or spec.listings):
+    if len(problems) or not (spec.tiles or spec.accesses or spec.maps or spec.operands or spec.listings):
         return  # what is broken may be what uses them, and a spec of constants alone only pins them
     node = get(checked.root, "from_source")
     for index, name in enumerate(checked.spec.from_source):
@@ -218,10 +219,11 @@ def _cases(checked: Checked, problems: Problems) -> list[_Case]:
         problems.add("SWZ107", f"the constants make {count} cases, at most {MAX_CASES} are read", where)
         return []
     spec = checked.spec
-    entries = len(spec.tiles) + len(spec.accesses) + len(spec.maps) + len(spec.listings) + len(spec.claims)
+    sections = (spec.tiles, spec.accesses, spec.maps, spec.operands, spec.listings, spec.claims)
+    entries = sum(map(len, sections))
     if count > 1 and count * entries > MAX_ENTRIES:
         where = key_of(checked.root, "constants") or checked.root
-        what = f"{count} cases of {entries} tiles, accesses, maps, listings and claims"
+        what = f"{count} cases of {entries} tiles, accesses, maps, operands, listings and claims"
         message = f"{what}: at most {MAX_ENTRIES} in all are read"
         problems.add("SWZ107", message, where, "split the file, or give the constants fewer values")
         return []
@@ -235,7 +237,7 @@ def _case_text(chosen: Mapping[str, int]) -> str:
 
 
 def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Target, problems: Problems) -> Names:
-    """Every memory, tile, access, map and listing that can be built; the others are noted as broken."""
+    """Every memory, tile, access, map, operand and listing that can be built; the others are noted as broken."""
     names = Names(problems, set(checked.broken))
     spec, root = checked.spec, checked.root
 
@@ -262,6 +264,12 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
         "accesses", spec.accesses, lambda name, part, read: build_access(name, part, read, names, target)
     )
     names.maps |= each("maps", spec.maps, lambda name, part, read: build_map(name, part, read, names))
+    if spec.operands:
+        from swzverify.spec.build_operand import build_operand  # noqa: PLC0415 - few specs have operands
+
+        names.operands |= each(
+            "operands", spec.operands, lambda name, part, read: build_operand(name, part, read, names, target)
+        )
     if spec.listings:
         from swzverify.spec.build_listing import build_listing  # noqa: PLC0415 - it reads machine code, which few specs have
 
@@ -324,9 +332,9 @@ def _claim_key(item: Node, fields: Mapping[str, object]) -> Node:
 
 
 def _shared_names(checked: Checked) -> frozenset[str]:
-    """The names that several of the file's tiles, accesses, maps and listings have."""
+    """The names that several of the file's tiles, accesses, maps, operands and listings have."""
     spec = checked.spec
-    counts = Counter([*spec.tiles, *spec.accesses, *spec.maps, *spec.listings])
+    counts = Counter([*spec.tiles, *spec.accesses, *spec.maps, *spec.operands, *spec.listings])
     return frozenset(name for name, count in counts.items() if count > 1)
 
 

@@ -44,7 +44,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     instruction = _instruction(part, values, target)
     block = _block(part, values)
     values.lets = names.lets
-    loops = tuple(_loop(loop, value, values) for loop, value in part.for_.items())
+    loops = tuple(build_loop(loop, value, values) for loop, value in part.for_.items())
     unknowns = build_unknowns(part.lanes, values, part.for_)
     known = THREAD_NAMES.union(part.for_, part.lanes)
     values.lets = build_lets(part.let, values, {**part.for_, **part.lanes}, names.lets)
@@ -191,8 +191,14 @@ def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
     return block
 
 
-def _loop(name: str, value: int | str | LoopPart | Sequence[int | str], values: Values) -> AnyLoop:
-    values.refuse_taken(name, values.key("for", name), RESERVED_NAMES, "give the variable another name")
+def build_loop(
+    name: str,
+    value: int | str | LoopPart | Sequence[int | str],
+    values: Values,
+    reserved: frozenset[str] = RESERVED_NAMES,
+) -> AnyLoop:
+    """A loop of an entry's `for:`. Raises `Broken` after noting what is wrong with it."""
+    values.refuse_taken(name, values.key("for", name), reserved, "give the variable another name")
     where = values.at("for", name)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return _value_loop(listed, name, where, values, value, range(len(value)))

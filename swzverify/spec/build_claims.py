@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from swzverify.claims import KINDS, Aligned, Claim, Coalesced, ConflictFree, InBounds, Injective, claim_type
+from swzverify.claims import KINDS, Aligned, Claim, Coalesced, ConflictFree, Delivers, InBounds, Injective, claim_type
 from swzverify.claims.form import Form, Named, Role, Subject
 from swzverify.core.outside import Group, refuse
 from swzverify.errors import InternalError, SwzError
@@ -102,7 +102,7 @@ def _by_name(stated: object, kind: str, form: Form, values: Values, names: Names
 
 
 def standard_claims(names: Names) -> Iterator[Claim]:
-    """What `standard` stands for: tiles first, then accesses, in the order of the file."""
+    """What `standard` stands for: tiles first, then accesses and operands, in the order of the file."""
     for tile in names.tiles.values():
         yield Injective(tile)
         yield InBounds(tile)
@@ -111,3 +111,7 @@ def standard_claims(names: Names) -> Iterator[Claim]:
         if access.tile is not None or access.bytes is not None:
             yield InBounds(access)
         yield Coalesced(access) if access.instruction.is_global else ConflictFree(access)
+    for operand in names.operands.values():
+        yield Aligned(operand)
+        yield InBounds(operand)
+        yield Delivers(operand)

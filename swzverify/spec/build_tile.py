@@ -60,23 +60,23 @@ def build_memory(name: str, part: MemoryPart, values: Values, target: Target) ->
     return memory
 
 
-def build_base(value: BaseValue, values: Values, names: Names) -> Base:
-    """Where a tile, access or map begins.
+def build_base(value: BaseValue, values: Values, names: Names, *under: str) -> Base:
+    """Where a tile, access, map or operand begins; `under` are the keys above `base`.
 
     Raises:
         Broken: Its memory is unknown or broken.
     """
     match value:
         case AlignedBasePart():
-            align = values.power_of_two(value.align, "base", "align")
-            with values.noted(values.at("base", "align")):
+            align = values.power_of_two(value.align, *under, "base", "align")
+            with values.noted(values.at(*under, "base", "align")):
                 return AlignedBase(align)
         case MemoryBasePart():
-            offset = values.number(value.offset, "base", "offset", least=0)
-            return MemoryBase(names.memory(value.in_, values.at("base", "in")), offset)
+            offset = values.number(value.offset, *under, "base", "offset", least=0)
+            return MemoryBase(names.memory(value.in_, values.at(*under, "base", "in")), offset)
         case int() | str():
-            address = values.number(value, "base", least=0)
-            with values.noted(values.at("base")):
+            address = values.number(value, *under, "base", least=0)
+            with values.noted(values.at(*under, "base")):
                 return FixedBase(address)
     raise Broken
 

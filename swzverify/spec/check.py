@@ -13,7 +13,7 @@ from swzverify.errors import nearest
 from swzverify.spec.claim_models import ARGUMENT_PARTS, CLAIM_PARTS
 from swzverify.spec.fields import IDENTIFIER_PATTERN, Part, kind_of
 from swzverify.spec.meant import key_hint, word_hint
-from swzverify.spec.models import PARTS, SECTIONS, SpecPart
+from swzverify.spec.models import NESTED, PARTS, SECTIONS, SpecPart
 from swzverify.spec.problems import Problems
 from swzverify.spec.source import to_data
 from swzverify.spec.tile_models import TmaPart
@@ -177,6 +177,8 @@ def _owner(loc: tuple[str | int, ...]) -> type[Part] | None:
             return CLAIM_PARTS[step[1:]]
     if not above:
         return SpecPart
+    if len(above) == 3:
+        return NESTED.get((str(above[0]), str(above[2])))
     return SECTIONS.get(str(above[0])) if len(above) == 2 else None
 
 

@@ -21,6 +21,7 @@ _SAMPLES = {
     Role.ACCESS: ("read_A", "write_A"),
     Role.MAP: ("grouped", "strips"),
     Role.LISTING: ("inner_loop", "epilogue"),
+    Role.OPERAND: ("A", "B"),
 }
 _AS_NAME, _AS_PAIR = "?name", "?pair"
 Model = TypeVar("Model", bound=Part)

@@ -36,6 +36,8 @@ def check_limits(checked: Checked, characters: int, problems: Problems) -> bool:
         _check_count(checked, ("accesses", name, "lanes"), len(access.lanes), MAX_VARIABLES, "values", problems)
         for key, entries in (("coord", access.coord or []), ("assume", access.assume)):
             _check_count(checked, ("accesses", name, key), len(entries), MAX_EXPRESSIONS, "expressions", problems)
+    for name, operand in checked.spec.operands.items():
+        _check_count(checked, ("operands", name, "for"), len(operand.for_), MAX_VARIABLES, "loops", problems)
     for name, index_map in checked.spec.maps.items():
         _check_count(checked, ("maps", name, "over"), len(index_map.over), MAX_VARIABLES, "variables", problems)
         for key, values in (("value", index_map.value), ("onto", index_map.onto or [])):

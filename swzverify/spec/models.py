@@ -15,6 +15,7 @@ from swzverify.spec.claim_models import ClaimItem
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
 from swzverify.spec.listing_models import ListingPart
+from swzverify.spec.operand_models import DescriptorPart, OperandPart, ReadsPart
 from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
 from swzverify.spec.sweep_models import AxisPart, SweepPart
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart
@@ -79,7 +80,7 @@ FromSourceValue: TypeAlias = Annotated[
 
 
 class SpecPart(Part):
-    """A spec file of swzverify: tiles, accesses, maps and listings, and what is claimed of them."""
+    """A spec file of swzverify: tiles, accesses, maps, operands and listings, and what is claimed of them."""
 
     swzverify: Literal[1] = Field(description="the version of this form", examples=[1])
     title: Text = Field("", description="what the file is about", examples=["fp16 GEMM, K-major operands"])
@@ -129,6 +130,21 @@ class SpecPart(Part):
         description="index maps, for permutation and equivalent, by name",
         examples=[{"grouped": {"over": {"bid": 128}, "value": ["bid%8 + bid/64*8", "bid/8%8"], "onto": [16, 8]}}],
     )
+    operands: dict[Name, OperandPart] = Field(
+        default_factory=dict,
+        description="what the tensor core reads through matrix descriptors, by name",
+        examples=[
+            {
+                "A": {
+                    "instruction": "wgmma.m64n128k16.f16",
+                    "role": "A",
+                    "for": {"k": 4},
+                    "descriptor": {"start": "k*32", "sbo": 1024, "swizzle": "128B"},
+                    "reads": {"tile": "A", "at": [0, "k*16"]},
+                }
+            }
+        ],
+    )
     listings: dict[Name, ListingPart] = Field(
         default_factory=dict,
         description="listings of machine code, for claims on register banks, by name",
@@ -169,6 +185,13 @@ SECTIONS: dict[str, type[Part]] = {
     "tiles": TilePart,
     "accesses": AccessPart,
     "maps": MapPart,
+    "operands": OperandPart,
     "listings": ListingPart,
 }
 """The model of each entry of a section."""
+
+NESTED: dict[tuple[str, str], type[Part]] = {
+    ("operands", "descriptor"): DescriptorPart,
+    ("operands", "reads"): ReadsPart,
+}
+"""The model of a key of an entry, by the section and the key."""

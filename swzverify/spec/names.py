@@ -1,4 +1,4 @@
-"""The tiles, accesses, maps, listings and memories of one case, found by name."""
+"""The tiles, accesses, maps, operands, listings and memories of one case, found by name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,22 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
-from swzverify.subjects import IndexMap, Listing, Memory
+from swzverify.subjects import IndexMap, Listing, Memory, Operand
 
 T = TypeVar("T")
 
-SINGULAR = {"memories": "memory", "tiles": "tile", "accesses": "access", "maps": "map", "listings": "listing"}
+SINGULAR = {
+    "memories": "memory",
+    "tiles": "tile",
+    "accesses": "access",
+    "maps": "map",
+    "listings": "listing",
+    "operands": "operand",
+}
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "ao" else "a"
 
 
 @dataclass(slots=True)
@@ -48,6 +59,7 @@ class Names:
     weights: dict[str, int] = field(default_factory=dict[str, int])
     maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
     listings: dict[str, Listing] = field(default_factory=dict[str, Listing])
+    operands: dict[str, Operand] = field(default_factory=dict[str, Operand])
     lets: Lets = field(default_factory=Lets)
     code: dict[tuple[str, str], ReadCode] = field(default_factory=dict[tuple[str, str], ReadCode])
     uses: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict[tuple[str, str], frozenset[str]])
@@ -91,10 +103,11 @@ class Names:
             "accesses": self.accesses,
             "maps": self.maps,
             "listings": self.listings,
+            "operands": self.operands,
         }
         holding = [section for section in sections if name in tables[section] or (section, name) in self.broken]
         if len(holding) > 1:
-            kinds = " and ".join(f"{'an' if section == 'accesses' else 'a'} {SINGULAR[section]}" for section in holding)
+            kinds = " and ".join(f"{_article(SINGULAR[section])} {SINGULAR[section]}" for section in holding)
             hint = " or ".join(f"{{{SINGULAR[section]}: {name}}}" for section in holding)
             self.problems.add("SWZ106", f"'{name}' is {kinds}", where, f"say which: {hint}")
             raise Broken
@@ -117,5 +130,5 @@ class Names:
         hint = nearest(name, known) or listed
         for section, word in SINGULAR.items():
             if (name in getattr(self, section) or (section, name) in self.broken) and word not in what:
-                hint = f"'{name}' is {'an' if word == 'access' else 'a'} {word}; {listed}"
+                hint = f"'{name}' is {_article(word)} {word}; {listed}"
         self.problems.add("SWZ106", f"unknown {what} '{name}'", where, hint)

@@ -16,9 +16,11 @@ from swzverify.spec.build import MAX_CASES
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
 from swzverify.spec.limits import MAX_CONSTANTS, MAX_EXPRESSIONS, MAX_LETS, MAX_VARIABLES
 from swzverify.spec.source import MAX_INTEGER, MIN_INTEGER
+from swzverify.subjects.descriptor import ADDRESS_LIMIT, CHUNK_BYTES
 from swzverify.subjects.listed_loop import MAX_LISTED
 from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
+from swzverify.subjects.operand import NOT_FOR_OPERANDS
 
 Schema: TypeAlias = dict[str, object]
 
@@ -58,6 +60,12 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "AccessPart.lanes[]": (1, MAX_INTEGER),
     "AccessPart.base": _ADDRESS,
     "AccessPart.bytes": (1, MAX_INTEGER),
+    "OperandPart.for[]": (0, MAX_INTEGER),
+    "OperandPart.for[].items": EVERY_INTEGER,
+    "DescriptorPart.lbo": (0, ADDRESS_LIMIT - CHUNK_BYTES),
+    "DescriptorPart.sbo": (0, ADDRESS_LIMIT - CHUNK_BYTES),
+    "DescriptorPart.base_offset": (0, 7),
+    "DescriptorPart.base": _ADDRESS,
     "MapPart.over[]": (1, MAX_INTEGER),
     "MapPart.onto": (1, MAX_INTEGER),
     "MapPart.base": _ADDRESS,
@@ -109,6 +117,11 @@ SIZES: Mapping[str, Schema] = {
     "AccessPart.coord": {"maxItems": MAX_EXPRESSIONS},
     "AccessPart.assume": {"maxItems": MAX_EXPRESSIONS},
     "TilePart.shape": {"propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}}},
+    "OperandPart.for": {
+        "maxProperties": MAX_VARIABLES,
+        "propertyNames": {"not": {"enum": sorted(NOT_FOR_OPERANDS)}},
+    },
+    "OperandPart.for[]": {"maxItems": MAX_LISTED},
     "MapPart.over": {"maxProperties": MAX_VARIABLES, "propertyNames": {"not": {"enum": sorted(NOT_FOR_MAPS)}}},
     "MapPart.value": {"maxItems": MAX_EXPRESSIONS},
     "MapPart.onto": {"maxItems": MAX_EXPRESSIONS},
@@ -124,6 +137,8 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout`, `tma` or `shape`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
     "SpecPart.maps": "an index map: expressions over a box",
+    "SpecPart.operands": "what the tensor core reads through a matrix descriptor",
+    "OperandPart.for": "how many values from 0, {start: a, stop: b, step: c}, or its values",
     "SpecPart.listings": "a listing of machine code: `text` or `file`",
     "AccessPart.for": "how many values from 0, {start: a, stop: b, step: c}, its values, or `any` for every one from 0",
     "AccessPart.lanes": "how many values from 0, {start: a, stop: b, step: c}, or {bits: n} for any value of n bits",

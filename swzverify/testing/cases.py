@@ -25,19 +25,20 @@ from swzverify.claims.covers import Covers
 from swzverify.claims.covers import every_lane as lanes_of_loops
 from swzverify.claims.equal_lanes import lanes_of as lanes_of_access
 from swzverify.claims.form import Subject
+from swzverify.claims.operand_points import OperandPoints
 from swzverify.claims.places import Places, element_places, lane_places, numbers
 from swzverify.engines.obligations import of_lane
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES
 from swzverify.prover import prove
 from swzverify.spec import load_spec
-from swzverify.subjects import Access, IndexMap, Listing, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Operand, Tile
 from swzverify.subjects.loop import STAGE, WARP
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.plain_access import LaneRecord
 
 _Claim = TypeVar("_Claim", bound=Claim)
-_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing)
+_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, Operand)
 _AGAIN = "write the tests again with `swzverify prove --write-test`"
 
 
@@ -218,6 +219,17 @@ def every_lane(access: Subject, *, stage: int, base: int) -> Places:
 def points_at(index: Subject, points: Sequence[Mapping[str, int]], *, base: int = 0) -> Places:
     """The values of a map at some points of its box, with `base` in bytes where the map reads it."""
     return Places(np.asarray([value_of(index, point, base=base) for point in points]))
+
+
+def reads_at(claim: Claim, where: Mapping[str, int]) -> tuple[Places, ...]:
+    """What a claim on an operand of the tensor core judges in one iteration: the loops by value, `base`
+    as it applies.
+    """
+    operand = _only(Operand, claim.subjects[0])
+    known = {loop.name: 0 for loop in operand.loops}
+    _check_names(f"operand {operand.name}", known, {name: 0 for name in where if name != "base"})
+    point = OperandPoints(operand).point_of(where)
+    return claim.sides_at(point) if point is not None else _skip(f"operand {operand.name} is not read at {dict(where)}")
 
 
 def conflicts_at(listing: Subject) -> Places:

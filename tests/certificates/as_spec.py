@@ -9,7 +9,7 @@ from typing import Any
 from tests.oracle import listings
 from tests.oracle.brute_force import OracleAmbiguousError, OracleError, judge
 
-SIDES = {"tile": "tiles", "access": "accesses", "map": "maps"}
+SIDES = {"tile": "tiles", "access": "accesses", "map": "maps", "operand": "operands"}
 
 
 def truth(claim: dict[str, Any]) -> str:
@@ -53,7 +53,8 @@ def spec_of(claim: dict[str, Any]) -> dict[str, Any]:
     spec["tiles"] = {tile["name"]: _tile(tile, memories) for tile in claim["tiles"]}
     spec["accesses"] = {access["name"]: _access(access, memories) for access in claim["accesses"]}
     spec["maps"] = {index["name"]: _map(index, memories) for index in claim["maps"]}
-    for holder in (*claim["accesses"], *claim["maps"]):
+    spec["operands"] = {each["name"]: _operand(each, memories) for each in claim.get("operands", ())}
+    for holder in (*claim["accesses"], *claim["maps"], *claim.get("operands", ())):
         for name, value in holder["constants"].items():
             if constants.setdefault(name, value) != value:
                 raise OracleError("a constant with two values")
@@ -85,6 +86,19 @@ def _base(base: dict[str, Any], memories: dict[str, Any]) -> Any:
             return {"in": base["memory"], "offset": base["start"]}
         return base["start"]
     return {"align": base["align"]} if base["align"] else base["start"]
+
+
+def _operand(operand: dict[str, Any], memories: dict[str, Any]) -> dict[str, Any]:
+    fields = {key: operand[key] for key in ("start", "lbo", "sbo", "swizzle", "base_offset")}
+    reads = {key: operand[key] for key in ("tile", "at", "modes")}
+    if operand["stage"] is not None:
+        reads["stage"] = operand["stage"]
+    return {
+        **{key: operand[key] for key in ("instruction", "role", "major")},
+        "for": {loop["name"]: _loop(loop) for loop in operand["loops"]},
+        "descriptor": {**fields, "base": _base(operand["base"], memories)},
+        "reads": reads,
+    }
 
 
 def _tile(tile: dict[str, Any], memories: dict[str, Any]) -> dict[str, Any]:

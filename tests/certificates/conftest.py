@@ -32,12 +32,20 @@ tiles:
     element: f32
     layout: {shape: [4, 8], order: row, pad: 1}
   R: {element: f32, layout: "(4,(4,2)):(9,(1,4))", bytes: 144}
+  W: {element: f16, tma: {swizzle: 128B, box: [16, 64]}, stages: 2}
+operands:
+  B:
+    instruction: wgmma.m64n16k16.f16
+    role: B
+    for: {s: 2, k: [0, 1, 3]}
+    descriptor: {start: s*2048 + k*STEP, sbo: 1024, swizzle: 128B}
+    reads: {tile: W, at: [0, k*16], stage: s}
 accesses:
   read: {tile: A, instruction: ldmatrix.x1, threads: 32, for: {k: {start: 0, stop: 64, step: 8}}, coord: [lane%8, k]}
   write: {tile: P, instruction: st.shared.b32, threads: 32, coord: [tid/8, tid%8]}
   some: {tile: P, instruction: st.shared.b32, threads: 40, if: tid != 3 && tid < N, coord: [tid/8%4, tid%8]}
   store: {instruction: st.global.v2.f32, threads: 40, base: {align: 32}, address: tid*8}
-constants: {N: 38}
+constants: {N: 38, STEP: 32}
 maps:
   turned: {over: {i: 6, j: 4}, value: [j, i], onto: [4, 6]}
 listings:
@@ -60,6 +68,7 @@ claims:
   - in_bounds: some
   - contiguous: {tile: A, elements: 8}
   - equivalent: [P, R]
+  - delivers: B
   - register_conflict_free: pair
   - register_conflicts: {listing: pair, at_most: 1}
   - conflict_free: write
@@ -67,7 +76,7 @@ claims:
 """
 """A claim of every kind; all but the last are proved."""
 
-PROVED, COUNTED = 14, 2
+PROVED, COUNTED = 15, 2
 """How many are proved, and how many of them are counted: without variables nothing is asked."""
 
 

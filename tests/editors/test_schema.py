@@ -142,7 +142,25 @@ WHOLE = {
     },
     "claims": [],
 }
-"""A spec with everything that an example may name."""
+"""A spec with everything that an example may name, but for operands."""
+
+OPERANDS = {
+    "swzverify": 1,
+    "target": "sm_90a",
+    "memories": {"smem": {"bytes": 98304}},
+    "tiles": {"A": {"element": "f16", "layout": "(128,128):(128,1)", "stages": 3, "base": {"in": "smem"}}},
+    "operands": {
+        "A": {
+            "instruction": "wgmma.m64n128k16.f16",
+            "role": "A",
+            "for": {"stage": 3, "k": 4},
+            "descriptor": {"start": "k*32", "sbo": 1024, "swizzle": "128B"},
+            "reads": {"tile": "A", "at": [0, "k*16"], "stage": "stage"},
+        }
+    },
+    "claims": [],
+}
+"""The same for operands of the tensor core."""
 
 A, READ = ("tiles", "A"), ("accesses", "read_A")
 PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
@@ -151,6 +169,9 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "TilePart": (A, WHOLE["tiles"]["A"]),
     "AccessPart": (READ, WHOLE["accesses"]["read_A"]),
     "MapPart": (("maps", "grouped"), WHOLE["maps"]["grouped"]),
+    "OperandPart": (("operands", "A"), OPERANDS["operands"]["A"]),
+    "DescriptorPart": (("operands", "A", "descriptor"), OPERANDS["operands"]["A"]["descriptor"]),
+    "ReadsPart": (("operands", "A", "reads"), OPERANDS["operands"]["A"]["reads"]),
     "ListingPart": (("listings", "inner_loop"), WHOLE["listings"]["inner_loop"]),
     "AlignedBasePart": ((*A, "base"), {"align": 16}),
     "MemoryBasePart": ((*A, "base"), {"in": "smem"}),
@@ -170,6 +191,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "TileArgument": (("claims", 0), {"injective": {"tile": "A"}}),
     "AccessArgument": (("claims", 0), {"aligned": {"access": "read_A"}}),
     "MapArgument": (("claims", 0), {"permutation": {"map": "grouped"}}),
+    "OperandArgument": (("claims", 0), {"delivers": {"operand": "A"}}),
     "ListingArgument": (("claims", 0), {"register_conflict_free": {"listing": "inner_loop"}}),
     "TilesArgument": (("claims", 0), {"equivalent": {"tiles": ["A", "B"]}}),
     "AccessesArgument": (("claims", 0), {"equivalent": {"accesses": ["read_A", "write_A"]}}),
@@ -193,6 +215,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "CoversClaim": (("claims", 0), {"covers": {"access": "read_A"}}),
     "EquivalentClaim": (("claims", 0), {"equivalent": ["A", "B"]}),
     "DisjointClaim": (("claims", 0), {"disjoint": "A"}),
+    "DeliversClaim": (("claims", 0), {"delivers": "A"}),
     "PermutationClaim": (("claims", 0), {"permutation": "grouped"}),
     "RegisterConflictFreeClaim": (("claims", 0), {"register_conflict_free": "inner_loop"}),
     "RegisterConflictsClaim": (("claims", 0), {"register_conflicts": {"listing": "inner_loop", "at_most": 8}}),
@@ -220,6 +243,7 @@ BESIDE: dict[str, dict[str, object]] = {
     "AxisPart.times": {"values": None, "at": "tiles.A.stages", "start": 1, "stop": 64},
     "AccessPart.for": {"coord": ["warp*16 + lane%16", "lane/16*8"]},
     "SpecPart.from_source": {"constants": {}},
+    "SpecPart.operands": {"tiles": {"A": {"element": "f16", "layout": "(64,64):(64,1)"}}},
     "ListingPart.file": {"text": None},
 }
 """What has to stand beside an example; an empty value is as good as none."""
@@ -235,7 +259,8 @@ def examples() -> list[tuple[str, str, object]]:
 def spec_with(model: str, key: str, example: object) -> dict:
     """A whole spec with the example at its place."""
     path, value = PLACES[model]
-    spec = copy.deepcopy(WHOLE)
+    of_operands = path[:1] == ("operands",) or key == "operands" or "delivers" in str(value)
+    spec = copy.deepcopy(OPERANDS if of_operands else WHOLE)
     if not path:
         return {**spec, **BESIDE.get(f"{model}.{key}", {}), key: example}
     part = copy.deepcopy(value)

@@ -29,6 +29,10 @@ def accesses() -> dict[str, Access]:
     return found
 
 
+NOT_RECORDED = "operands"
+"""The family that came after the recording; claims on operands run on no device."""
+
+
 def test_it_speaks_of_every_claim_and_access() -> None:
     recording = load_recording(FILE)
     known = accesses()
@@ -38,6 +42,7 @@ def test_it_speaks_of_every_claim_and_access() -> None:
     claims = [
         claim.id.replace(str(ROOT) + "/", "")
         for file in sorted((ROOT / "specs").rglob("*.swz.yaml"))
+        if file.parent.name != NOT_RECORDED
         for claim in load_spec(str(file)).claims
     ]
     assert sorted(claim.id for claim in recording.claims) == sorted(claims)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import access_claims, c_expr, pair_claims, sectors, tile_claims
+from . import access_claims, c_expr, operands, pair_claims, sectors, tile_claims
 from .accesses import Access, read_access
 from .claim_list import Claim, expand_claims, listed_claims
 from .judgement import Finding, Judgement
@@ -24,6 +24,7 @@ class _World:
     tiles: dict[str, Tile]
     accesses: dict[str, Access]
     maps: dict[str, IndexMap]
+    operands: dict[str, operands.Operand]
 
 
 def judge(spec: Spec) -> list[Judgement]:
@@ -79,10 +80,16 @@ def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
         for name, value in as_dict(spec.get("accesses")).items()
     }
     maps = {name: read_map(name, value, memories, constants) for name, value in as_dict(spec.get("maps")).items()}
-    return _World(constants, tiles, accesses, maps)
+    read = {
+        name: operands.read_operand(name, value, tiles, memories, constants, target)
+        for name, value in as_dict(spec.get("operands")).items()
+    }
+    return _World(constants, tiles, accesses, maps, read)
 
 
 def _judge_claim(claim: Claim, world: _World) -> Finding:
+    if [sort for sort, _ in claim.subjects] == ["operand"]:
+        return _OF_OPERANDS[claim.kind](world.operands[claim.subjects[0][1]])
     subjects = [_subject(sort, name, world) for sort, name in claim.subjects]
     match claim.kind, subjects:
         case "injective", [Tile() as tile]:
@@ -123,6 +130,9 @@ def _judge_claim(claim: Claim, world: _World) -> Finding:
             return pair_claims.permutation(index_map)
         case _:
             return _judge_pair(claim.kind, subjects)
+
+
+_OF_OPERANDS = {"aligned": operands.aligned, "in_bounds": operands.in_bounds, "delivers": operands.delivers}
 
 
 def _number(claim: Claim, key: str, world: _World) -> int:

@@ -15,13 +15,13 @@ from .hardware import read_instruction
 from .oracle_errors import OracleError
 from .yaml_values import Spec, Yaml, as_dict, as_list, as_str
 
-SECTIONS = {"tile": "tiles", "access": "accesses", "map": "maps"}
+SECTIONS = {"tile": "tiles", "access": "accesses", "map": "maps", "operand": "operands"}
 SORTS: dict[str, tuple[str, ...]] = {
     "injective": ("tile",),
     "bijective": ("tile",),
     "contiguous": ("tile",),
-    "aligned": ("access",),
-    "in_bounds": ("tile", "access"),
+    "aligned": ("access", "operand"),
+    "in_bounds": ("tile", "access", "operand"),
     "conflict_free": ("access",),
     "wavefronts": ("access",),
     "coalesced": ("access",),
@@ -29,6 +29,7 @@ SORTS: dict[str, tuple[str, ...]] = {
     "equivalent": ("tile", "access", "map"),
     "disjoint": ("tile",),
     "permutation": ("map",),
+    "delivers": ("operand",),
 }
 """What each kind of claim can be about."""
 
@@ -122,6 +123,10 @@ def _standard(spec: Spec) -> Iterator[Claim]:
         if "tile" in as_dict(value) or "bytes" in as_dict(value):
             yield _of("in_bounds", "access", name)
         yield _of("coalesced" if _is_of_global_memory(as_dict(value)) else "conflict_free", "access", name)
+
+    for name in as_dict(spec.get("operands")):
+        for kind in ("aligned", "in_bounds", "delivers"):
+            yield _of(kind, "operand", name)
 
 
 def _is_of_global_memory(access: dict[str, Yaml]) -> bool:

@@ -80,6 +80,17 @@ SOURCE_POSITIONS = ("source", "source.address", "source.base", "source.base.alig
 """The positions of where copies read, which have random specs to themselves."""
 LISTING_POSITIONS = ("register_conflicts.at_most",)
 """The positions of claims on listings, which have random specs to themselves."""
+OPERAND_EXPRESSIONS = ("operand.start", "operand.at", "operand.stage")
+OPERAND_POSITIONS = (
+    *OPERAND_EXPRESSIONS,
+    "operand.lbo",
+    "operand.sbo",
+    "operand.base_offset",
+    "operand.base",
+    "operand.base.align",
+    "operand.base.offset",
+)
+"""The positions of operands of the tensor core, which have random specs to themselves."""
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
 """The positions of values of the lanes' own, which have random specs to themselves."""
@@ -116,6 +127,8 @@ def places(spec: Spec) -> Iterator[Place]:
         yield from _tile(tile)
     for access in _entries(spec, "accesses"):
         yield from _access(access)
+    for operand in _entries(spec, "operands"):
+        yield from _operand(operand)
     for index_map in _entries(spec, "maps"):
         over = as_dict(index_map["over"])
         yield from (Place("map.over", over, key) for key in over)
@@ -179,6 +192,18 @@ def _tile(tile: dict[str, Yaml]) -> Iterator[Place]:
             yield Place(f"tile.{key}", tile, key, modes)
 
 
+def _operand(operand: dict[str, Yaml]) -> Iterator[Place]:
+    loops = as_dict(operand.get("for"))
+    fields, reads = as_dict(operand["descriptor"]), as_dict(operand["reads"])
+    yield Place("operand.start", fields, "start", tuple(loops))
+    yield from _at(fields, "operand", ("lbo", "sbo", "base_offset"))
+    yield from _base(fields, "operand")
+    yield from _items(reads, "at", "operand.at", tuple(loops))
+    if "stage" in reads:
+        yield Place("operand.stage", reads, "stage", tuple(loops))
+    yield from _loops(loops)
+
+
 def _access(access: dict[str, Yaml]) -> Iterator[Place]:
     loops, own = as_dict(access.get("for")), as_dict(access.get("lanes"))
     names = (*THREAD_NAMES, *loops, *own)
@@ -200,6 +225,15 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
                 read = (*THREAD_NAMES, *(name for name in loops if key != "start" or name != over))
                 yield Place(f"walk.{key}", walk, key, read)
     yield from _items(access, "assume", "assume", tuple(loops))
+    yield from _loops(loops)
+    for name, values in own.items():
+        if isinstance(values, dict):
+            yield from _at(values, "lane", ("start", "stop", "step", "bits"))
+        else:
+            yield Place("lane.count", own, name)
+
+
+def _loops(loops: dict[str, Yaml]) -> Iterator[Place]:
     for name, bounds in loops.items():
         if isinstance(bounds, dict):
             yield from _at(bounds, "loop", ("start", "stop", "step", "times"))
@@ -207,11 +241,6 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
             yield from (Place("loop.value", bounds, index) for index in range(len(bounds)))
         elif bounds != "any":
             yield Place("loop.count", loops, name)
-    for name, values in own.items():
-        if isinstance(values, dict):
-            yield from _at(values, "lane", ("start", "stop", "step", "bits"))
-        else:
-            yield Place("lane.count", own, name)
 
 
 def map_leaves(text: str, change: Callable[[str, str], str]) -> str:

@@ -7,7 +7,7 @@ Nothing changes its value here, but for the few operands that slip: those specs 
 from __future__ import annotations
 
 from . import c_expr
-from .grammar import VARIABLE_POSITIONS, WALK_POSITIONS, Place, is_bracketed, map_leaves, places
+from .grammar import OPERAND_EXPRESSIONS, VARIABLE_POSITIONS, WALK_POSITIONS, Place, is_bracketed, map_leaves, places
 from .random_expressions import rewritten, text_of, valued
 from .random_lets import with_lets
 from .random_parts import Draft
@@ -46,7 +46,13 @@ def dressed(draft: Draft, lets: float = 0.3) -> Spec:
     spec = {key: _copied(value) for key, value in draft.spec().items()}
     bare = _in_open_loops(draft, spec)
     for place in list(places(spec)):
-        if place.position in (*VARIABLE_POSITIONS, "tile.offset", "tile.address", *WALK_POSITIONS):
+        if place.position in (
+            *VARIABLE_POSITIONS,
+            "tile.offset",
+            "tile.address",
+            *WALK_POSITIONS,
+            *OPERAND_EXPRESSIONS,
+        ):
             if id(place.holder) not in bare:
                 _dress_expression(draft, place)
         else:

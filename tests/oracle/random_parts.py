@@ -60,6 +60,7 @@ class Draft:
     tiles: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
     accesses: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
     maps: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
+    operands: dict[str, Yaml] = field(default_factory=dict[str, Yaml])
     claims: list[Yaml] = field(default_factory=list[Yaml])
     slip: float = 0.0
     target: str = "sm_90"
@@ -88,6 +89,7 @@ class Draft:
             ("tiles", self.tiles),
             ("accesses", self.accesses),
             ("maps", self.maps),
+            ("operands", self.operands),
         ):
             if part:
                 spec[key] = part
@@ -102,7 +104,7 @@ class Draft:
 
     def fresh(self, prefix: str) -> str:
         """A name that no subject has yet."""
-        taken = [*self.constants, *self.memories, *self.tiles, *self.accesses, *self.maps]
+        taken = [*self.constants, *self.memories, *self.tiles, *self.accesses, *self.maps, *self.operands]
         return next(name for n in range(len(taken) + 1) if (name := f"{prefix}{n}") not in taken)
 
 

@@ -1,9 +1,9 @@
 """Random small specs over the whole format, each cheap to judge by enumeration.
 
 Run as a module, prints for 1,000 specs the share of verdicts for each claim and the time of the
-oracle; with `new`, `lanes`, `offsets`, `walks` or `global`, of those of the new themes alone, of
+oracle; with `new`, `lanes`, `offsets`, `walks`, `global` or `operands`, of those of the new themes alone, of
 those with values of the lanes' own, of those with tiles by expression, of those with pointers that
-move, or of those that access global memory.
+move, of those that access global memory, or of operands of the tensor core.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from . import (
     random_offset_tiles,
     random_open_copies,
     random_open_loops,
+    random_operands,
     random_pairs,
     random_sources,
     random_value_loops,
@@ -106,6 +107,13 @@ def source_spec(rng: random.Random) -> Spec:
     for _ in range(rng.choice([1, 1, 2])):
         rng.choice(COPY_THEMES)(draft)
     return dressed(draft)
+
+
+def operand_spec(rng: random.Random) -> Spec:
+    """A spec of an operand of the tensor core, and of nothing else."""
+    draft = Draft(rng)
+    random_operands.operands(draft)
+    return dressed(draft, lets=0)
 
 
 def _add_theme(draft: Draft, themes: list[Theme]) -> None:
@@ -326,6 +334,7 @@ DRAWS: dict[str, Callable[[random.Random], Spec]] = {
     "walks": walk_spec,
     "global": global_spec,
     "sources": source_spec,
+    "operands": operand_spec,
 }
 """What is drawn, by the name that a run is asked for it."""
 

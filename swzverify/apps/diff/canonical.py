@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 from swzverify.errors import InternalError
 from swzverify.hardware import Instruction, Target
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, IndexMap, MemoryBase, OffsetMap
+from swzverify.subjects import Access, IndexMap, MemoryBase, OffsetMap, Operand
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
 Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
@@ -80,6 +80,8 @@ class _Form:
                 return self._access(value)
             case IndexMap():
                 return self._map(value)
+            case Operand():
+                return self._operand(value)
             case OffsetMap():
                 return (value.word, *spelled_values(value.index), value.extents)
             case tuple():
@@ -109,6 +111,13 @@ class _Form:
         loops = [self._loop(loop, index) for index, loop in enumerate(access.loops)]
         assumed = {each.spelled(access.constants, renamed) for each in access.assume}
         return (whole, tuple(sorted(loops, key=str)), tuple(sorted(assumed)))
+
+    def _operand(self, operand: Operand) -> Canon:
+        """As of an access: constants go into the expressions, and loops are a set."""
+        renamed = {} if self._named else {loop.name: f"loop{index}" for index, loop in enumerate(operand.loops)}
+        inner = _Form(self._named, operand.constants, renamed, self._memories)
+        loops = [self._loop(loop, index) for index, loop in enumerate(operand.loops)]
+        return (inner._fields(operand, frozenset({"constants", "loops"})), tuple(sorted(loops, key=str)))
 
     def _loop(self, loop: AnyLoop, index: int) -> Canon:
         """The loop's values: not where it stops within a step, nor a lone value's step."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from swzverify.apps.run.fault import fault
-from swzverify.claims import Aligned, Claim, Injective
+from swzverify.claims import Aligned, Claim, Delivers, Injective
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.claims.likeness import likeness
 from swzverify.core.words import binding_text
 from swzverify.prover import Options
 from swzverify.report.result import ClaimResult
-from swzverify.search.cures import Cure, OtherCase, Surroundings, find_cures
+from swzverify.search.cures import Cure, OtherCase, Surroundings, find_cures, find_operand_cures
 from swzverify.spec import Spec, SpecClaim
 from swzverify.spec.build import SpecCase
 from swzverify.subjects import Access, Tile
@@ -42,6 +42,8 @@ def with_cures(
     `known` remembers the cures of the same claim among the same other claims. A fault in this search
     costs no verdict: it is noted.
     """
+    if isinstance(claim.claim, Delivers):
+        return _with_operand_cures(result, claim.claim, options)
     if not isinstance(claim.claim, CostClaim):
         return result
     result = replace(result, deciding=claim.deciding)
@@ -55,9 +57,20 @@ def with_cures(
         if key:
             known.found[key] = cures
     except Exception as error:  # noqa: BLE001 - see above
-        note = f"looking for changes that would help failed: {fault(error)}"
-        return replace(result, verdict=replace(result.verdict, notes=(*result.verdict.notes, note)))
+        return _failed(result, error)
     return replace(result, cures=cures)
+
+
+def _with_operand_cures(result: ClaimResult, claim: Delivers, options: Options) -> ClaimResult:
+    try:
+        return replace(result, cures=find_operand_cures(claim, options))
+    except Exception as error:  # noqa: BLE001 - as above
+        return _failed(result, error)
+
+
+def _failed(result: ClaimResult, error: Exception) -> ClaimResult:
+    note = f"looking for changes that would help failed: {fault(error)}"
+    return replace(result, verdict=replace(result.verdict, notes=(*result.verdict.notes, note)))
 
 
 def _beside(spec: Spec, claim: SpecClaim, access: Access, known: KnownCures) -> Surroundings:

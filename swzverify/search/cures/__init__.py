@@ -1,4 +1,5 @@
-"""What would make a refuted cost claim hold: an alignment, a pad, a swizzle. Each is proved first.
+"""What would make a refuted claim hold: an alignment, a pad, a swizzle; of an operand, another field of
+its descriptor. Each is proved first.
 
 May import `prover`, `costs`, `claims`, `subjects`, `hardware`, `layout`, `errors`.
 """
@@ -9,12 +10,19 @@ from swzverify.core.lazy import importer, lister
 
 if TYPE_CHECKING:
     from swzverify.search.cures.cure import Cure
+    from swzverify.search.cures.descriptors import find_operand_cures
     from swzverify.search.cures.find import OtherCase, Surroundings, find_cures
 
-__all__ = ["Cure", "OtherCase", "Surroundings", "find_cures"]
+__all__ = ["Cure", "OtherCase", "Surroundings", "find_cures", "find_operand_cures"]
 
 __getattr__ = importer(
     "swzverify.search.cures",
-    {"Cure": ".cure", "OtherCase": ".find", "Surroundings": ".find", "find_cures": ".find"},
+    {
+        "Cure": ".cure",
+        "OtherCase": ".find",
+        "Surroundings": ".find",
+        "find_cures": ".find",
+        "find_operand_cures": ".descriptors",
+    },
 )
 __dir__ = lister("swzverify.search.cures", __all__)
