@@ -22,9 +22,7 @@ from swzrecheck.claim import (
     Base,
     Claim,
     IndexMap,
-    KernelAccess,
     ListedLoop,
-    Listing,
     Loop,
     Operand,
     Placing,
@@ -32,6 +30,7 @@ from swzrecheck.claim import (
     Tile,
     Unknown,
 )
+from swzrecheck.compiled import KernelAccess, Listing
 from swzrecheck.errors import CertificateError
 from swzrecheck.kernel_file import read_kernel
 from swzrecheck.kinds import KINDS

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swzrecheck.claim import (
-    Access,
-    Base,
-    Claim,
-    IndexMap,
-    KernelAccess,
-    Line,
-    ListedLoop,
-    Listing,
-    Loop,
-    Operand,
-    Placing,
-    Tile,
-)
+from swzrecheck.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Operand, Placing, Tile
+from swzrecheck.compiled import KernelAccess, Line, Listing
 from swzrecheck.kinds import sentence_of
 
 

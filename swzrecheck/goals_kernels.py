@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from swzrecheck.affine import forms
-from swzrecheck.claim import KernelAccess
+from swzrecheck.compiled import KernelAccess
 from swzrecheck.draft import Asked, Draft, Goals
 from swzrecheck.exact import Exact
 from swzrecheck.kernel_file import ADDRESS_BITS, COORDINATES, LANE_ID

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from swzrecheck.claim import Line, Listing
+from swzrecheck.compiled import Line, Listing
 from swzrecheck.draft import Asked, Draft, Goals, MeaninglessError, UntrueError
 
 BANKS = {

@@ -6,7 +6,7 @@ import re
 from math import prod
 from typing import Final
 
-from swzrecheck.claim import KernelAccess, OpenValue
+from swzrecheck.compiled import KernelAccess, OpenValue
 from swzrecheck.errors import CertificateError
 from swzrecheck.program import Program, reachable
 from swzrecheck.reader import Reader

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from swzrecheck import goals_accesses, goals_kernels, goals_listings, goals_maps, goals_operands, goals_tiles
-from swzrecheck.claim import Access, Claim, IndexMap, KernelAccess, Listing, Operand, Tile
+from swzrecheck.claim import Access, Claim, IndexMap, Operand, Tile
+from swzrecheck.compiled import KernelAccess, Listing
 from swzrecheck.draft import Goals, MeaninglessError
 
 _Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, KernelAccess, Operand)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from swzrecheck.claim import Line, Listing
+from swzrecheck.compiled import Line, Listing
 from swzrecheck.reader import Reader, is_list, is_number
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,4095}")

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from swzrecheck.claim import Claim, KernelAccess, OpenValue
+from swzrecheck.claim import Claim
+from swzrecheck.compiled import KernelAccess, OpenValue
 from swzrecheck.draft import Goals
 from swzrecheck.folder import SPECS, claim_file, fingerprint, save, save_shared
 from swzrecheck.program import Operation

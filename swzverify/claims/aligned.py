@@ -26,8 +26,9 @@ from swzverify.subjects.plain_access import sources
 
 @dataclass(frozen=True, slots=True)
 class Aligned(Claim):
-    """No lane is misaligned: a misaligned one faults. No start of an operand is: its descriptor cannot
-    hold it.
+    """No lane of an access, and no start of an operand, is misaligned.
+
+    A misaligned lane faults, and a descriptor cannot hold a misaligned start.
     """
 
     kind: ClassVar[str] = "aligned"
@@ -87,8 +88,9 @@ def _start_goal(points: OperandPoints) -> Always:
 
 
 def aligned_goals(access: Access, what: str = "") -> tuple[Goal, ...]:
-    """The obligations that no lane is misaligned, and that no source of a copy is; none where the width
-    is one unit.
+    """The obligations that no lane, and no source of a copy, is misaligned.
+
+    There is none for lanes whose width is one unit.
     """
     own = () if access.width_units == 1 else (Goal(aligned_goal(access), what),)
     return own if access.source is None else (*own, Goal(source_goal(access), "source"))

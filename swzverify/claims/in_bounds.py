@@ -179,9 +179,7 @@ def _access_goal(access: Access) -> Always:
 
 
 def _operand_goal(points: OperandPoints) -> Always:
-    """Every start is aligned, and every element that is read lies inside the allocation of the tile's
-    stage.
-    """
+    """Every start is aligned, and every element that is read lies in the allocation of the stage."""
     operand, tile = points.operand, points.operand.tile
     read, low = points.read_in_stage()
     size, room = operand.element_bytes, tile.allocation_bytes

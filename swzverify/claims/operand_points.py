@@ -128,8 +128,10 @@ class OperandPoints:
 
     @property
     def _bases(self) -> tuple[Integer, Integer]:
-        """The bases. If their unit is a multiple of what a swizzle looks at, a base moves everything
-        alike, and the first one stands for all.
+        """The bases that are judged.
+
+        If their unit is a multiple of what a swizzle looks at, a base moves everything alike, and the first
+        one stands for all.
         """
         own, of_tile = self.places
         span = max(self.span_bytes, address_span(self.operand.tile))

@@ -18,8 +18,10 @@ _MOST_LETTERS: Final = 20_000
 
 
 class Readable(NamedTuple):
-    """A name for people: `whole` has the types of a function's parameters, `qualified` has not, `short`
-    is its last part alone, with its template arguments.
+    """A name for people.
+
+    `whole` has the types of a function's parameters, `qualified` has not. `short` is its last part alone,
+    with its template arguments.
     """
 
     whole: str

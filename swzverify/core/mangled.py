@@ -1,5 +1,6 @@
-"""Mangled C++ names as trees: names, types, template arguments, lambdas and literals, and no other
-expressions.
+"""Mangled C++ names as trees: names, types, template arguments, lambdas and literals.
+
+Other expressions are not read.
 
 Source: Itanium C++ ABI, 5.1 External Names.
 """

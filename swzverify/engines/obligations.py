@@ -145,10 +145,10 @@ class GatherCost:
 
 @dataclass(frozen=True, slots=True)
 class CopyCost:
-    """The cost `cost` of copies whose sources are known: lane `lane` reads 16 bytes from the byte
-    address `source` in global memory, over the variables of `cost`.
+    """The cost `cost` of copies whose sources are known.
 
-    Every active lane's source is a multiple of 16, which is an obligation of its own.
+    Lane `lane` reads 16 bytes from the byte address `source` in global memory, over the variables of
+    `cost`. Every active lane's source is a multiple of 16, which is an obligation of its own.
     `definition(arrays)` gives the sources in plain integers.
     """
 

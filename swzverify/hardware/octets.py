@@ -149,9 +149,7 @@ def octets_many(chunks: IntArray, lanes_on: BoolArray) -> tuple[IntArray, IntArr
 
 
 class ManyCopies(NamedTuple):
-    """The costs of n warp instructions whose sources are known, of shape (n,); fields as in
-    `CopyCost`.
-    """
+    """The costs of n warp instructions whose sources are known, of shape (n,); see `CopyCost`."""
 
     wavefronts: IntArray
     minimum: IntArray

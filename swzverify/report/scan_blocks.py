@@ -1,5 +1,6 @@
-"""The problems that a scan found, each once: instructions with one source line and one verdict are one
-block, the most expensive block first.
+"""The problems that a scan found, each once, the most expensive one first.
+
+Instructions with one source line and one verdict are one block.
 """
 
 from __future__ import annotations
@@ -19,9 +20,7 @@ _NUMBERS: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An access with what text says of it: the counters, the line of its source, and whether it is a
-    known finding.
-    """
+    """An access with its counters, the line of its source, and whether it is a known finding."""
 
     access: ScannedAccess
     measured: Measured | None
@@ -41,8 +40,9 @@ class Shown:
 
     @property
     def wasted(self) -> int:
-        """The wavefronts that a warp wastes in a launch, as far as that is known: those of one execution,
-        times the executions if these are counted.
+        """The wavefronts that a warp wastes in a launch, as far as that is known.
+
+        They are those of one execution, times the executions if these are counted.
         """
         settled = self.access.settled
         if settled.verdict not in (Verdict.CONFLICT, Verdict.DEPENDS):
@@ -108,8 +108,9 @@ def kernel_parts(files: Sequence[ScannedFile], known: Sequence[bool] = ()) -> It
 
 
 def _alike(shown: Shown) -> tuple[object, ...]:
-    """What problems of one block have in common: the source line and the verdict; without a source line
-    the opcode, the figures and the lanes.
+    """What problems of one block have in common.
+
+    It is the source line and the verdict; without a source line the opcode, the figures and the lanes.
     """
     access, settled = shown.access, shown.access.settled
     broken = tuple((number, each.verdict) for number, each in enumerate(access.claims) if each.is_broken)

@@ -103,8 +103,9 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
 
 
 def _readable(result: ClaimResult, names: ScanNames) -> ClaimResult:
-    """A result with the names that people read. Files of known failures compare the id and the scope, which
-    stay as they are.
+    """A result with the names that people read.
+
+    Files of known failures compare the id and the scope, which stay as they are.
     """
     verdict = result.verdict
     example = verdict.counterexample

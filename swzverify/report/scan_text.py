@@ -46,8 +46,9 @@ class Detail:
 
 
 def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), detail: Detail = Detail()) -> str:
-    """A summary of each kernel with its problems, and the totals last. `known` tells the known failures,
-    access by access.
+    """A summary of each kernel with its problems, and the totals last.
+
+    `known` marks the known failures, access by access.
     """
     lines = [f"{visible(file.name)}: {visible(problem_words(each))}" for file in files for each in file.problems]
     parts = list(kernel_parts(files, known))
@@ -119,8 +120,10 @@ def _summary(part: KernelPart) -> list[str]:
 
 
 def _reasons(claims: Iterable[Claim]) -> list[tuple[str, int]]:
-    """Why claims are unknown, with how many are; of reasons that differ in numbers alone, the one that
-    needs most; so too of reasons that differ in what they add behind a semicolon.
+    """Why claims are unknown, with how many are.
+
+    Of reasons that differ in numbers alone, or in what they add behind a semicolon, it is the one that
+    needs most.
     """
     alike: dict[str, list[Claim]] = {}
     for each in claims:
@@ -244,8 +247,9 @@ def _cost(block: Block) -> str:
 
 
 def _claim_lines(access: ScannedAccess, verbosity: int) -> list[str]:
-    """A line for each claim that a lane breaks, and, for the listing of all accesses, for each that is
-    not decided; not for a reason that stands there already.
+    """A line for each claim that a lane breaks, and in the whole listing for each that is not decided.
+
+    A reason that stands there already is not repeated.
     """
     found: list[str] = []
     for name, claim in zip((each.adjective for each in SCAN_CLAIMS), access.claims, strict=True):
@@ -258,8 +262,9 @@ def _claim_lines(access: ScannedAccess, verbosity: int) -> list[str]:
 
 
 def _table(decision: Decision, *, is_whole: bool) -> list[str]:
-    """The lanes of a warp, all of them or those that collide; offsets are relative to the first lane's
-    address.
+    """The lanes of a warp, all of them or those that collide.
+
+    Offsets are relative to the first lane's address.
     """
     hits = [row for row in decision.lanes if row.collides]
     rows: Sequence[LaneRow] = decision.lanes if is_whole else hits[:MOST_LANES]

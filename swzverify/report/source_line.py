@@ -51,8 +51,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """The line that is shown, the lines of what was inlined at it, the outermost first, and the lines
-    at which it was inlined itself, the innermost first.
+    """The line that is shown, with the lines around it in the chain of inlining.
+
+    Those of what was inlined at it come with the outermost first, those at which it was inlined itself with
+    the innermost first.
     """
 
     shown: Place
@@ -79,8 +81,9 @@ class SourceLine:
 
 
 def source_line(location: Location | None, sources: Mapping[int, str]) -> SourceLine | None:
-    """The line at which a person mends what is at a location; None where no line is known. `sources`
-    are the files that `.file` numbers.
+    """The line at which a person mends what is at a location; None if no line is known.
+
+    `sources` are the files that `.file` numbers.
 
     >>> sources = {1: "/src/mm.cuh", 2: "/usr/local/cuda-13.0/include/cuda_bf16.hpp"}
     >>> source_line(Location(2, 113, 0, "f", Location(1, 506, 0)), sources).words
@@ -98,8 +101,9 @@ def source_line(location: Location | None, sources: Mapping[int, str]) -> Source
 
 
 def _rank(file: str) -> tuple[int, bool]:
-    """How far a file is from the program: its own files first, of these the ones below the current
-    folder.
+    """How far a file is from the program.
+
+    Its own files come first, and of these the ones below the current folder.
     """
     path = posixpath.normpath(file.replace("\\", "/"))
     kind = 2 if _TOOLKIT.search(path) else 1 if _WRAPPERS.search(path) else 0

@@ -19,8 +19,9 @@ from swzverify.subjects.tile import lower_swizzle
 
 
 class LoweredOperand:
-    """The start, the address of an element and the tile's coordinate, as expressions of the loops, the
-    row and the column.
+    """The start, the address of an element and the tile's coordinate, as expressions.
+
+    They are over the loops, the row and the column.
     """
 
     def __init__(self, operand: Operand) -> None:

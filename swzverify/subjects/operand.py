@@ -241,8 +241,9 @@ class Operand:
         return base + np.asarray(self.start.at_many(self.environment(point)))
 
     def reads(self, point: Mapping[str, Array], base: Array) -> Array:
-        """The byte address that the tensor core reads for the elements at some points, from starts
-        that are multiples of 16.
+        """The byte addresses that the tensor core reads for the elements at some points.
+
+        Starts must be multiples of 16.
         """
         linear = self.descriptor.linear(point[MN], point[K], self.element_bytes, self.major)
         return self.descriptor.swizzled(self.starts(point, base) // CHUNK_BYTES * CHUNK_BYTES + linear)

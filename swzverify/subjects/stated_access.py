@@ -251,8 +251,11 @@ class StatedAccess:
             )
 
     def require_banks(self) -> None:
-        """Refuse, by SWZ409, an access to global memory where wavefronts and banks are looked at; and, by
-        SWZ206, one that says where it reads: what looks at them there reads destinations only.
+        """Refuse an access that a look at wavefronts and banks does not cover.
+
+        Raises:
+            SwzError: SWZ409 for an access to global memory; SWZ206 for one that says where it reads, since
+                only destinations are looked at.
         """
         if self.source is not None:
             raise SwzError(

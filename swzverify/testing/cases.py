@@ -222,8 +222,9 @@ def points_at(index: Subject, points: Sequence[Mapping[str, int]], *, base: int 
 
 
 def reads_at(claim: Claim, where: Mapping[str, int]) -> tuple[Places, ...]:
-    """What a claim on an operand of the tensor core judges in one iteration: the loops by value, `base`
-    as it applies.
+    """What a claim on an operand of the tensor core judges in one iteration.
+
+    `where` has the loops by value, and `base` as it applies.
     """
     operand = _only(Operand, claim.subjects[0])
     known = {loop.name: 0 for loop in operand.loops}

@@ -179,8 +179,9 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
 def _check(
     texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts
 ) -> tuple[ScanOptions, _Launch, dict[Function, tuple[str, ...]]]:
-    """The options and the launch with the names that the PTX has, and what is given of each function to
-    scan; refuses early what fits no kernel.
+    """The options and the launch with the names of the PTX, and what is given of each function.
+
+    What fits no kernel is refused early.
     """
     names = [each.name for text in texts for each in text.module.functions if each.is_entry]
     if options.kernel is not None:

@@ -27,9 +27,7 @@ _MOST_LETTERS: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class LaunchedBlock:
-    """The numbers of threads with which every launch of a kernel in a file says that it runs, and the line of
-    the first of these launches.
-    """
+    """The threads of a block that every launch of a kernel in a file states, and the first one's line."""
 
     extents: tuple[int, ...]
     line: int
@@ -47,8 +45,9 @@ def blocks_of_file(path: str) -> dict[str, LaunchedBlock]:
 
 
 def blocks_of_source(source: str) -> dict[str, LaunchedBlock]:
-    """The block of each kernel, by its name without namespace and template arguments. A kernel is left out
-    if a launch has something else than numbers, or if launches differ.
+    """The block of each kernel, by its name without namespace and template arguments.
+
+    A kernel is left out if a launch has something else than numbers, or if launches differ.
 
     >>> blocks_of_source("void f() { ns::k<float><<<n / 2, dim3(32, 4 * 2)>>>(p); g<<<1, n>>>(); }")
     {'k': LaunchedBlock(extents=(32, 8), line=1)}

@@ -186,11 +186,8 @@ def space_of(opcode: str) -> str:
     >>> space_of("ld.volatile.shared::cta.v4.f32"), space_of("ld.f32")
     ('shared', '')
     """
-    for word in opcode.split(".")[1:]:
-        plain = word.partition("::")[0]
-        if plain in SPACES:
-            return plain
-    return ""
+    words = (word.partition("::")[0] for word in opcode.split(".")[1:])
+    return next((word for word in words if word in SPACES), "")
 
 
 class InShared(NamedTuple):
@@ -208,9 +205,8 @@ class InShared(NamedTuple):
 def in_shared(slices: Slices, generic: Expr) -> InShared | None:
     """The shared address of a generic one; None if it may belong to another space in unknown cases.
 
-    An address that is the window's start plus a number stays in the window: it was made of a shared
-    address, and an address computed from it may not leave its variable. An address that starts with a
-    pointer of the kernel's parameters is never in the window: the host has no shared address.
+    An address that is the window's start plus a number was made of a shared address and stays in the
+    window. One that starts with a pointer of the host is never in it: the host has no shared address.
     """
     return _in_window(slices, generic, slices.symbols.window("shared", generic.width), MOST_CHOICES)
 
@@ -243,9 +239,8 @@ def _one_of(condition: Expr, then: InShared, otherwise: InShared) -> InShared:
 
 
 def _is_outside(slices: Slices, place: Sum, window: Expr) -> bool:
-    """Whether a generic address begins with a pointer that the host gave, and no part of it may be a
-    shared address: a number beside that may come from the host, too.
-    """
+    """Whether a generic address begins with the host's pointer, and no part may be a shared address."""
+    # A number beside a shared address may come from the host, too.
     read = {each for term in place.terms for each in variables(term)}
     kinds = {slices.leaves[each].kind for each in read}
     if not kinds <= {Kind.UNIFORM, Kind.LANE, Kind.TRIPS} or not read.isdisjoint(variables(window)):

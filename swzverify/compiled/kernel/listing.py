@@ -95,9 +95,7 @@ def use_of(instruction: Instruction) -> Use | None:
 
 
 def count_synchronizations(instructions: Iterable[Instruction]) -> int:
-    """How many instructions synchronize threads or order memory: barriers, operations on barrier
-    objects, fences and waits.
-    """
+    """How many instructions are barriers, operations on barrier objects, fences or waits."""
     return sum(_SYNCHRONIZES.fullmatch(each.opcode) is not None for each in instructions)
 
 

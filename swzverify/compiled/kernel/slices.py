@@ -88,8 +88,7 @@ class Carried:
 class Slices(Unknowns):
     """Values of one function.
 
-    `block` is the shape of the block, if it is known. `evaluate` knows what instructions compute, and
-    `arguments` has values of parameters.
+    `block` is the known shape of the block, and `arguments` has values of parameters.
 
     Raises:
         FlowError: Control flow or operands cannot be read.

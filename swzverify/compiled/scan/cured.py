@@ -76,9 +76,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What is known of the launch: the shape of the block, the target, and the bytes of dynamic shared
-    memory.
-    """
+    """What is known of the launch: the block, the target, and the bytes of dynamic shared memory."""
 
     block: BlockShape | None
     target: str
@@ -86,8 +84,9 @@ class Launched:
 
 
 def advice(judged: Sequence[Judged], launch: Launched) -> list[Advice]:
-    """For each conflict what frees it, or why nothing is offered. Changes are looked for at the worst
-    conflict of an array, and no other access of it gets worse by them.
+    """For each conflict what frees it, or why nothing is offered.
+
+    The search is at the worst conflict of an array, and no other access of the array gets worse.
     """
     reasons = [""] * len(judged)
     found: dict[int, tuple[Cure, ...]] = {}

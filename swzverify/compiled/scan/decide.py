@@ -278,8 +278,9 @@ def scan_function(
 
 
 def synchronizations(module: Module, function: Function) -> int:
-    """How many barriers, operations on barrier objects, fences and waits a function has, with those of
-    the functions that it calls. The scan does not judge them.
+    """How many barriers, fences and waits a function has, with the functions that it calls.
+
+    Operations on barrier objects count as well. The scan does not judge them.
     """
     return 0 if function.problem else count_synchronizations(inlined(module, function).function.instructions)
 

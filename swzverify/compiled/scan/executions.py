@@ -8,8 +8,9 @@ from swzverify.compiled.kernel import KernelAccess
 
 
 def most_executions(access: KernelAccess) -> int | None:
-    """The most executions of one warp in a launch: the trips of all loops around the access. None if
-    the trips of some loop are not counted. A guard or an early exit may leave fewer.
+    """The most executions of one warp in a launch: the trips of all loops around the access.
+
+    None if the trips of some loop are not counted. A guard or an early exit may leave fewer.
     """
     last = {leaf.name: leaf.most for leaf in (*access.leaves, *access.around)}
     trips = [None if loop.trips is None else last.get(loop.trips.name) for loop in access.loops]

@@ -173,8 +173,9 @@ def facts_of(function: Function, given: Given) -> Facts:
 
 
 def named(text: str, function: Function) -> Parameter | None:
-    """The parameter that a name or a number means; None where the function has no such one. nvcc puts the
-    kernel's name before those of its parameters, which may be left out.
+    """The parameter that a name or a number means; None if the function has no such parameter.
+
+    nvcc puts the kernel's name before those of its parameters; it may be left out.
     """
     found = function.parameter(text)
     number = _NUMBERED.fullmatch(text)
@@ -313,8 +314,9 @@ def _quoted(texts: tuple[str, ...]) -> str:
 
 
 def with_whole_names(given: Given, functions: list[Function]) -> Given:
-    """What is given, with the whole name of a parameter for the beginning of one, where no kernel has a
-    parameter of that name, and one name alone begins so.
+    """What is given, with the whole names of parameters for the beginnings of names.
+
+    A beginning counts if no kernel has a parameter of that name, and one name alone begins so.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .address_size 64 .entry k(.param .u32 pitch) { ret; }", "k")

@@ -27,8 +27,9 @@ _HINT: Final = "give a smaller block, or name the kernel that this block is for:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The blocks that the user gives: one for `every` kernel, and those of the kernels that a name or a
-    glob means. Of several that mean a kernel the last one counts.
+    """The blocks that the user gives: for `every` kernel, and for kernels that a name or a glob means.
+
+    Of several that mean a kernel, the last one counts.
     """
 
     every: BlockShape | None = None
@@ -37,8 +38,9 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class JudgedBlock:
-    """The block that a kernel is judged with, None if it is not known; `assumed` says where it comes from
-    if neither the user nor `.reqntid` gives it.
+    """The block that a kernel is judged with; None if it is not known.
+
+    `assumed` says where it comes from, if neither the user nor `.reqntid` gives it.
     """
 
     shape: BlockShape | None
@@ -74,12 +76,13 @@ def _shape(extents: Sequence[int], most: Mapping[str, int]) -> BlockShape | None
 def judged_block(
     function: Function, blocks: Blocks, launched: Mapping[str, LaunchedBlock] = MappingProxyType({}), file: str = ""
 ) -> JudgedBlock:
-    """The block that a function is judged with: `.reqntid`, else the one that the user gives, else that of
-    its launches in the source file, else the numbers of `.maxntid`.
+    """The block that a function is judged with.
 
-    A block that a glob gives does not count for a kernel that does not allow it.
+    It is `.reqntid`, else the one that the user gives, else that of its launches in the source file, else
+    the numbers of `.maxntid`. A block that a glob gives does not count for a kernel that does not allow it.
 
-    Errors: SWZ555 for another block that the kernel does not allow.
+    Raises:
+        SwzError: SWZ555 for another block that the kernel does not allow.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .entry k() .maxntid 384 { ret; }", "k.ptx")

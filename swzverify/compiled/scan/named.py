@@ -1,6 +1,4 @@
-"""Which kernels a user means: by the name in the PTX, by a readable one, by a unique beginning, or by a
-glob.
-"""
+"""Which kernels a user means: by the PTX's or a readable name, a unique beginning, or a glob."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The rule of 16-byte `cp.async.cg` for any sources as Z3 terms: the classes of all lanes that copy, and
-how far each moves the sectors that it reads.
+"""The rule of 16-byte `cp.async.cg` for any sources, as Z3 terms.
 
-A class takes two wavefronts if two of its lanes read sectors of one parity and move them differently,
-and one otherwise: there are two distances. Lanes that copy write to different chunks, so at most one
-lane reads the other half of a lane's sector and writes to the same sector.
+The terms are the class of each lane that copies, and how far it moves the sectors that it reads. A
+class takes two wavefronts if two of its lanes read sectors of one parity and move them differently,
+and one otherwise: there are two distances. Lanes that copy write to different chunks, so at most
+one lane reads the other half of a lane's sector and writes to the same sector.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ _BOTH = 2
 
 
 def sourced_costs(addresses: Sequence[Bits], sources: Sequence[Bits], active: Sequence[Truth]) -> tuple[Bits, Bits]:
-    """(wavefronts, minimum) of one warp as counts, a lower bound where lanes read one chunk; all
-    addresses are of one width, at least 8 bits, and aligned to 16 bytes.
+    """The wavefronts and the minimum of one warp as counts, lower bounds where lanes read one chunk.
+
+    All addresses are of one width, at least 8 bits, and aligned to 16 bytes.
     """
     like = addresses[0]
     one, none = number(1, like), number(0, like)
@@ -55,8 +56,9 @@ def read_twice(addresses: Sequence[Bits], sources: Sequence[Bits], active: Seque
 
 
 def _class_of(lane: int, addresses: Sequence[Bits], sources: Sequence[Bits], copies: Sequence[Truth]) -> Bits:
-    """The class of a lane that copies: the lines, the kind of its unit, whether halves are swapped, and
-    whether its sector moves oddly.
+    """The class of a lane that copies.
+
+    It has the lines, the kind of its unit, whether halves are swapped, and whether its sector moves oddly.
     """
     to, source = addresses[lane], sources[lane]
     mates = [

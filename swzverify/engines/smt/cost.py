@@ -123,8 +123,9 @@ def _by_counting(goal: Cost, rlimit: int) -> Finding:
 
 
 def _by_counting_copies(goal: Cost, rlimit: int, source: Expr) -> Finding:
-    """The rule for any sources as one formula; where it gives a lower bound only, the question stays
-    open unless that is too much already.
+    """The rule for any sources as one formula.
+
+    Where it gives a lower bound only, the question stays open unless that is too much already.
     """
     width = max(8, goal.address.width, source.width)
     for is_repeated in (False, True):

@@ -1,7 +1,6 @@
-"""What would make a refuted claim hold: an alignment, a pad, a swizzle; of an operand, another field of
-its descriptor. Each is proved first.
+"""What would make a refuted claim hold: an alignment, a pad, a swizzle, a field of a descriptor.
 
-May import `prover`, `costs`, `claims`, `subjects`, `hardware`, `layout`, `errors`.
+Each is proved first. May import `prover`, `costs`, `claims`, `subjects`, `hardware`, `layout`, `errors`.
 """
 
 from typing import TYPE_CHECKING
