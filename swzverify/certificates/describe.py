@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from swzrecheck import claim as st
+from swzrecheck import compiled
 from swzverify.claims import Claim
 from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
@@ -29,7 +30,7 @@ from swzverify.subjects import (
 )
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
-Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, st.Listing, st.Operand)
+Stated = TypeVar("Stated", st.Tile, st.Access, st.IndexMap, compiled.Listing, st.Operand)
 
 
 def describe(claim: Claim) -> st.Claim:
@@ -40,7 +41,7 @@ def describe(claim: Claim) -> st.Claim:
             for an access that was moved.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
-    listings, operands = dict[str, st.Listing](), dict[str, st.Operand]()
+    listings, operands = dict[str, compiled.Listing](), dict[str, st.Operand]()
     for subject in claim.subjects:
         if isinstance(subject, Access):
             _add(accesses, _access(subject))
@@ -157,9 +158,9 @@ def _operand(operand: Operand) -> st.Operand:
     )
 
 
-def _listing(listing: Listing) -> st.Listing:
+def _listing(listing: Listing) -> compiled.Listing:
     lines = tuple(
-        st.Line(
+        compiled.Line(
             work=each.work.value,
             reads=tuple((read.register, read.slot or 0, read.reuse) for read in each.reads),
             writes=each.writes,
@@ -169,7 +170,7 @@ def _listing(listing: Listing) -> st.Listing:
         )
         for each in listing.instructions
     )
-    return st.Listing(listing.name, listing.target, lines)
+    return compiled.Listing(listing.name, listing.target, lines)
 
 
 def _constants(constants: Mapping[str, int], read: Sequence[Formula]) -> dict[str, int]:
