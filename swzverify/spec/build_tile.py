@@ -47,11 +47,11 @@ def build_memory(name: str, part: MemoryPart, values: Values, target: Target) ->
         Broken: Something is wrong with it; the problem is noted before.
     """
     size = values.number(part.bytes, "bytes", least=1)
+    if size > target.shared_bytes_per_block:
+        _too_big(f"memory {name} has {size} bytes", target, values, values.at("bytes"))
     align = values.power_of_two(part.align, "align")
     base = None if part.base is None else values.number(part.base, "base", least=0)
     values.require_sound()
-    if size > target.shared_bytes_per_block:
-        _too_big(f"memory {name} has {size} bytes", target, values, values.at("bytes"))
     memory: Memory | None = None
     with values.noted(values.name):
         memory = Memory(name, size, align_bytes=align, base_bytes=base)
