@@ -330,7 +330,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     "memory larger than shared memory": ("SWZ110", HEAD + "memories: {m: {bytes: «300000}}\n", "232448"),
     "memory larger than shared memory, with a base that has no value": (
         "SWZ110 SWZ304",
-        HEAD + "memories: {m: {bytes: «300000, base: «1 << 40}}\n",
+        HEAD + "memories: {m: {bytes: «300000, base: 1 << «40}}\n",
         "232448",
     ),
     "tile beyond its memory": (
