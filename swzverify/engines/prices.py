@@ -48,7 +48,7 @@ def price(row: Instruction, addresses: Sequence[int | None], sources: Sequence[i
 
     >>> from swzverify.hardware import find_any_instruction
     >>> price(find_any_instruction("ld.global.f32"), [4 * lane for lane in range(32)])
-    Price(wavefronts=4, minimum=4)
+    Price(wavefronts=4, minimum=4, is_exact=True)
     """
     if row.is_global:
         sectors = sector_cost(row, addresses)

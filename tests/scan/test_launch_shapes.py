@@ -221,7 +221,7 @@ def two(tmp_path: Path) -> str:
 def test_the_default_block_is_told(two: str) -> None:
     text = run(two, "--no-suggest").stdout
     assert "kernel gemm<8>\n  assuming blocks of 64,1,1 threads, from .maxntid\n" in text
-    assert "kernel gemm<16>\n  line" in text
+    assert "kernel gemm<16>\n  1 accesses: 1 unknown\n" in text
     assert text.count("assuming") == 1
     rows = json.loads(run(two, "--format", "json").stdout)["accesses"]
     assert [(each["verdict"], each["block"]) for each in rows] == [("conflict", [64, 1, 1]), ("unknown", None)]
