@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -159,7 +160,7 @@ def test_a_stage_of_a_loop_is_part_of_the_start() -> None:
     for size, verdict in ((3 * 4096 + 2048, "proved"), (3 * 4096 + 2016, "refuted")):
         a, _ = scan(text(body, f".shared .align 1024 .b8 tile[{size}];"))
         assert (a.fields.unknown, a.claim("in_bounds").verdict) == ({}, verdict)
-        assert "trips" in (a.fields.start or "")
+        assert re.fullmatch(r"tile \+ trips@\d+\*4096", a.fields.start or "")
 
 
 def test_only_the_warp_group_that_runs_it_counts() -> None:

@@ -28,9 +28,12 @@ from swzverify.ir.bounded import bounded
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     FALSE,
+    Binary,
     Comparison,
     Const,
     Expr,
+    Extend,
+    Extract,
     compare,
     conjunction,
     const,
@@ -203,12 +206,26 @@ def _start(subject: OperandSubject, value: Expr) -> Start | str:
     if base.multiple < CHUNK_BYTES:
         return f"{name} begins at a multiple of {base.multiple}, and a descriptor holds multiples of {CHUNK_BYTES}"
     offset = bounded(normal(substitute(start, {base.variable: const(0, base.variable.width)})))
-    found = Start(base, offset)
+    found = Start(base, _plainer(subject, offset))
     address = bit_and(found.address, const(ADDRESS_LIMIT - 1, 32))
     answer, _ = subject.other(negation(_equal(start, address)))
     if answer is Answer.EMPTY:
         return found
     return NOT_DECIDED if answer is not Answer.HOLDS else f"it is not {name} plus one number for every start of {name}"
+
+
+def _plainer(subject: OperandSubject, offset: Expr) -> Expr:
+    """An offset without masks and shifts that change nothing in a lane that executes the instruction."""
+    inside: list[Expr] = []
+    node: Expr = offset
+    while isinstance(node, Extend | Extract) or (isinstance(node, Binary) and isinstance(node.right, Const)):
+        node = node.left if isinstance(node, Binary) else node.operand
+        inside.append(node)
+    for each in reversed(inside):
+        plain = normal(widened(each, offset.width))
+        if subject.other(negation(_equal(offset, plain)))[0] is Answer.EMPTY:
+            return plain
+    return offset
 
 
 def _is_told(leaf: Leaf) -> bool:
