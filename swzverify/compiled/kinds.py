@@ -1,4 +1,4 @@
-"""The registry of what a scan claims of every access beside its cost.
+"""The registries of what a scan claims of every access beside its cost, and of operands of the tensor core.
 
 Nothing is imported here: `--help` lists the failures. `compiled/scan/claims.py` calls what judges.
 """
@@ -49,3 +49,16 @@ SCAN_CLAIMS: Final = (
         "array larger, or guard the access; the message has the lane, the bytes and the parameters.",
     ),
 )
+OPERAND_CLAIMS: Final = (
+    *SCAN_CLAIMS,
+    ScanClaim(
+        "reserved_bits",
+        "with reserved bits of 0",
+        "bad-descriptor",
+        ("operand_claims", "reserved_bits"),
+        "A matrix descriptor has no bit outside of its fields.",
+        "The compiled kernel has a matrix descriptor with bits outside of its fields. Shift byte offsets by 4, mask "
+        "them to 14 bits, and look for a sum of the start address that carries into the next field.",
+    ),
+)
+"""What a scan claims of every operand that the tensor core reads through a matrix descriptor."""

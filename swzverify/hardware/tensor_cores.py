@@ -28,6 +28,41 @@ _INTEGERS = ("s8", "u8")
 _WIDE = ("f16", "bf16")
 
 
+@dataclass(frozen=True, slots=True)
+class DescriptorFields:
+    """Where the fields of a matrix descriptor stand, as the first bit and the number of bits.
+
+    Attributes:
+        start: The start address, in units of 16 bytes.
+        lbo: The leading byte offset, in units of 16 bytes.
+        sbo: The stride byte offset, in units of 16 bytes.
+        base_offset: The base offset.
+        swizzle: The swizzle mode, by its place in `modes`.
+        reserved: The bits that are 0.
+        modes: The swizzle modes by their codes.
+    """
+
+    start: tuple[int, int]
+    lbo: tuple[int, int]
+    sbo: tuple[int, int]
+    base_offset: tuple[int, int]
+    swizzle: tuple[int, int]
+    reserved: tuple[tuple[int, int], ...]
+    modes: tuple[str, ...]
+
+
+WGMMA_FIELDS = DescriptorFields(
+    start=(0, 14),
+    lbo=(16, 14),
+    sbo=(32, 14),
+    base_offset=(49, 3),
+    swizzle=(62, 2),
+    reserved=((14, 2), (30, 2), (46, 3), (52, 10)),
+    modes=("none", "128B", "64B", "32B"),
+)
+"""Source: PTX ISA 8.7, 9.7.15.5.1.2, matrix descriptor format; tests/data/README.md, h100_wgmma_operands.npz.xz."""
+
+
 class OperandRole(StrEnum):
     """Which operand of `D = A * B + D` is meant."""
 

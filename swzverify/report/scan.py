@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import repeat
-from typing import Any
+from typing import Any, Final
 
 from swzverify.compiled.binaries import NOT_GIVEN
-from swzverify.compiled.kinds import SCAN_CLAIMS
+from swzverify.compiled.kinds import OPERAND_CLAIMS, SCAN_CLAIMS
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Listing
-from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, Verdict
+from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand, Verdict
 from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
@@ -20,6 +20,9 @@ from swzverify.errors import Problem
 from swzverify.report.scan_chip import chip_record, decision_record
 from swzverify.report.scan_counts import counts_record
 from swzverify.report.source_line import source_line
+
+NO_CONFLICTS: Final = "no verdict on bank conflicts: the counters of wgmma count none, whatever the layout"
+"""Source: tests/data/README.md, h100_wgmma.csv."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class ScannedFile:
         measured: What counters say of each access; empty without counters.
         barriers: For each kernel, the number of operations that synchronize threads or order memory. No
             verdict is about them.
+        operands: What the tensor core reads by matrix descriptors. It has claims, and no verdict on bank
+            conflicts.
     """
 
     name: str
@@ -52,6 +57,7 @@ class ScannedFile:
     listing: Listing | None = None
     measured: tuple[Measured, ...] = ()
     barriers: Mapping[str, int] = field(default_factory=dict[str, int])
+    operands: tuple[ScannedOperand, ...] = ()
 
     @property
     def held(self) -> Iterator[tuple[ScannedAccess, Measured | None]]:
@@ -80,7 +86,7 @@ def conflict_words(decision: Decision) -> str:
 def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
     """All accesses as one JSON document; `check` is what counters say of all of them."""
     given = list(files)
-    rows = [_record(file, access, found) for file in given for access, found in file.held]
+    rows = [row for file in given for row in _rows(file)]
     barriers = [
         {"file": file.name, "origin": file.origin, "kernel": kernel, "count": count}
         for file in given
@@ -99,17 +105,20 @@ def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = N
     the line before it.
     """
     given = list(files)
-    rows = [{"type": "access", **_record(file, access, found)} for file in given for access, found in file.held]
+    rows = [{"type": "access", **row} for file in given for row in _rows(file)]
     rows += [{"type": "problem", **each} for each in _problems(given)]
     accesses = [access for file in given for access in file.accesses]
     verdicts = [access.decision.verdict for access in accesses]
     counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
     claims = {title.replace(" ", "_"): of for title, of in claim_counts(accesses).items()}
-    problems = len(rows) - len(verdicts)
+    operands = sum(len(file.operands) for file in given)
+    problems = len(rows) - len(verdicts) - operands
     if check is not None:
         rows.append({"type": "check", **check})
     barriers = sum(sum(file.barriers.values()) for file in given)
-    rows.append({"type": "summary", **counts, **claims, "barriers": barriers, "problems": problems})
+    rows.append(
+        {"type": "summary", **counts, **claims, "barriers": barriers, "operands": operands, "problems": problems}
+    )
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 
@@ -122,8 +131,20 @@ def problem_words(problem: Problem) -> str:
     return f"line {problem.line}: {problem.message}"
 
 
-def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) -> dict[str, Any]:
-    decision = access.decision
+def _rows(file: ScannedFile) -> Iterator[dict[str, Any]]:
+    """The accesses in the order of the text; the operands of each kernel follow its accesses."""
+    operands = list(file.operands)
+    held = list(file.held)
+    for at, (access, found) in enumerate(held):
+        yield _record(file, access, found)
+        if at + 1 == len(held) or held[at + 1][0].kernel != access.kernel:
+            yield from (_operand(file, each) for each in operands if each.kernel == access.kernel)
+            operands = [each for each in operands if each.kernel != access.kernel]
+    yield from (_operand(file, each) for each in operands)
+
+
+def _place(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> dict[str, Any]:
+    """The instruction, and where it is."""
     return {
         "file": file.name,
         "origin": file.origin,
@@ -135,6 +156,28 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "loops": list(access.loops),
         "source": _source(file, access.location),
         "inlined": _inlined(file, access.location),
+    }
+
+
+def _operand(file: ScannedFile, operand: ScannedOperand) -> dict[str, Any]:
+    """An operand of the tensor core; its verdict is null, for it has none on bank conflicts."""
+    return {
+        **_place(file, operand),
+        "instruction": operand.opcode,
+        "address": operand.address,
+        "operand": asdict(operand.fields),
+        "verdict": None,
+        "settled": None,
+        "reason": NO_CONFLICTS,
+        "assumptions": list(operand.assumptions),
+        **{each.kind: _claim(operand.claim(each.kind)) for each in OPERAND_CLAIMS},
+    }
+
+
+def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) -> dict[str, Any]:
+    decision = access.decision
+    return {
+        **_place(file, access),
         "instruction": access.instruction,
         "address": access.address,
         **decision_record(decision),

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
-from swzverify.compiled.kinds import SCAN_CLAIMS
-from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess
+from swzverify.compiled.kinds import OPERAND_CLAIMS, SCAN_CLAIMS
+from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand
 from swzverify.compiled.scan import Verdict as Scanned
 from swzverify.compiled.scan.measured import Measured, Status
 from swzverify.compiled.scan.verdict import Decision
@@ -35,7 +35,7 @@ KIND: Final = "bank_conflicts"
 COUNTERS: Final = "counters"
 KINDS: Final = {
     "conflict": KIND,
-    **{each.failure: each.kind for each in SCAN_CLAIMS},
+    **{each.failure: each.kind for each in OPERAND_CLAIMS},
     "disagreement": COUNTERS,
 }
 """What --fail-on names, and the kind of claim that is then refuted."""
@@ -57,7 +57,7 @@ VOCABULARY: Final = Vocabulary(
             "The compiled kernel has an access whose lanes meet in a bank with different words, or one that could not "
             "be decided. Pad or swizzle the array, or change which lane takes which element; the table has the lanes.",
         ),
-        *(Rule(each.kind, each.meaning, each.help) for each in SCAN_CLAIMS),
+        *(Rule(each.kind, each.meaning, each.help) for each in OPERAND_CLAIMS),
         Rule(
             COUNTERS,
             "A GPU's counters say what the verdict says.",
@@ -96,8 +96,16 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
                 results.append(
                     _result(file, access, f"{name}{number}::{COUNTERS}", COUNTERS, _contradicted(access, counted))
                 )
+        for operand in file.operands:
+            name = _id(file, operand)
+            seen[name] += 1
+            number = f"#{seen[name]}" if seen[name] > 1 else ""
+            for each, claim in zip(OPERAND_CLAIMS, operand.claims, strict=True):
+                if claim.verdict is not ClaimVerdict.UNKNOWN:
+                    verdict = _of_claim(operand, claim)
+                    results.append(_result(file, operand, f"{name}{number}::{each.kind}", each.kind, verdict))
     problems = tuple(problem for file in files for problem in file.problems)
-    names = ScanNames(access.kernel for file in files for access in file.accesses)
+    names = ScanNames(access.kernel for file in files for access in (*file.accesses, *file.operands))
     results = [_readable(each, names) for each in results]
     return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
 
@@ -118,13 +126,16 @@ def _readable(result: ClaimResult, names: ScanNames) -> ClaimResult:
     return replace(result, subject=names.line(result.subject), verdict=verdict)
 
 
-def _id(file: ScannedFile, access: ScannedAccess) -> str:
+def _id(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> str:
     """What an access is known by from run to run: no register, and no line."""
     address = _LINES.sub("", access.address)
-    return f"{file.name}::{access.kernel}::{access.opcode} {address}".rstrip()
+    role = f" {access.fields.role}" if isinstance(access, ScannedOperand) else ""
+    return f"{file.name}::{access.kernel}::{access.opcode}{role} {address}".rstrip()
 
 
-def _result(file: ScannedFile, access: ScannedAccess, name: str, kind: str, verdict: Verdict) -> ClaimResult:
+def _result(
+    file: ScannedFile, access: ScannedAccess | ScannedOperand, name: str, kind: str, verdict: Verdict
+) -> ClaimResult:
     place, line = place_of(file, access)
     origin = f" ({file.origin})" if file.origin else ""
     return ClaimResult(
@@ -139,7 +150,7 @@ def _result(file: ScannedFile, access: ScannedAccess, name: str, kind: str, verd
     )
 
 
-def place_of(file: ScannedFile, access: ScannedAccess) -> tuple[str, int]:
+def place_of(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> tuple[str, int]:
     """The file and line at which a person looks for an access."""
     found = source_line(access.location, file.sources)
     if found is None:
@@ -206,7 +217,7 @@ def _picture(decision: Decision) -> Picture | None:
     return refuted_lanes(decision.instruction, decision.addresses)
 
 
-def _of_claim(access: ScannedAccess, claim: Claim) -> Verdict:
+def _of_claim(access: ScannedAccess | ScannedOperand, claim: Claim) -> Verdict:
     known = [block_words(access.block), *(f"assumed {text}" for text in claim.assumptions)]
     if claim.verdict is ClaimVerdict.DEPENDS:
         known.append(f"for some values of {', '.join(claim.parameters)}")

@@ -11,16 +11,17 @@ from typing import Final
 
 from swzverify.compiled.binaries import NOT_GIVEN
 from swzverify.compiled.kinds import SCAN_CLAIMS
-from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, Verdict
+from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, ScannedOperand, Verdict
 from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.words import counted
 from swzverify.report.escape import visible
-from swzverify.report.scan import ScannedFile, claim_counts, problem_words
+from swzverify.report.scan import NO_CONFLICTS, ScannedFile, claim_counts, problem_words
 from swzverify.report.scan_blocks import Block, KernelPart, Shown, kernel_parts
 from swzverify.report.scan_chip import chip_words, decision_words, differs
 from swzverify.report.scan_counts import counts_lines
 from swzverify.report.scan_names import ScanNames
+from swzverify.report.scan_operands import operand_lines, operand_summary
 from swzverify.report.source_line import source_line
 
 MOST_LANES: Final = 8
@@ -63,16 +64,19 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), detail: 
             mine = [block for holder, block in blocks if holder is part]
             if mine or detail.verbosity >= 0:
                 lines += _kernel_lines(part, mine, detail)
+        lines += [line for file in files for line in _only_operands(file, detail)]
     accesses = [access for file in files for access in file.accesses]
-    lines += _totals(accesses)
+    operands = [each for file in files for each in file.operands]
+    lines += _totals(accesses) + operand_summary(operands)
     accepted = sum(each.is_known for part in parts for each in part.shown)
     lines.append(_count_words(accesses) + (f"; {accepted} known" if accepted else ""))
-    names = ScanNames(access.kernel for access in accesses)
+    names = ScanNames(access.kernel for access in (*accesses, *operands))
     return "\n".join(map(names.line, lines + _chip_totals(accesses))) + "\n"
 
 
 def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> list[str]:
-    lines = _head(part) + _summary(part)
+    operands = [each for each in part.file.operands if each.kernel == part.first.kernel]
+    lines = _head(part.file, part.first) + _summary(part) + _operands(part.file, operands, detail)
     if detail.verbosity > 0:
         wanted = part.shown if detail.top is None else [each for block in blocks for each in block.members]
         for each in wanted:
@@ -83,8 +87,26 @@ def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> 
     return lines
 
 
-def _head(part: KernelPart) -> list[str]:
-    file, access = part.file, part.first
+def _only_operands(file: ScannedFile, detail: Detail) -> list[str]:
+    """Kernels that reach shared memory by matrix descriptors alone."""
+    kernels = {each.kernel for each in file.accesses}
+    found: list[str] = []
+    for _, group in groupby(file.operands, key=lambda each: each.kernel):
+        operands = list(group)
+        if operands[0].kernel not in kernels:
+            found += _head(file, operands[0]) + _operands(file, operands, detail)
+    return found
+
+
+def _operands(file: ScannedFile, operands: Sequence[ScannedOperand], detail: Detail) -> list[str]:
+    """What the tensor core reads; quiet output has operands that break a claim alone."""
+    summary = [f"  {each}" for each in (*operand_summary(operands), *([NO_CONFLICTS] if operands else []))]
+    if detail.verbosity < 0 or detail.top is not None:
+        operands = [each for each in operands if any(claim.is_broken for claim in each.claims)]
+    return summary + operand_lines(file, operands)
+
+
+def _head(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> list[str]:
     kind = "kernel" if access.is_entry else "function"
     origin = f" ({visible(file.origin)})" if file.origin else ""
     found = [f"{visible(file.name)}{origin}: {kind} {visible(access.kernel)}"]

@@ -17,6 +17,7 @@ from swzverify.compiled.scan import (
     BlockShape,
     Given,
     ScannedAccess,
+    ScannedOperand,
     Verdict,
     block_shape,
     grid_shape,
@@ -105,7 +106,7 @@ class _Allowed:
         self.left = dict.fromkeys(wanted)
         self.wanted = wanted
 
-    def takes(self, file: ScannedFile, access: ScannedAccess) -> bool:
+    def takes(self, file: ScannedFile, access: ScannedAccess | ScannedOperand) -> bool:
         """Whether an access may conflict."""
         path, line = place_of(file, access)
         names = {access.line, f"{path}:{line}", f"{os.path.basename(path)}:{line}"}
@@ -149,6 +150,9 @@ def _faults(
                 may = may or decision.wavefronts <= at_most
             if verdict is not Verdict.FREE and not may:
                 bad.append((file, access))
+        for operand in file.operands:
+            count += 1
+            allowed.takes(file, operand)
     problems = [visible(f"{file.name}: line {each.line}: {each.message}") for file in files for each in file.problems]
     lines: list[str] = []
     if bad:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from swzverify.compiled.ptx import Function, Module, read_module_file
-from swzverify.compiled.scan import ScannedAccess, scan_function, scan_module
+from swzverify.compiled.scan import NOTHING_GIVEN, ScannedAccess, scan_function, scan_module, scan_operands
 from swzverify.compiled.trial import Launch
 from tests.corpus.witness import chosen, search
 from tests.ptx_oracle import Access, OracleError, run_auto
@@ -135,6 +135,7 @@ def measure(path: Path, kernel: str, block: Shape, origin: str, steps: int, limi
         if found.missing:
             # Functions that are called through pointers are scanned by themselves.
             listed = {each.line for each in scan_module(module, found.block, kernel)}
+            listed |= {each.line for each in scan_operands(module, function, found.block, NOTHING_GIVEN, None)}
             found.missing = [line for line in found.missing if line not in listed]
         found.stopped = "; ".join(sorted(set(seen.errors.values())))[:300]
     except OutOfTimeError:

@@ -207,7 +207,7 @@ def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch:
     none = {"proved": 0, "refuted": 0, "depends": 0, "unknown": 0}
     claims = {"aligned": {**none, "proved": 2}, "in_bounds": {**none, "proved": 1, "depends": 1}}
     counts = {"free": 0, "conflict": 1, "depends": 1, "unknown": 0}
-    assert lines[2:] == [{"type": "summary", **counts, **claims, "barriers": 0, "problems": 0}]
+    assert lines[2:] == [{"type": "summary", **counts, **claims, "barriers": 0, "operands": 0, "problems": 0}]
 
 
 # ---- claims

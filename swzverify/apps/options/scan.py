@@ -8,9 +8,9 @@ import click
 
 from swzverify.apps.options.declare import Options, argument, flag, group, option, several
 from swzverify.apps.options.shared import Reports, jobs_option
-from swzverify.compiled.kinds import SCAN_CLAIMS
+from swzverify.compiled.kinds import OPERAND_CLAIMS
 
-FAILURES = ("conflict", "unknown", *(each.failure for each in SCAN_CLAIMS))
+FAILURES = ("conflict", "unknown", *(each.failure for each in OPERAND_CLAIMS))
 """The verdicts of `scan` that may end it with 1."""
 
 

@@ -29,9 +29,11 @@ from swzverify.compiled.scan import (
     Given,
     JudgedBlock,
     ScannedAccess,
+    ScannedOperand,
     facts_of,
     judged_block,
     scan_function,
+    scan_operands,
     scanned_functions,
     synchronizations,
     unknown_names,
@@ -139,7 +141,15 @@ class Fault:
     is_ours: bool
 
 
-Told: TypeAlias = "tuple[ScannedAccess, ...] | Fault"
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The accesses of a function, and its operands that the tensor core reads by descriptors."""
+
+    accesses: tuple[ScannedAccess, ...]
+    operands: tuple[ScannedOperand, ...]
+
+
+Told: TypeAlias = "Scanned | Fault"
 _Sent: TypeAlias = tuple[tuple[str, str, Listing | None], ...]
 
 
@@ -199,14 +209,13 @@ def _check(
     return options, _Launch(judged, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
 
 
-def _scanned(
-    module: Module, job: Job, options: ScanOptions, launch: _Launch, machine: Listing | None
-) -> tuple[ScannedAccess, ...]:
-    block = launch.blocks[job]
-    return tuple(
+def _scanned(module: Module, job: Job, options: ScanOptions, launch: _Launch, machine: Listing | None) -> Scanned:
+    block, function = launch.blocks[job], module.functions[job[1]]
+    operands = scan_operands(module, function, block.shape, launch.given, launch.smem, assumed=block.assumed)
+    accesses = tuple(
         scan_function(
             module,
-            module.functions[job[1]],
+            function,
             block.shape,
             options.target,
             launch.given,
@@ -217,6 +226,7 @@ def _scanned(
             assumed=block.assumed,
         )
     )
+    return Scanned(accesses, tuple(operands))
 
 
 def _paths(texts: Sequence[ReadText]) -> list[str]:
@@ -228,26 +238,26 @@ def _paths(texts: Sequence[ReadText]) -> list[str]:
     return found
 
 
-def _certified(
-    told: tuple[ScannedAccess, ...], path: str, text: str, options: ScanOptions
-) -> tuple[ScannedAccess, ...]:
+def _certified(told: Scanned, path: str, text: str, options: ScanOptions) -> Scanned:
     """The accesses; certificates of those that are free are written where they are wanted."""
     if options.certificates is None:
         return told
     from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
-    return certify_accesses(options.certificates, path, text, told)
+    return replace(told, accesses=certify_accesses(options.certificates, path, text, told.accesses))
 
 
 def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
     accesses: list[ScannedAccess] = []
+    operands: list[ScannedOperand] = []
     problems = [replace(each, file=text.name) for each in text.module.problems]
     for each in told:
         if isinstance(each, Fault):
             if each.is_ours:
                 raise InternalError(each.words)
             raise SwzError("SWZ902", f"{visible(text.name)}: {each.words}", hint="use fewer processes: -j 1")
-        accesses += each
+        accesses += each.accesses
+        operands += each.operands
     scanned = [each for each in text.module.functions if each in given]
     applied = {each.name: texts for each in scanned if (texts := given[each])}
     barriers = {each.name: count for each in scanned if (count := synchronizations(text.module, each))}
@@ -263,6 +273,7 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
         text.no_machine,
         text.machine,
         barriers=barriers,
+        operands=tuple(operands),
     )
 
 

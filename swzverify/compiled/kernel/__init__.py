@@ -19,6 +19,7 @@ from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
 from swzverify.compiled.kernel.listing import count_synchronizations
+from swzverify.compiled.kernel.operands import KernelOperand, operands
 
 __all__ = [
     "NO_ARGUMENTS",
@@ -26,11 +27,13 @@ __all__ = [
     "Field",
     "Inlined",
     "KernelAccess",
+    "KernelOperand",
     "Kind",
     "Leaf",
     "LoopAround",
     "accesses",
     "count_synchronizations",
     "inlined",
+    "operands",
     "parameter_variable",
 ]

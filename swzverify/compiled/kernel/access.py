@@ -79,6 +79,7 @@ class KernelAccess:
         launches: One bit; it is 1 in the launches of a `defined` reading alone.
         is_together: Whether lanes that come to it in one trip of its loops come together.
         is_barrier: Whether it is an operation on a barrier object, which moves no data.
+        is_operand: Whether the tensor core reads operands by matrix descriptors; `kernel.operands` has these.
     """
 
     line: int
@@ -107,6 +108,7 @@ class KernelAccess:
     launches: Expr = TRUE
     is_together: bool = True
     is_barrier: bool = False
+    is_operand: bool = False
 
 
 def blank(instruction: Instruction, use: Use) -> KernelAccess:
@@ -127,6 +129,7 @@ def blank(instruction: Instruction, use: Use) -> KernelAccess:
         note=note,
         index=instruction.index,
         is_barrier=use.touch is Touch.BARRIER,
+        is_operand=use.touch is Touch.OPERAND,
     )
 
 

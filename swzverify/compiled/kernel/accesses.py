@@ -74,7 +74,7 @@ def accesses(
     if not uses:
         return []
     try:
-        found = _Reader(module, function, block, arguments).read(uses)
+        found = Reader(module, function, block, arguments).read(uses)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
         found = [replace(blank(each, use), reason=reason) for each, use in uses]
@@ -108,7 +108,7 @@ class _Raw:
     """
 
 
-class _Reader:
+class Reader:
     """Reads the accesses of one function."""
 
     def __init__(self, module: Module, function: Function, block: BlockShape | None, arguments: Arguments) -> None:
@@ -122,8 +122,21 @@ class _Reader:
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
         """All accesses, in order."""
+        return self._all([self._raw(instruction, use) for instruction, use in uses])
+
+    def read_values(self, uses: list[tuple[Instruction, Use, Operand]]) -> list[KernelAccess]:
+        """For each use of an operand of 64 bits, the access with the operand's value as its address."""
+        raw: list[_Raw] = []
+        for instruction, use, operand in uses:
+            found = self._raw(instruction, use)
+            if self.slices.flow.is_reachable(found.block):
+                value = self.slices.run(_wide(self.slices, operand, instruction))
+                found = replace(found, access=replace(found.access, reason=""), address=value)
+            raw.append(found)
+        return self._all(raw)
+
+    def _all(self, raw: list[_Raw]) -> list[KernelAccess]:
         slices, flow = self.slices, self.slices.flow
-        raw = [self._raw(instruction, use) for instruction, use in uses]
         choices = {
             block.index: slices.choice_values(block.index)
             for block in flow.blocks
@@ -353,6 +366,11 @@ class _Reader:
 def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
     value = yield from slices.place(operand, 64, instruction)
     return slices.opaque(instruction, 99, 64, "the address cannot be read") if value is None else value
+
+
+def _wide(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
+    value = yield from slices.read(operand, 64, instruction)
+    return slices.opaque(instruction, 97, 64, "the operand cannot be read") if value is None else value
 
 
 def _value(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:

@@ -39,7 +39,7 @@ DETERMINED: Final = frozenset(
 _FIRST: Final = DETERMINED | frozenset(
     {kind.value for kind in Kind if kind.moves_matrices and kind.loads}
     | {"addc", "subc", "madc", "ld", "ldu", "atom", "mbarrier", "createpolicy", "istypep"}
-    | {"shfl", "vote", "match", "redux", "activemask", "elect", "mma", "wmma", "movmatrix"}
+    | {"shfl", "vote", "match", "redux", "activemask", "elect", "mma", "wmma", "wgmma", "movmatrix"}
     | {"tex", "tld4", "txq", "suld", "suq"}
 )
 """Opcodes that write their first operand, and nothing else of their operands."""

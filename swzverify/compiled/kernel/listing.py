@@ -14,7 +14,9 @@ from typing import Final
 from swzverify.compiled.kernel.evaluate import SPACES, space_of
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.ptx import Address, Instruction
+from swzverify.errors import SwzError
 from swzverify.hardware.kinds import MATRIX_OPCODES
+from swzverify.hardware.tensor_cores import find_tensor_instruction
 
 
 class Touch(StrEnum):
@@ -24,12 +26,14 @@ class Touch(StrEnum):
     - `GENERIC`: by generic addresses of its lanes, if they are shared ones.
     - `OTHER`: in a way that is not looked at.
     - `BARRIER`: as a barrier object, which moves no data.
+    - `OPERAND`: as operands of the tensor core, by matrix descriptors.
     """
 
     SHARED = "shared"
     GENERIC = "generic"
     OTHER = "other"
     BARRIER = "barrier"
+    OPERAND = "operand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ def use_of(instruction: Instruction) -> Use | None:
         return _of_space(opcode)
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)
+    if name == "wgmma" and len(instruction.operands) > 2 and has_known_operands(opcode):
+        return Use(Touch.OPERAND, _REASONS["wgmma"])
     if name in _REASONS:
         is_barrier = name == "mbarrier" or opcode.startswith("cp.async.mbarrier.")
         return Use(Touch.BARRIER, _REASONS["mbarrier"]) if is_barrier else Use(Touch.OTHER, _REASONS[name])
@@ -92,6 +98,21 @@ def use_of(instruction: Instruction) -> Use | None:
     if "shared" in words or (has_address and not words & set(SPACES)):
         return Use(Touch.OTHER, f"`{opcode}` is not known")
     return None
+
+
+def has_known_operands(opcode: str) -> bool:
+    """Whether the rule is known by which an instruction reads its operands through matrix descriptors.
+
+    >>> has_known_operands("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16")
+    True
+    >>> has_known_operands("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16")
+    False
+    """
+    try:
+        find_tensor_instruction(opcode)
+    except SwzError:
+        return False
+    return True
 
 
 def count_synchronizations(instructions: Iterable[Instruction]) -> int:

@@ -8,7 +8,8 @@ cost that the prover's engines decide, `price` says what warps cost, in plain nu
 `aligned` and `bounds`: `claimed` asks whether some lane breaks one, `evaluated` tries in plain
 numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written` and
 `c_text` for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
-finds the machine instructions of an access, and `on_chip` what they cost. Imports `kernel`,
+finds the machine instructions of an access, and `on_chip` what they cost. `operands` judges what
+`wgmma` reads: `operand_fields` has the fields of a descriptor, `operand_claims` its claims. Imports `kernel`,
 `prover`, `ptx`, `sass`, `hardware`, `ir` and `errors`.
 """
 
@@ -33,6 +34,7 @@ from swzverify.compiled.scan.joined import Relation
 from swzverify.compiled.scan.launch import Blocks, JudgedBlock, block_of_launch, block_shape, grid_shape, judged_block
 from swzverify.compiled.scan.named import wanted_kernels
 from swzverify.compiled.scan.on_chip import OnChip
+from swzverify.compiled.scan.operands import ScannedOperand, scan_operands
 from swzverify.compiled.scan.verdict import LaneRow, Verdict
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "OnChip",
     "Relation",
     "ScannedAccess",
+    "ScannedOperand",
     "Verdict",
     "Witness",
     "WitnessLane",
@@ -58,6 +61,7 @@ __all__ = [
     "judged_block",
     "scan_function",
     "scan_module",
+    "scan_operands",
     "scanned_functions",
     "synchronizations",
     "unknown_names",

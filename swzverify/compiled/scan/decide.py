@@ -200,7 +200,8 @@ def scan_function(
 ) -> list[ScannedAccess]:
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
-    Operations on barrier objects are none: `synchronizations` counts these.
+    Operations on barrier objects are none: `synchronizations` counts these. So are the operands of
+    `wgmma`: `scan_operands` has these.
 
     With machine code, each has the machine instructions that it became, too. `suggest` searches for
     changes that free conflicts. At most `trials` launches are tried, `MOST_LAUNCHES` without a number. If
@@ -244,7 +245,7 @@ def scan_function(
         judgements = [Judged(*each) for each in zip(read, decisions, claims, strict=True)]
         helped = [(each.cures, each.reason) for each in advice(judgements, Launched(block, target, smem))]
     for access, decision, chip, of_claims, (cures, no_cure) in zip(read, decisions, chips, claims, helped, strict=True):
-        if access.is_barrier:
+        if access.is_barrier or access.is_operand:
             # It may lie in any array, so that the search for cures needs it; no verdict is about it.
             continue
         address = "" if access.address is None else spell(access.address, access.leaves)

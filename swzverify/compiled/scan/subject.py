@@ -112,7 +112,8 @@ class Subject:
                 found.append(less(each, const(leaf.most + 1, each.width), signed=False))
             if leaf.symbol is not None and leaf.symbol.size_bytes:
                 last = (SHARED_LIMIT - leaf.symbol.size_bytes) // leaf.multiple
-                found.append(less(each, const(last + 1, each.width), signed=False))
+                if last + 1 < each.limit:
+                    found.append(less(each, const(last + 1, each.width), signed=False))
         return found
 
     def known_of_others(self, read: Iterable[Var]) -> list[Expr]:

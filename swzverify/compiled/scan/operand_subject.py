@@ -1,0 +1,128 @@
+"""A matrix descriptor as questions about it see it: in the window of a block, with and without its path.
+
+What this relies on: the shared memory of a block lies below 228 KiB in the shared window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from swzverify.compiled.kernel import KernelAccess, KernelOperand, Leaf
+from swzverify.compiled.kernel.arithmetic import widened
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.ptx import Space
+from swzverify.compiled.scan.asker import Possible
+from swzverify.compiled.scan.price import block_of
+from swzverify.compiled.scan.spell import spell_leaf
+from swzverify.compiled.scan.subject import Subject
+from swzverify.engines.obligations import Answer
+from swzverify.hardware import LANES, MOST_SHARED_BYTES
+from swzverify.ir.expr import TRUE, Expr, Var, substitute, var, variables
+
+WINDOW_BYTES = MOST_SHARED_BYTES + 1024
+"""Shared arrays lie below this address: the most bytes of a block, and those that the system takes.
+
+Source: CUDA Programming Guide 13, 5.1.3, table 31.
+"""
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class OperandSubject:
+    """A descriptor with what its fields and claims need.
+
+    Attributes:
+        operand: The operand.
+        access: Its instruction, with the descriptor as its address.
+        shape: The shape of the block; None if it is not known.
+        possible: Asks whether a condition can hold.
+        smem: The bytes of dynamic shared memory; None if not known.
+    """
+
+    operand: KernelOperand
+    access: KernelAccess
+    shape: BlockShape | None
+    possible: Possible
+    smem: int | None
+
+    @cached_property
+    def here(self) -> Subject:
+        """The instruction with its path."""
+        return Subject(self.access, 1, LANES, block_of(self.shape or (LANES, 1, 1)), self.possible, self.smem)
+
+    @cached_property
+    def anywhere(self) -> Subject:
+        """The same as if every lane executed it: what is proved of that holds on every path."""
+        return replace(self.here, access=replace(self.access, guard=TRUE, sure=TRUE))
+
+    @property
+    def path(self) -> tuple[Expr, ...]:
+        """What decides whether some lane executes the instruction."""
+        return self.access.guard, *(loop.again.condition for loop in self.access.loops)
+
+    def leaves_of(self, value: Expr) -> list[Leaf]:
+        """The leaves that a value reads."""
+        return [self.here.leaves[each.name] for each in variables(value)]
+
+    def other(self, bad: Expr) -> tuple[Answer, dict[str, int]]:
+        """Whether a condition can hold in a lane that executes the instruction, with a point.
+
+        It is asked first without the path, which is often enough.
+        """
+        found = self.anywhere.ask(self.anywhere.lane(), *self.anywhere.makes(bad, with_loops=False), bad)
+        if found.answer is not Answer.EMPTY:
+            found = self.here.ask(self.here.lane(), *self.here.makes(bad, with_loops=True), bad)
+        return found.answer, {each.name: 0 for each in variables(bad)} | dict(found.point or {})
+
+    def sizeless(self, value: Expr) -> str:
+        """The array that a value reads and whose size is not known; empty if there is none."""
+        names = [
+            spell_leaf(leaf)
+            for leaf in self.leaves_of(value)
+            if leaf.symbol is not None and not size_of(leaf, self.smem)
+        ]
+        return names[0] if names else ""
+
+
+def dependence(leaves: list[Leaf]) -> str:
+    """The reason for a value that depends on others."""
+    names = list(dict.fromkeys(f"{spell_leaf(leaf)} ({leaf.reason})" for leaf in leaves))
+    return f"it depends on {', '.join(names[:_MOST_NAMED])}"
+
+
+def size_of(leaf: Leaf, smem: int | None) -> int:
+    """The bytes of an array; 0 if they are not known."""
+    return 0 if leaf.symbol is None else leaf.symbol.size_bytes or smem or 0
+
+
+def in_window(access: KernelAccess, smem: int | None) -> KernelAccess:
+    """The same access with arrays that lie in the window of a block."""
+    new: dict[Var, Expr] = {}
+    leaves: list[Leaf] = []
+    for leaf in access.leaves:
+        limit = leaf.variable.limit
+        if leaf.symbol is not None and leaf.symbol.space is Space.SHARED:
+            limit = min(limit, max(0, WINDOW_BYTES - size_of(leaf, smem)) // leaf.multiple + 1)
+        if limit == leaf.variable.limit:
+            leaves.append(leaf)
+        else:
+            lower = var(leaf.name, limit)
+            new[leaf.variable] = widened(lower, leaf.variable.width)
+            leaves.append(replace(leaf, variable=lower))
+    others = [each for leaf in leaves for each in (*leaf.feeds, *leaf.assumed)]
+    conditions = [loop.again.condition for loop in access.loops]
+    if not set(variables(*others, *conditions)).isdisjoint(new):
+        return access
+
+    def put(value: Expr | None) -> Expr | None:
+        return None if value is None else substitute(value, new)
+
+    return replace(
+        access,
+        address=put(access.address),
+        whole=None,
+        guard=substitute(access.guard, new),
+        sure=put(access.sure),
+        leaves=tuple(leaves),
+    )

@@ -1,0 +1,167 @@
+"""Operands that the tensor core reads from shared memory through matrix descriptors, with their verdicts.
+
+An operand of `wgmma` has no verdict on bank conflicts: on an H100 the counters of `wgmma` count none, whatever
+the layout (tests/data/README.md, h100_wgmma.csv).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from swzverify.compiled.kernel import KernelOperand, operands
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kinds import OPERAND_CLAIMS
+from swzverify.compiled.ptx import Function, Location, Module
+from swzverify.compiled.scan.asker import Asker, OutOfClockError
+from swzverify.compiled.scan.claim import NEVER_MADE, Claim, not_known
+from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.launch import block_of_launch
+from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
+from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
+from swzverify.compiled.scan.operand_subject import OperandSubject, in_window
+from swzverify.compiled.scan.price import DisagreementError
+from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
+from swzverify.engines.obligations import Answer
+from swzverify.ir.expr import Expr
+
+_QUESTIONS = (12, 4, 800_000)
+"""As for claims on accesses: how many questions may use up the budget, the share of later ones, the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedOperand:
+    """An operand in shared memory of a tensor-core instruction, with its verdicts.
+
+    Attributes:
+        kernel: The name of the kernel or function.
+        is_entry: Whether that is a kernel.
+        line: The line of the PTX.
+        location: The location in the source.
+        opcode: The opcode in the PTX.
+        fields: The fields of its descriptor.
+        claims: The verdicts in the order of `OPERAND_CLAIMS`.
+        calls: The lines of the calls that lead to it.
+        loops: The lines of the loops around it.
+        assumptions: What is given, and what is assumed of the block.
+        block: The shape of the block that was judged.
+        assumed_block: The one of the assumptions that says where the block comes from.
+    """
+
+    kernel: str
+    is_entry: bool
+    line: int
+    location: Location | None
+    opcode: str
+    fields: OperandFields
+    claims: tuple[Claim, ...]
+    calls: tuple[int, ...] = ()
+    loops: tuple[int, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    block: BlockShape | None = None
+    assumed_block: str = ""
+
+    @property
+    def instruction(self) -> str:
+        """The instruction and which of its operands, for reports."""
+        return f"{self.opcode}, operand {self.fields.role}"
+
+    @property
+    def address(self) -> str:
+        """The start address; empty if it is not known."""
+        return self.fields.start or ""
+
+    def claim(self, kind: str) -> Claim:
+        """The verdict on a claim of the registry."""
+        return next(found for each, found in zip(OPERAND_CLAIMS, self.claims, strict=True) if each.kind == kind)
+
+
+def scan_operands(
+    module: Module,
+    function: Function,
+    block: BlockShape | None,
+    given: Given,
+    smem: int | None,
+    *,
+    assumed: str = "",
+) -> list[ScannedOperand]:
+    """The operands that `wgmma.mma_async` reads from shared memory, in the order of the text.
+
+    The arguments are those of `scan_function`.
+    """
+    block = block_of_launch(function, block)
+    module, aligned = with_alignment(module, given)
+    facts = replace(facts_of(function, given), aligned=aligned)
+    judge, found = _Judge(facts, block, smem), list[ScannedOperand]()
+    for each in operands(module, function, block, facts.arguments):
+        access = each.access
+        fields, claims = judge.safely(each)
+        assumptions = (*([assumed] if assumed else []), *facts.texts_on(access))
+        found.append(
+            ScannedOperand(
+                function.name,
+                function.is_entry,
+                access.line,
+                access.location,
+                access.opcode,
+                fields,
+                tuple(replace(claim, assumptions=assumptions) for claim in claims),
+                access.calls,
+                tuple(loop.line for loop in access.loops),
+                assumptions,
+                block,
+                assumed,
+            )
+        )
+    return found
+
+
+class _Judge:
+    """Judges the operands of one function."""
+
+    def __init__(self, facts: Facts, shape: BlockShape | None, smem: int | None) -> None:
+        self._facts, self._shape, self._smem = facts, shape, smem
+        self._asker = Asker(*_QUESTIONS)
+        self._made: dict[tuple[Expr, ...], bool] = {}
+
+    def safely(self, operand: KernelOperand) -> tuple[OperandFields, tuple[Claim, ...]]:
+        """The fields, and the verdicts in the order of `OPERAND_CLAIMS`; what cannot be computed is unknown."""
+        access = operand.access
+        access = self._facts.on(replace(access, leaves=(*access.leaves, *access.around)))
+        subject = OperandSubject(operand, in_window(access, self._smem), self._shape, self._asker.possible, self._smem)
+        try:
+            reason = self._reason(subject)
+            if not reason:
+                return self._judged(subject)
+        except DisagreementError:
+            reason = FAULT
+        except OutOfClockError as error:
+            reason = str(error)
+        except ValueError as error:
+            reason = f"the descriptor cannot be computed: {error}"
+        fields = OperandFields(operand.role.value, unknown=dict.fromkeys(NAMES, reason))
+        return fields, (ENCODED, not_known(reason), not_known(reason))
+
+    def _reason(self, subject: OperandSubject) -> str:
+        """Why nothing can be said of an operand; empty if something can."""
+        access = subject.access
+        if access.reason or access.address is None:
+            return access.reason or "the descriptor is not known"
+        if self._shape is None and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
+            return NO_BLOCK
+        if subject.path not in self._made:
+            self._made[subject.path] = subject.here.made() is Answer.HOLDS
+        return "" if self._made[subject.path] else NEVER_MADE
+
+    def _judged(self, subject: OperandSubject) -> tuple[OperandFields, tuple[Claim, ...]]:
+        value, major = subject.access.address, subject.operand.major
+        if value is None:
+            raise ValueError("no descriptor")
+        fields, start = fields_of(subject, value)
+        inside = not_known("a field of the descriptor is not known")
+        if start is not None and major is not None and (descriptor := fields.descriptor) is not None:
+            inside = bytes_in_bounds(subject, start, descriptor, major)
+        claims = (ENCODED, inside, reserved_bits(subject, value))
+        if self._shape is None:
+            # A block may have fewer lanes, and none of those that break a claim.
+            claims = tuple(not_known(NO_BLOCK) if each.is_broken else each for each in claims)
+        return fields, claims
