@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.atomics import IN_PARTS, NOT_MERGED, Merging, row_of_parts
+from swzverify.compiled.kernel.fragments import Piece
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.listing import Touch, Use
 from swzverify.compiled.kernel.repeats import NO_AGAIN, Again
@@ -72,13 +73,14 @@ class KernelAccess:
             that is not known.
         around: The leaves of `loops` and `whole` that are not among `leaves`.
         index: The place in the function with its calls put in place; -1 of a function that cannot
-            be read.
+            be read, and of a machine instruction, which no trial makes.
         assumes: What `defined` readings assume, in words.
         defined: The same access in launches whose divisions all have a result, if that changes what
             is read of it. Its guard may hold in other launches too.
         launches: One bit; it is 1 in the launches of a `defined` reading alone.
         is_together: Whether lanes that come to it in one trip of its loops come together.
         is_barrier: Whether it is an operation on a barrier object, which moves no data.
+        piece: The machine instruction that it is, if ptxas makes other ones of the PTX.
     """
 
     line: int
@@ -107,6 +109,7 @@ class KernelAccess:
     launches: Expr = TRUE
     is_together: bool = True
     is_barrier: bool = False
+    piece: Piece | None = None
 
 
 def blank(instruction: Instruction, use: Use) -> KernelAccess:
@@ -125,13 +128,16 @@ def blank(instruction: Instruction, use: Use) -> KernelAccess:
         reason=use.reason,
         no_row=no_row,
         note=note,
-        index=instruction.index,
+        index=instruction.index if use.piece is None else -1,
         is_barrier=use.touch is Touch.BARRIER,
+        piece=use.piece,
     )
 
 
 def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     opcode = instruction.opcode
+    if use.piece is not None:
+        return find_instruction(use.piece.fragment.instruction), "", ""
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"

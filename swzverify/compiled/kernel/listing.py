@@ -13,6 +13,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.evaluate import SPACES, space_of
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.fragments import Piece, pieces_of
 from swzverify.compiled.ptx import Address, Instruction
 from swzverify.hardware.kinds import MATRIX_OPCODES
 
@@ -34,10 +35,14 @@ class Touch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How an instruction touches shared memory; `reason` says why it is not looked at."""
+    """How an instruction touches shared memory; `reason` says why it is not looked at.
+
+    `piece` is the machine instruction that is meant, if ptxas makes other ones of it.
+    """
 
     touch: Touch
     reason: str = ""
+    piece: Piece | None = None
 
 
 _PLAIN: Final = frozenset({"ld", "ldu", "st", "atom", "red"})
@@ -64,7 +69,7 @@ _REASONS: Final = {
     "cp": "bulk and tensor copies are not looked at",
     "mbarrier": "barriers in shared memory are not looked at",
     "wgmma": "operands in shared memory that descriptors name are not looked at",
-    "wmma": "matrix fragments of wmma are not looked at",
+    "wmma": "which lane of wmma reads what is known of ptxas for sm_75 and later, at shared addresses of whole bytes",
     "tcgen05": "operands of tcgen05 are not looked at",
     "multimem": "multimem accesses are not looked at",
     "call": "what the called function does is not looked at",
@@ -82,6 +87,8 @@ def use_of(instruction: Instruction) -> Use | None:
         return Use(Touch.OTHER, "asynchronous stores and reductions are not looked at")
     if name in _PLAIN or name in MATRIX_OPCODES:
         return _of_space(opcode)
+    if name == "wmma" and space_of(opcode) not in ("", "shared"):
+        return None
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)
     if name in _REASONS:
@@ -92,6 +99,18 @@ def use_of(instruction: Instruction) -> Use | None:
     if "shared" in words or (has_address and not words & set(SPACES)):
         return Use(Touch.OTHER, f"`{opcode}` is not known")
     return None
+
+
+def uses_of(instruction: Instruction, capability: int | None) -> list[Use]:
+    """How the machine instructions touch shared memory that ptxas makes of an instruction for a target.
+
+    Without the target's capability, or if they are not known, there is the instruction itself.
+    """
+    use = use_of(instruction)
+    if use is None:
+        return []
+    pieces = pieces_of(instruction.opcode, capability) if capability is not None else ()
+    return [Use(Touch.SHARED, piece=each) for each in pieces] or [use]
 
 
 def count_synchronizations(instructions: Iterable[Instruction]) -> int:
