@@ -43,6 +43,19 @@ class LoopAround:
     header: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a bulk copy asks of its address in shared memory.
+
+    Attributes:
+        align_bytes: The address has to be a multiple of it.
+        size_bytes: The bytes from the address on that are copied; None if that is not a known number.
+    """
+
+    align_bytes: int
+    size_bytes: int | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelAccess:
     """One instruction of a kernel that reaches shared memory, or may do so.
@@ -81,6 +94,7 @@ class KernelAccess:
         is_together: Whether lanes that come to it in one trip of its loops come together.
         is_barrier: Whether it is an operation on a barrier object, which moves no data.
         piece: The machine instruction that it is, if ptxas makes other ones of the PTX.
+        extent: Of a bulk copy, what it asks of its address.
     """
 
     line: int
@@ -110,12 +124,16 @@ class KernelAccess:
     is_together: bool = True
     is_barrier: bool = False
     piece: Piece | None = None
+    extent: Extent | None = None
 
 
 def blank(instruction: Instruction, use: Use) -> KernelAccess:
     """An access of which only the instruction is known yet, with its row of costs."""
     is_named = use.touch in (Touch.SHARED, Touch.GENERIC)
-    row, no_row, note = _row(instruction, use) if is_named else (None, "", "")
+    if is_named and use.reason:
+        row, no_row, note = None, use.reason, ""
+    else:
+        row, no_row, note = _row(instruction, use) if is_named else (None, "", "")
     return KernelAccess(
         instruction.line,
         instruction.location,
@@ -125,12 +143,13 @@ def blank(instruction: Instruction, use: Use) -> KernelAccess:
         None,
         TRUE,
         is_generic=use.touch is Touch.GENERIC,
-        reason=use.reason,
+        reason="" if is_named else use.reason,
         no_row=no_row,
         note=note,
         index=instruction.index if use.piece is None else -1,
         is_barrier=use.touch is Touch.BARRIER,
         piece=use.piece,
+        extent=None if use.bulk is None else Extent(use.bulk.align_bytes),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from swzverify.compiled.kernel.access import ANY_SPACE, KernelAccess, LoopAround, blank
+from swzverify.compiled.kernel.access import ANY_SPACE, Extent, KernelAccess, LoopAround, blank
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add, mul, sub, widened
 from swzverify.compiled.kernel.atomics import is_read, merging
@@ -165,12 +165,15 @@ class _Reader:
         address: Expr | None = None
         if use.touch in (Touch.SHARED, Touch.GENERIC):
             access, address = self._address(access, instruction, use)
-        operands = self._operands(access, instruction)
+        operands = self._operands(access, instruction, use)
         return _Raw(access, address, path, own, block, instruction.index, operands)
 
-    def _operands(self, access: KernelAccess, instruction: Instruction) -> tuple[Expr, ...]:
+    def _operands(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[Expr, ...]:
         """What the cost of an access reads beside its address."""
         row, slices = access.row, self.slices
+        if use.bulk is not None and use.bulk.size_operand is not None:
+            size = instruction.operands[use.bulk.size_operand : use.bulk.size_operand + 1]
+            return tuple(slices.run(_value(slices, each, instruction)) for each in size)
         if row is None or row.kind not in (RowKind.CP_ASYNC, RowKind.ATOMIC):
             return ()
         if row.kind is RowKind.ATOMIC:
@@ -181,7 +184,8 @@ class _Reader:
         return (*found, *(slices.run(_value(slices, each, instruction)) for each in size if found))
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
-        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        first = 0 if use.bulk is None else use.bulk.operand
+        operand = next((each for each in instruction.operands[first:] if isinstance(each, Address)), None)
         if operand is None:
             return replace(access, reason="it has no address in brackets"), None
         place = self.slices.run(_place(self.slices, operand, instruction))
@@ -295,6 +299,11 @@ class _Reader:
         )
 
     def _with_operands(self, raw: _Raw, access: KernelAccess, operands: tuple[Expr, ...]) -> KernelAccess:
+        if operands and access.extent is not None:
+            size = operands[0]
+            if isinstance(size, Const) and size.value:
+                return replace(access, extent=Extent(access.extent.align_bytes, size.value))
+            return access
         if access.row is None or not operands:
             return access
         if access.row.kind is RowKind.CP_ASYNC:
