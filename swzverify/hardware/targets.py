@@ -175,6 +175,15 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
 """
 
 
+def capability_of(name: str) -> int | None:
+    """The capability of a target; None for a name that the table does not have.
+
+    >>> capability_of("sm_90a"), capability_of("sm_1")
+    (90, None)
+    """
+    return TARGETS[name].capability if name in TARGETS else None
+
+
 def find_target(name: str) -> Target:
     """The row of a target's name.
 

@@ -315,5 +315,5 @@ def test_without_a_block_nothing_is_said_of_threads() -> None:
 
 
 def test_what_is_not_looked_at_is_not_claimed() -> None:
-    found = scan("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r4}, [%r3];")
+    found = scan("wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r4}, [%r3];")
     assert found.aligned.reason == found.in_bounds.reason == found.decision.reason

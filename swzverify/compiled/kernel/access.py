@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.atomics import IN_PARTS, NOT_MERGED, Merging, row_of_parts
+from swzverify.compiled.kernel.fragments import Piece
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.listing import Touch, Use
 from swzverify.compiled.kernel.repeats import NO_AGAIN, Again
@@ -42,6 +43,19 @@ class LoopAround:
     header: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a bulk copy asks of its address in shared memory.
+
+    Attributes:
+        align_bytes: The address has to be a multiple of it.
+        size_bytes: The bytes from the address on that are copied; None if that is not a known number.
+    """
+
+    align_bytes: int
+    size_bytes: int | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelAccess:
     """One instruction of a kernel that reaches shared memory, or may do so.
@@ -72,7 +86,7 @@ class KernelAccess:
             that is not known.
         around: The leaves of `loops` and `whole` that are not among `leaves`.
         index: The place in the function with its calls put in place; -1 of a function that cannot
-            be read.
+            be read, and of a machine instruction, which no trial makes.
         assumes: What `defined` readings assume, in words.
         defined: The same access in launches whose divisions all have a result, if that changes what
             is read of it. Its guard may hold in other launches too.
@@ -80,6 +94,8 @@ class KernelAccess:
         is_together: Whether lanes that come to it in one trip of its loops come together.
         is_barrier: Whether it is an operation on a barrier object, which moves no data.
         is_operand: Whether the tensor core reads operands by matrix descriptors; `kernel.operands` has these.
+        piece: The machine instruction that it is, if ptxas makes other ones of the PTX.
+        extent: Of a bulk copy, what it asks of its address.
     """
 
     line: int
@@ -109,12 +125,17 @@ class KernelAccess:
     is_together: bool = True
     is_barrier: bool = False
     is_operand: bool = False
+    piece: Piece | None = None
+    extent: Extent | None = None
 
 
 def blank(instruction: Instruction, use: Use) -> KernelAccess:
     """An access of which only the instruction is known yet, with its row of costs."""
     is_named = use.touch in (Touch.SHARED, Touch.GENERIC)
-    row, no_row, note = _row(instruction, use) if is_named else (None, "", "")
+    if is_named and use.reason:
+        row, no_row, note = None, use.reason, ""
+    else:
+        row, no_row, note = _row(instruction, use) if is_named else (None, "", "")
     return KernelAccess(
         instruction.line,
         instruction.location,
@@ -124,17 +145,21 @@ def blank(instruction: Instruction, use: Use) -> KernelAccess:
         None,
         TRUE,
         is_generic=use.touch is Touch.GENERIC,
-        reason=use.reason,
+        reason="" if is_named else use.reason,
         no_row=no_row,
         note=note,
-        index=instruction.index,
+        index=instruction.index if use.piece is None else -1,
         is_barrier=use.touch is Touch.BARRIER,
         is_operand=use.touch is Touch.OPERAND,
+        piece=use.piece,
+        extent=None if use.bulk is None else Extent(use.bulk.align_bytes),
     )
 
 
 def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
     opcode = instruction.opcode
+    if use.piece is not None:
+        return find_instruction(use.piece.fragment.instruction), "", ""
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"

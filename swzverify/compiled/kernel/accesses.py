@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from swzverify.compiled.kernel.access import ANY_SPACE, KernelAccess, LoopAround, blank
+from swzverify.compiled.kernel.access import ANY_SPACE, Extent, KernelAccess, LoopAround, blank
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
-from swzverify.compiled.kernel.arithmetic import sub, widened
+from swzverify.compiled.kernel.arithmetic import add, mul, sub, widened
 from swzverify.compiled.kernel.atomics import is_read, merging
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
@@ -15,6 +15,7 @@ from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.divisions import Divisions, with_results
 from swzverify.compiled.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.compiled.kernel.flow import FlowError, Loop
+from swzverify.compiled.kernel.fragments import Distance, Piece
 from swzverify.compiled.kernel.induction import (
     MOST_VALUES,
     Forms,
@@ -27,7 +28,7 @@ from swzverify.compiled.kernel.induction import (
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Kind, Leaf, Open
 from swzverify.compiled.kernel.linear import normal
-from swzverify.compiled.kernel.listing import Touch, Use, use_of
+from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.repeats import Repeats
 from swzverify.compiled.kernel.slices import Slices, Steps
@@ -36,21 +37,26 @@ from swzverify.compiled.kernel.uniform import Uniformity
 from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError
 from swzverify.hardware import Kind as RowKind
 from swzverify.ir.bounded import Bounded
-from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, extract, substitute, variables
 
 _MOST_STARTS: Final = 8
 """Nested loops that are followed where each begins with what the outer one carries."""
 
 
 def accesses(
-    module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
+    module: Module,
+    function: Function,
+    block: BlockShape | None = None,
+    arguments: Arguments = NO_ARGUMENTS,
+    capability: int | None = None,
 ) -> list[KernelAccess]:
     """All accesses to shared memory of a function and of its callees, in the order in which they run.
 
     Instructions that touch shared memory in other ways are included, with a reason. `block` is the number
     of threads along x, y and z. Without it, it is `.reqntid`; without that too, it is unknown.
-    `arguments` are values of the function's parameters. In the example, a lane reads the word of its
-    number.
+    `arguments` are values of the function's parameters. A wmma instruction is the machine instructions
+    that ptxas makes of it for a target of this capability; without one it is not looked at. In the
+    example, a lane reads the word of its number.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
@@ -68,7 +74,7 @@ def accesses(
     whole = inlined(module, function)
     function = whole.function
     try:
-        uses = [(each, use) for each in function.instructions if (use := use_of(each)) is not None]
+        uses = [(each, use) for each in function.instructions for use in uses_of(each, capability)]
     except PtxError as error:
         return [KernelAccess(error.line, None, "", "", None, None, TRUE, reason=str(error))]
     if not uses:
@@ -172,12 +178,15 @@ class Reader:
         address: Expr | None = None
         if use.touch in (Touch.SHARED, Touch.GENERIC):
             access, address = self._address(access, instruction, use)
-        operands = self._operands(access, instruction)
+        operands = self._operands(access, instruction, use)
         return _Raw(access, address, path, own, block, instruction.index, operands)
 
-    def _operands(self, access: KernelAccess, instruction: Instruction) -> tuple[Expr, ...]:
+    def _operands(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[Expr, ...]:
         """What the cost of an access reads beside its address."""
         row, slices = access.row, self.slices
+        if use.bulk is not None and use.bulk.size_operand is not None:
+            size = instruction.operands[use.bulk.size_operand : use.bulk.size_operand + 1]
+            return tuple(slices.run(_value(slices, each, instruction)) for each in size)
         if row is None or row.kind not in (RowKind.CP_ASYNC, RowKind.ATOMIC):
             return ()
         if row.kind is RowKind.ATOMIC:
@@ -188,13 +197,34 @@ class Reader:
         return (*found, *(slices.run(_value(slices, each, instruction)) for each in size if found))
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
-        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        first = 0 if use.bulk is None else use.bulk.operand
+        operand = next((each for each in instruction.operands[first:] if isinstance(each, Address)), None)
         if operand is None:
             return replace(access, reason="it has no address in brackets"), None
         place = self.slices.run(_place(self.slices, operand, instruction))
+        if use.piece is not None:
+            place = self._of_piece(place, use.piece, instruction)
         if use.touch is Touch.SHARED:
             return access, widened(place, 32)
         return access, place
+
+    def _of_piece(self, place: Expr, piece: Piece, instruction: Instruction) -> Expr:
+        """The address of each lane for a machine instruction of wmma, from the address of the PTX."""
+        fragment, slices = piece.fragment, self.slices
+        given = instruction.operands[2:]
+        stride: Expr = const(fragment.dense_stride, 32)
+        if given:
+            stride = slices.run(_value(slices, given[0], instruction))
+        pitch = mul(stride, const(fragment.element_bytes, 32))
+
+        def length(distance: Distance) -> Expr:
+            return add(const(distance.bytes, 32), mul(pitch, const(distance.strides, 32)))
+
+        address = add(widened(place, 32), length(piece.start))
+        lane = slices.leaves.lane("laneid", 32)
+        for low, bits, distance in fragment.fields():
+            address = add(address, mul(widened(extract(lane, low, bits), 32), length(distance)))
+        return address
 
     def _finished(
         self, raw: _Raw, forms: Forms, shared: tuple[Uniformity, Uniformity], known: dict[Var, Open]
@@ -282,6 +312,11 @@ class Reader:
         )
 
     def _with_operands(self, raw: _Raw, access: KernelAccess, operands: tuple[Expr, ...]) -> KernelAccess:
+        if operands and access.extent is not None:
+            size = operands[0]
+            if isinstance(size, Const) and size.value:
+                return replace(access, extent=Extent(access.extent.align_bytes, size.value))
+            return access
         if access.row is None or not operands:
             return access
         if access.row.kind is RowKind.CP_ASYNC:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from swzverify.compiled.kernel.bulk import Bulk, ends_of
 from swzverify.compiled.kernel.evaluate import SPACES, space_of
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.fragments import Piece, pieces_of
 from swzverify.compiled.ptx import Address, Instruction
 from swzverify.errors import SwzError
 from swzverify.hardware.kinds import MATRIX_OPCODES
@@ -38,10 +40,19 @@ class Touch(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How an instruction touches shared memory; `reason` says why it is not looked at."""
+    """How an instruction touches shared memory.
+
+    Attributes:
+        touch: How it reaches shared memory.
+        reason: Why it is not looked at; of shared addresses, why their cost is not known.
+        piece: The machine instruction that is meant, if ptxas makes other ones of it.
+        bulk: The end of a bulk copy that is meant.
+    """
 
     touch: Touch
     reason: str = ""
+    piece: Piece | None = None
+    bulk: Bulk | None = None
 
 
 _PLAIN: Final = frozenset({"ld", "ldu", "st", "atom", "red"})
@@ -65,10 +76,10 @@ Source: PTX ISA, Parallel Synchronization and Communication Instructions; Asynch
 Warpgroup Level Matrix Instructions; TensorCore 5th Generation Family Instructions.
 """
 _REASONS: Final = {
-    "cp": "bulk and tensor copies are not looked at",
+    "cp": "bank conflicts of bulk and tensor copies are not looked at",
     "mbarrier": "barriers in shared memory are not looked at",
     "wgmma": "operands in shared memory that descriptors name are not looked at",
-    "wmma": "matrix fragments of wmma are not looked at",
+    "wmma": "fragments of wmma are not looked at before sm_75, at generic addresses, and of parts of bytes",
     "tcgen05": "operands of tcgen05 are not looked at",
     "multimem": "multimem accesses are not looked at",
     "call": "what the called function does is not looked at",
@@ -83,9 +94,11 @@ def use_of(instruction: Instruction) -> Use | None:
     if name == "call":
         return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split())}")
     if name in _PLAIN and not {"async", "bulk"}.isdisjoint(opcode.split(".")):
-        return Use(Touch.OTHER, "asynchronous stores and reductions are not looked at")
+        return Use(Touch.SHARED, "bank conflicts of asynchronous stores and reductions are not looked at")
     if name in _PLAIN or name in MATRIX_OPCODES:
         return _of_space(opcode)
+    if name == "wmma" and space_of(opcode) not in ("", "shared"):
+        return None
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)
     if name == "wgmma" and len(instruction.operands) > 2 and has_known_operands(opcode):
@@ -98,6 +111,20 @@ def use_of(instruction: Instruction) -> Use | None:
     if "shared" in words or (has_address and not words & set(SPACES)):
         return Use(Touch.OTHER, f"`{opcode}` is not known")
     return None
+
+
+def uses_of(instruction: Instruction, capability: int | None) -> list[Use]:
+    """How the machine instructions touch shared memory that ptxas makes of an instruction for a target.
+
+    Without the target's capability, or if they are not known, there is the instruction itself.
+    """
+    use = use_of(instruction)
+    if use is None:
+        return []
+    pieces = pieces_of(instruction.opcode, capability) if capability is not None else ()
+    found = [Use(Touch.SHARED, piece=each) for each in pieces]
+    found += [Use(Touch.SHARED, use.reason, bulk=each) for each in ends_of(instruction.opcode)]
+    return found or [use]
 
 
 def has_known_operands(opcode: str) -> bool:
@@ -122,7 +149,7 @@ def count_synchronizations(instructions: Iterable[Instruction]) -> int:
 
 def _of_space(opcode: str) -> Use | None:
     if "shared::cluster" in opcode.split("."):
-        return Use(Touch.OTHER, "shared memory of other blocks of the cluster is not looked at")
+        return Use(Touch.SHARED, "bank conflicts in shared memory of other blocks of the cluster are not looked at")
     space = space_of(opcode)
     if not space:
         return Use(Touch.GENERIC)

@@ -31,7 +31,7 @@ def aligned(subject: Subject) -> Claim:
     >>> found.aligned.verdict.value, found.aligned.reason
     ('unknown', 'it needs s to begin at a multiple of 8; PTX says 4')
     """
-    address, width = subject.access.address, subject.width
+    address, width = subject.access.address, subject.multiple
     if address is None:
         return not_known("the address is not known")
     if width == 1:

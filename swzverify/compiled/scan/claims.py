@@ -14,6 +14,7 @@ from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import size_of_type
 from swzverify.compiled.scan.asker import OutOfClockError, Possible
 from swzverify.compiled.scan.assuming import ELSEWHERE, in_one_launch
+from swzverify.compiled.scan.bounds import PLACE_OF_BOUNDS
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.price import DisagreementError, block_of
@@ -21,6 +22,8 @@ from swzverify.compiled.scan.subject import Subject
 from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
 from swzverify.hardware import LANES, MOST_SHARED_BYTES, TARGETS
 
+_NO_WIDTH: Final = "how many bytes a lane touches is not known"
+_OTHER_BLOCK: Final = "it leaves the array, but with .shared::cluster it may be in another block of the cluster"
 _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
 
 
@@ -49,17 +52,26 @@ def _claims(
 ) -> tuple[Claim, ...]:
     if access.reason:
         return _none_known(access.reason)
-    width = width_of(access)
-    if width is None:
-        return _none_known("how many bytes a lane touches is not known")
+    width, extent = width_of(access), access.extent
+    if width is None and extent is None:
+        return _none_known(_NO_WIDTH)
+    multiple = width or 1 if extent is None else extent.align_bytes
     whole = facts.on(replace(access, leaves=(*access.leaves, *access.around)) if access.around else access)
     no_shape = shape is None
     if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
         return _none_known(NO_BLOCK)
     lanes = LANES if access.row is None else access.row.address_lanes
-    subject = Subject(whole, width, lanes, block_of(shape or (LANES, 1, 1)), possible, smem, most)
+    subject = Subject(whole, width or 1, multiple, lanes, block_of(shape or (LANES, 1, 1)), possible, smem, most)
     texts = facts.texts_on(whole)
-    found = tuple(_said(each, subject) for each in SCAN_CLAIMS)
+    found = tuple(
+        not_known(_NO_WIDTH) if width is None and number == PLACE_OF_BOUNDS else _said(each, subject)
+        for number, each in enumerate(SCAN_CLAIMS)
+    )
+    if found[PLACE_OF_BOUNDS].is_broken and "shared::cluster" in access.opcode.split("."):
+        # The address may be that of another block of the cluster, which has arrays of its own.
+        found = tuple(
+            not_known(_OTHER_BLOCK) if number == PLACE_OF_BOUNDS else each for number, each in enumerate(found)
+        )
     if no_shape:
         # A block may have fewer lanes, and none of those that break a claim.
         found = tuple(not_known(NO_BLOCK) if each.is_broken else each for each in found)
@@ -87,7 +99,12 @@ def _said(claim: ScanClaim, subject: Subject) -> Claim:
 
 
 def width_of(access: KernelAccess) -> int | None:
-    """The bytes that each lane touches, for a matrix instruction those of a row; None if not known."""
+    """The bytes that each lane touches, for a matrix instruction those of a row; None if not known.
+
+    Of a bulk copy they are those of the lane that starts it.
+    """
+    if access.extent is not None:
+        return access.extent.size_bytes
     if access.row is not None:
         return access.row.width_bytes
     found = _ELEMENTS.fullmatch(access.opcode)

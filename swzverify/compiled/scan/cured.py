@@ -187,6 +187,8 @@ def _said(access: KernelAccess) -> _Said:
     An access that is free with more lanes is free with fewer.
     """
     row, address = access.row, access.address
+    if access.piece is not None:
+        raise NotWrittenError("wmma reads rows that lie one stride apart: no other change than another stride helps it")
     if row is None or address is None or access.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("the search does not know the instruction")
     (array,) = [each for each in access.leaves if each.symbol is not None and each.variable in variables(address)]

@@ -38,7 +38,7 @@ from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, V
 from swzverify.compiled.scan.written import Written, written
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, Kind, find_target, require
+from swzverify.hardware import Instruction, Kind, capability_of, find_target, require
 from swzverify.ir.expr import TRUE, Expr
 
 if TYPE_CHECKING:
@@ -229,7 +229,8 @@ def scan_function(
     def decide(access: KernelAccess) -> Decision:
         return judge.safely(facts.on(access))
 
-    both = [judged(access, decide) for access in accesses(module, function, block, facts.arguments)]
+    capability = capability_of(target)
+    both = [judged(access, decide) for access in accesses(module, function, block, facts.arguments, capability)]
     read = [access for access, _ in both]
     kernel = Kernel(module, function, block, target, facts, smem, trials)
     decisions = for_one_block(kernel, tried(kernel, read, [decision for _, decision in both]), decide)
@@ -296,6 +297,8 @@ def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstructi
 def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
     if block is None:
         return Written(reason="the shape of the block is not known")
+    if access.piece is not None:
+        return Written(reason="a spec does not say what ptxas makes of wmma")
     if access.assumes:
         return Written(reason="a spec does not say that divisions have a result")
     if facts.texts_on(access):

@@ -16,6 +16,7 @@ from typing import Final
 
 from swzverify.compiled.kernel import Arguments, Field, KernelAccess, Kind, Leaf, parameter_variable
 from swzverify.compiled.kernel.arithmetic import either
+from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
@@ -100,7 +101,8 @@ class Facts:
         given = (text for each in self._concerned(access) for text in each.texts)
         arrays = [leaf.symbol for leaf in access.leaves if leaf.symbol is not None and leaf.symbol.is_extern]
         aligned = dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned)
-        return (*self.settings, *given, *aligned, *access.assumes)
+        made = () if access.piece is None else (MADE_BY_PTXAS,)
+        return (*self.settings, *given, *aligned, *access.assumes, *made)
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:
         if not self.assumed:

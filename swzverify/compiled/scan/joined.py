@@ -76,6 +76,8 @@ def _crowded(accesses: Sequence[KernelAccess]) -> set[int]:
     texts: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
     seen: defaultdict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
     for each in accesses:
+        if each.piece is not None and each.piece.place:
+            continue
         seen[each.line, each.calls] += 1
         texts[each.line].add((seen[each.line, each.calls], each.text))
     return {line for line, found in texts.items() if len(found) > 1}
@@ -85,6 +87,12 @@ def _by_itself(access: KernelAccess, mine: Sequence[SassInstruction], *, is_crow
     """What the instructions of an access's own line say."""
     code = tuple(mine)
     row = access.row
+    if access.piece is not None:
+        count = len(access.piece.fragment.starts)
+        if len(code) % count:
+            return Joined(Relation.UNKNOWN, code, "ptxas left out machine instructions of this line, or joined some")
+        # They differ in a distance that all lanes share: which one is which does not matter.
+        code = code[access.piece.place :: count]
     if row is None:
         return Joined(Relation.UNKNOWN, code, access.no_row or "the instruction is not looked at")
     if is_crowded:

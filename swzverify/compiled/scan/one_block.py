@@ -16,6 +16,7 @@ from swzverify.compiled.scan.assuming import judged
 from swzverify.compiled.scan.tried import Kernel
 from swzverify.compiled.scan.verdict import Decision, Verdict
 from swzverify.compiled.trial import ONE_BLOCK
+from swzverify.hardware import capability_of
 
 
 def for_one_block(
@@ -27,7 +28,8 @@ def for_one_block(
     names = _registers(kernel.module, kernel.function) if met and kernel.facts.arguments.grid is None else ()
     if not names:
         return found
-    alone = accesses(kernel.module, kernel.function, kernel.block, replace(kernel.facts.arguments, grid=ONE_BLOCK))
+    arguments = replace(kernel.facts.arguments, grid=ONE_BLOCK)
+    alone = accesses(kernel.module, kernel.function, kernel.block, arguments, capability_of(kernel.target))
     for at in met:
         access, there = judged(alone[at], decide)
         if there.verdict is Verdict.FREE:

@@ -49,7 +49,7 @@ class OperandSubject:
     @cached_property
     def here(self) -> Subject:
         """The instruction with its path."""
-        return Subject(self.access, 1, LANES, block_of(self.shape or (LANES, 1, 1)), self.possible, self.smem)
+        return Subject(self.access, 1, 1, LANES, block_of(self.shape or (LANES, 1, 1)), self.possible, self.smem)
 
     @cached_property
     def anywhere(self) -> Subject:

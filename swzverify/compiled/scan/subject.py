@@ -32,6 +32,7 @@ class Subject:
     Attributes:
         access: The access.
         width: The number of bytes that each lane touches.
+        multiple: What an aligned address is a multiple of.
         address_lanes: The number of leading lanes of a warp that count.
         block: All threads of the block.
         possible: Asks whether a condition can hold.
@@ -41,6 +42,7 @@ class Subject:
 
     access: KernelAccess
     width: int
+    multiple: int
     address_lanes: int
     block: Block
     possible: Possible

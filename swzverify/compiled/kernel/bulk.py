@@ -1,0 +1,46 @@
+"""Bulk copies: which operands are places in shared memory, how these are aligned, and where the size stands.
+
+Source: PTX ISA, Data Movement and Conversion Instructions: cp.async.bulk, cp.reduce.async.bulk,
+cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, st.bulk; Tensors, for the alignment of 128 bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+_COPIES: Final = (["cp", "async", "bulk"], ["cp", "reduce", "async", "bulk"])
+_ALIGN_BYTES: Final = 16
+_TENSOR_ALIGN_BYTES: Final = 128
+_FILL_ALIGN_BYTES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """One end of a bulk copy in shared memory.
+
+    Attributes:
+        operand: The number of the operand that is its address.
+        align_bytes: What the address has to be a multiple of.
+        size_operand: The number of the operand with the bytes; None if the tensor map says it.
+    """
+
+    operand: int
+    align_bytes: int
+    size_operand: int | None
+
+
+def ends_of(opcode: str) -> list[Bulk]:
+    """The ends of a bulk copy that lie in shared memory; none for other instructions.
+
+    >>> ends_of("cp.async.bulk.global.shared::cta.bulk_group")
+    [Bulk(operand=1, align_bytes=16, size_operand=2)]
+    """
+    words = opcode.split(".")
+    if words[:2] == ["st", "bulk"]:
+        return [Bulk(0, _FILL_ALIGN_BYTES, 1)]
+    if not any(words[: len(each)] == each for each in _COPIES):
+        return []
+    spaces = [word.partition("::")[0] for word in words if word.partition("::")[0] in ("shared", "global")]
+    align, size = (_TENSOR_ALIGN_BYTES, None) if "tensor" in words else (_ALIGN_BYTES, 2)
+    return [Bulk(place, align, size) for place, space in enumerate(spaces[:2]) if space == "shared"]
