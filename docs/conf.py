@@ -58,6 +58,7 @@ navigation = [
             "notebooks/index",
             "counterexamples",
             "costs",
+            "hopper",
             "locality",
             "show",
             "explain",
