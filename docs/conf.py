@@ -59,6 +59,7 @@ navigation = [
             "counterexamples",
             "costs",
             "hopper",
+            "fragments",
             "locality",
             "show",
             "explain",

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.errors import SwzError, nearest
-from swzverify.hardware.instructions import LANES
+from swzverify.hardware.instructions import LANES, Instruction
+from swzverify.hardware.kinds import Kind
 from swzverify.hardware.tensor_cores import OperandRole
 
 Array: TypeAlias = NDArray[np.int64]
 REGISTER_BYTES = 4
 """Bytes of a register of a fragment."""
+CELL_BYTES = 2
+"""Bytes of a cell of the matrices that ldmatrix reads."""
 GROUP_LANES = 4
 """Lanes that share a row of A, or a column of B."""
 GROUP_ROWS = LANES // GROUP_LANES
@@ -143,3 +146,53 @@ def fragment_elements(mma: str, role: str) -> Array:
     lane, register, part = np.ogrid[:LANES, : row.registers(role), : row.parts]
     both = (row.row(role, lane, register), row.column(role, lane, register, part))
     return np.stack(np.broadcast_arrays(both[0] + 0 * part, both[1]), axis=-1)
+
+
+def loaded_registers(instruction: Instruction) -> int:
+    """The registers that each lane gets from a load.
+
+    Raises:
+        SwzError: SWZ411 for an instruction whose registers are not modelled.
+
+    >>> from swzverify.hardware.instructions import find_instruction
+    >>> loaded_registers(find_instruction("ldmatrix.x2")), loaded_registers(find_instruction("ld.shared.v4.b32"))
+    (2, 4)
+    """
+    if instruction.kind is Kind.LDMATRIX:
+        return instruction.address_lanes // GROUP_ROWS
+    if instruction.kind is Kind.LOAD and instruction.width_bytes % REGISTER_BYTES == 0:
+        return instruction.width_bytes // REGISTER_BYTES
+    raise SwzError(
+        "SWZ411",
+        f"{instruction.name}: which register of a fragment it fills is not modelled",
+        hint="ldmatrix, or ld.shared of whole registers of 32 bits",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where bytes of the lanes' ranges land: the lane that gets them, the register of the load, the part."""
+
+    lane: Array
+    register: Array
+    part: Array
+
+
+def landing(instruction: Instruction, lane: Array, at_byte: Array, element_bytes: int) -> Landing:
+    """Where the element that begins at a byte of a lane's range lands.
+
+    `ldmatrix` hands out the rows of 8 x 8 cells of 16 bits, and with `.trans` their columns. A lane of a
+    plain load keeps what it reads.
+
+    Source: PTX ISA 8.7, 9.7.14.5.15, ldmatrix.
+    """
+    if instruction.kind is not Kind.LDMATRIX:
+        return Landing(lane, at_byte // REGISTER_BYTES, at_byte % REGISTER_BYTES // element_bytes)
+    # Lanes whose addresses do not count load nothing: they stand in for lanes of the last matrix.
+    matrix, row = np.minimum(lane // GROUP_ROWS, loaded_registers(instruction) - 1), lane % GROUP_ROWS
+    if instruction.name.endswith(".trans"):
+        cell, inside = at_byte // CELL_BYTES, at_byte % CELL_BYTES
+        part = (row % 2 * CELL_BYTES + inside) // element_bytes
+        return Landing(cell * GROUP_LANES + row // 2, matrix, part)
+    part = at_byte % REGISTER_BYTES // element_bytes
+    return Landing(row * GROUP_LANES + at_byte // REGISTER_BYTES, matrix, part)
