@@ -58,6 +58,8 @@ navigation = [
             "notebooks/index",
             "counterexamples",
             "costs",
+            "hopper",
+            "fragments",
             "locality",
             "show",
             "explain",

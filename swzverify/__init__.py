@@ -10,6 +10,7 @@ from swzverify.core.lazy import importer, lister, provide
 if TYPE_CHECKING:
     from swzverify.explain.notebook import Access, Tile
     from swzverify.hardware import access_cost
+    from swzverify.hardware.fragments import fragment_elements
     from swzverify.layout import Layout, Swizzle
     from swzverify.prover import prove
     from swzverify.search.costs import AccessCosts, cost
@@ -27,6 +28,7 @@ __all__ = [
     "Tile",
     "access_cost",
     "cost",
+    "fragment_elements",
     "load_spec",
     "operand_addresses",
     "prove",
@@ -43,6 +45,7 @@ __getattr__ = importer(
         "Tile": ".explain.notebook",
         "access_cost": ".hardware",
         "cost": ".search.costs",
+        "fragment_elements": ".hardware.fragments",
         "load_spec": ".spec",
         "operand_addresses": ".subjects",
         "prove": ".prover",

@@ -1,6 +1,6 @@
-"""Draws the picture of the page on `delivers`: `python docs/pictures/draw_delivers.py`.
+"""Draws operands of the tensor core: `python docs/pictures/draw_delivers.py`.
 
-It is made of the specs that stand on the page, good and bad side by side.
+The pictures are made of the specs that stand on the pages.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from swzverify.claims import Delivers
 from swzverify.explain.pictures import Cell, Panel, Picture
 from swzverify.explain.pictures.scale import BANKS_SCALE
 from swzverify.explain.pictures.svg import render_svg
+from swzverify.explain.pictures.views.operand import operand_view
 from swzverify.subjects import Operand
 
 HERE = Path(__file__).parent
 ROWS, CHUNK = 17, 8
 """Rows that are drawn, and elements of a cell."""
+_CASES = runpy.run_path(str(HERE / "draw_claims.py"))
+"""What finds the specs of a page."""
 
 
 def delivers() -> str:
     """Where the first rows are read, in the first iteration."""
-    both = runpy.run_path(str(HERE / "draw_claims.py"))["both"]
+    both = _CASES["both"]
     titles = ("LBO 1024, SBO 128", "LBO 128, SBO 1024")
     panels = [_panel(case.operands["A"], title) for case, title in zip(both("delivers"), titles, strict=True)]
     return render_svg(
@@ -47,7 +50,12 @@ def _panel(operand: Operand, title: str) -> Panel:
     return Panel(title, "row", "k", tuple(map(str, range(ROWS))), columns, tuple(cells))
 
 
-PICTURES: dict[str, Callable[[], str]] = {"delivers.svg": delivers}
+def operand() -> str:
+    """The operand of the page on pictures, as its command shows it."""
+    return render_svg(operand_view(_CASES["case_of"]("show.md", "operand.swz.yaml").operands["Vt"], {"k": 1}))
+
+
+PICTURES: dict[str, Callable[[], str]] = {"delivers.svg": delivers, "operand.svg": operand}
 
 if __name__ == "__main__":
     for name, make in PICTURES.items():

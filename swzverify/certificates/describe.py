@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from swzrecheck import claim as st
 from swzrecheck import compiled
-from swzverify.claims import Claim
+from swzverify.claims import Claim, Delivers
 from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
 from swzverify.ir.formula import Formula
@@ -43,6 +43,8 @@ def describe(claim: Claim) -> st.Claim:
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
     listings, operands = dict[str, compiled.Listing](), dict[str, st.Operand]()
     for subject in claim.subjects:
+        if isinstance(subject, Access) and isinstance(claim, Delivers):
+            raise SwzError("SWZ607", f"no certificate can state this: the fragment of access {subject.name}")
         if isinstance(subject, Access):
             _add(accesses, _access(subject))
             subject = subject.tile  # noqa: PLW2901 - its tile is part of the statement

@@ -102,6 +102,11 @@ def numbers(broken: Truths) -> list[int]:
     return np.flatnonzero(broken).tolist()
 
 
+def elsewhere(read: Places, wanted: Places) -> list[int]:
+    """The elements that are not read where they should be, or whose access is misaligned."""
+    return numbers(~np.asarray(read.inside) | (read.first != wanted.first))
+
+
 def element_places(tile: Tile, coords: Sequence[Sequence[int]], stage: int, base: int) -> Places:
     """Elements of one stage by the plain definition, in a row; `base` is in bytes."""
     first = [int(tile.position(coord, stage=stage, base=base)) * tile.unit_bits for coord in coords]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias
 
-from swzverify.claims import Aligned, Claim, Verdict
+from swzverify.claims import Aligned, Claim, Delivers, Verdict
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.errors import InternalError
@@ -87,6 +87,8 @@ def not_run(claim: Claim) -> str:
     sourced = [s.name for s in claim.subjects if isinstance(s, Access) and s.source is not None]
     if sourced and isinstance(claim, CostClaim | Aligned):
         return f"not run: {sourced[0]} says where it reads, and the kernels here read one line in each octet"
+    if isinstance(claim, Delivers) and isinstance(claim.operand, Access):
+        return "not run: no kernel here multiplies, so that nothing reads the registers of a fragment"
     if any(isinstance(subject, Operand) for subject in claim.subjects):
         return "not run: no kernel here multiplies, so that nothing is read through descriptors"
     if any(isinstance(subject, Listing) for subject in claim.subjects):

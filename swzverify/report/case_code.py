@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swzverify.claims import Claim, Contiguous, Counterexample, Covers, Disjoint
+from swzverify.claims import Claim, Contiguous, Counterexample, Covers, Delivers, Disjoint
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.claims.listing_claim import ListingClaim
@@ -70,7 +70,7 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
 def _calls(claim: Claim, found: Counterexample) -> list[str]:
     """The calls that find the places of each side."""
     point, stage = found.point or {}, found.binding.get(STAGE, 0)
-    if isinstance(claim.subjects[0], Operand):
+    if isinstance(claim, Delivers) or isinstance(claim.subjects[0], Operand):
         return [f"*reads_at(claim, {_mapping(found.binding)})"]
     match claim:
         case Disjoint():

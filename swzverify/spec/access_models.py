@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, Tag
 
@@ -113,6 +113,36 @@ class CompiledPart(Part):
     )
 
 
+class FragmentPart(Part):
+    """What a load should put into the registers of `mma.sync`."""
+
+    mma: Text = Field(
+        description="shape and type of the mma.sync, such as m16n8k16.f16, m16n8k8.tf32 or m16n8k32.s8",
+        examples=["m16n8k16.f16", "m16n8k16.bf16"],
+    )
+    role: Literal["A", "B"] = Field(description="operand A or B", examples=["A"])
+    at: list[Expression] = Field(
+        min_length=2,
+        max_length=2,
+        description="the tile's coordinate of the operand's element (0, 0); it may read warp, loops, constants and "
+        "`register`, the register of the load",
+        examples=[["warp*16", "k"], ["warp*16", 0]],
+    )
+    register_: Expression = Field(
+        "register",
+        alias="register",
+        description="which register of the fragment a register of the load is",
+        examples=["register%2", "register"],
+    )
+    modes: list[Literal["MN", "K"]] = Field(
+        ["MN", "K"],
+        min_length=2,
+        max_length=2,
+        description="which dimension of the operand each mode of the tile is",
+        examples=[["MN", "K"], ["K", "MN"]],
+    )
+
+
 class AccessPart(Part):
     """What the threads of a block do with one instruction: `coord` in a tile, or an `address`."""
 
@@ -175,6 +205,11 @@ class AccessPart(Part):
         description="the byte address in global memory that each lane of cp.async.16 reads; "
         "default: each octet reads one 128-byte line",
         examples=["tid*16", {"address": "tid/4*4096 + tid%4*16", "base": {"align": 256}}],
+    )
+    fragment: FragmentPart | None = Field(
+        None,
+        description="what the registers should hold for mma.sync, for `delivers`",
+        examples=[{"mma": "m16n8k16.f16", "role": "A", "at": ["warp*16", "k"]}],
     )
     bytes: Count | None = Field(None, description="bytes that `address` may touch, for in_bounds", examples=[128])
     if_: Expression | None = Field(

@@ -9,9 +9,11 @@ from math import prod
 from swzverify.errors import SwzError
 from swzverify.explain.notebook import Access
 from swzverify.hardware import MOST_BLOCK_THREADS, Instruction, Target, find_any_instruction, require
+from swzverify.hardware.fragments import find_mma
+from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import expression
-from swzverify.spec.access_models import AccessPart, LoopPart, SourcePart
+from swzverify.spec.access_models import AccessPart, FragmentPart, LoopPart, SourcePart
 from swzverify.spec.build_lanes import build_unknowns
 from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
@@ -22,8 +24,9 @@ from swzverify.spec.place_models import AlignedBasePart
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import IndexMap, Loop
+from swzverify.subjects.fragment import REGISTER, Fragment
 from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
-from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES
+from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES, WARP
 from swzverify.subjects.memory import AlignedBase, FixedBase
 from swzverify.subjects.stated_access import ANYWHERE, UNSAID
 
@@ -53,6 +56,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     if part.walk is not None:
         address = build_walk(part, part.walk, values, known, loops)
     source, source_base = _source(part, values, known)
+    fragment = None if part.fragment is None else _fragment(part.fragment, values, part.for_)
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
     predicate = None if part.if_ is None else values.expression(part.if_, known, "if")
     assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
@@ -98,6 +102,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
             unknowns=unknowns,
             source=source,
             source_base=source_base,
+            fragment=fragment,
         )
     raise Broken
 
@@ -179,6 +184,18 @@ def _source(
             raise Broken
         case address:
             return values.expression(address, known, "source"), ANYWHERE
+
+
+def _fragment(part: FragmentPart, values: Values, loops: Collection[str]) -> Fragment | None:
+    """What the registers should hold; None after noting what is wrong with it."""
+    known = {WARP, REGISTER, *loops}
+    at = tuple(values.expression(each, known, "fragment", "at", mode) for mode, each in enumerate(part.at))
+    register = values.expression(part.register_, known, "fragment", "register")
+    with values.noted(values.at("fragment", "mma")):
+        mma = find_mma(part.mma)
+        with values.noted(values.at("fragment")):
+            return Fragment(mma, OperandRole(part.role), at, register, tuple(part.modes))
+    return None
 
 
 def _block(part: AccessPart, values: Values) -> tuple[int, ...]:

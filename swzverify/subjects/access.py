@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.ir.expr import TRUE, Var, var
 from swzverify.ir.whole import required
+from swzverify.subjects.check_fragment import check_fragment
 from swzverify.subjects.iterations import Iterations, iterations
 from swzverify.subjects.listed_loop import describe_loops
 from swzverify.subjects.loop import STAGE, WARP
@@ -47,7 +48,8 @@ class Access(StatedAccess):
             negative coordinates or addresses, SWZ307 for a thread's axis that the block does not state,
             SWZ401 and SWZ402 for a changed copy of an instruction or a target, SWZ403 for an
             instruction that the target lacks, SWZ406 for a warp-wide instruction without all its lanes,
-            SWZ407 for one that is wider than the tile's run of consecutive elements.
+            SWZ407 for one that is wider than the tile's run of consecutive elements; those of
+            `check_fragment`.
     """
 
     def __post_init__(self) -> None:
@@ -55,6 +57,8 @@ class Access(StatedAccess):
         super().__post_init__()
         self._check_room()
         _ = self.lowered
+        if self.fragment is not None:
+            check_fragment(self, self.fragment, self.iterations)
 
     @cached_property
     def iterations(self) -> Iterations:

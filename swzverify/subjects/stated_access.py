@@ -24,6 +24,7 @@ from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
 from swzverify.ir.formula import Formula
 from swzverify.ir.whole import keep_whole, required, whole
+from swzverify.subjects.fragment import Fragment
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.loop import AXIS_WORDS, LANE, STAGE, WARP, Loop, check_variables, own_constants, own_tuple
 from swzverify.subjects.memory import BASE, AlignedBase, Base, FixedBase, MemoryBase, Origin, origin
@@ -68,6 +69,7 @@ class StatedAccess:
         source: The byte address in global memory that each lane of a copy reads, counted from
             `source_base`. Without it an octet reads one line.
         source_base: The base of the source.
+        fragment: What its registers should hold for `mma.sync`; None if nothing is said.
     """
 
     name: str
@@ -89,6 +91,7 @@ class StatedAccess:
     unknowns: tuple[Unknown, ...] = ()
     source: Formula | None = None
     source_base: AlignedBase | FixedBase = ANYWHERE
+    fragment: Fragment | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no hardware would run and what C leaves undefined."""
@@ -119,6 +122,7 @@ class StatedAccess:
             ("base", self.base, (AlignedBase, FixedBase, MemoryBase), "AlignedBase(1024)"),
             ("source_base", self.source_base, (AlignedBase, FixedBase), "AlignedBase(256)"),
             ("place", self.place, (Origin, NoneType), "origin(AlignedBase(1024))"),
+            ("fragment", self.fragment, (Fragment, NoneType), "a Fragment"),
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
             *(("loops", loop, (Loop, ListedLoop), "Loop('k', 0, 64, 16)") for loop in self.loops),
             *(("unknowns", each, Unknown, "Unknown('bin', 0, 64)") for each in self.unknowns),

@@ -222,10 +222,14 @@ def points_at(index: Subject, points: Sequence[Mapping[str, int]], *, base: int 
 
 
 def reads_at(claim: Claim, where: Mapping[str, int]) -> tuple[Places, ...]:
-    """What a claim on an operand of the tensor core judges in one iteration.
+    """What `delivers`, or another claim on an operand of the tensor core, judges in one iteration.
 
-    `where` has the loops by value, and `base` as it applies.
+    `where` has the loops by value, and `warp`, `stage` and `base` if they apply.
     """
+    if isinstance(claim.subjects[0], Access):
+        access = claim.subjects[0]
+        point = _point(access, where, compared=False)
+        return claim.sides_at(point) if access.assumed_at(point) else _skip(f"{access.name} does not run at {where}")
     operand = _only(Operand, claim.subjects[0])
     known = {loop.name: 0 for loop in operand.loops}
     _check_names(f"operand {operand.name}", known, {name: 0 for name in where if name != "base"})

@@ -38,6 +38,23 @@ accesses:
 """
 
 
+OPERANDS = """
+swzverify: 1
+target: sm_90a
+constants: {LBO: [1024, 128]}
+tiles:
+  A: {element: f16, layout: "((8,8),(8,8)):((8,64),(1,512))"}
+operands:
+  A:
+    instruction: wgmma.m64n128k16.f16
+    role: A
+    for: {k: 4}
+    descriptor: {start: k*2048, lbo: LBO, sbo: 128, swizzle: none}
+    reads: {tile: A, at: [0, k*16]}
+claims: [{delivers: A}]
+"""
+
+
 def test_the_views_are_those_that_run_knows() -> None:
     assert set(VIEWS) == {*TILE_VIEWS, *ACCESS_VIEWS}
 
@@ -64,10 +81,16 @@ def test_the_views_are_those_that_run_knows() -> None:
         (["(64,4)", "--element", "f6"], "Wavefronts are not counted: no load reads a cell of 96 bits"),
         (["(256,256):(256,1)", "--element", "f16"], "Drawn are rows 0 to 31 of 256."),
         (["(32,32):(32,1)", "--coord", "lane,0", "--target", "sm_80"], "ld.shared.b32 on sm_80 (documented)"),
+        (["o.swz.yaml", "--operand", "A"], "Each element is read where the tile has it. The case is LBO = 1024"),
+        (["o.swz.yaml", "--operand", "A", "--at", "LBO=128", "--at", "k=2"], "swizzle none; k = 2, base = 0."),
+        (
+            ["o.swz.yaml", "--operand", "A", "--at", "LBO=128", "--rows", "8:9"],
+            "512 of 1024 elements are read elsewhere",
+        ),
     ],
 )
 def test_what_may_be_shown(write, swzverify, arguments: list[str], said: str) -> None:
-    write({"a.swz.yaml": SPEC})
+    write({"a.swz.yaml": SPEC, "o.swz.yaml": OPERANDS})
     result = swzverify("show", *arguments)
     assert result.exit_code == 0, result.output
     assert said in " ".join(result.output.split())
@@ -113,10 +136,16 @@ def test_what_may_be_shown(write, swzverify, arguments: list[str], said: str) ->
         (["a.swz.yaml", "--access", "read_A", "--base", "1024"], "--stage and --base would do nothing"),
         (["(8,8)", "--sweep", "pad", "--rows", "0:4"], "--rows and --columns would do nothing"),
         (["(8,8)", "-o", "nowhere/x.svg"], "there is no folder 'nowhere'"),
+        (["o.swz.yaml", "--operand", "a"], "SWZ581: o.swz.yaml has no operand 'a'"),
+        (["o.swz.yaml", "--operand", "A", "--at", "m=1"], "SWZ581: operand A has no variable 'm'"),
+        (["o.swz.yaml", "--operand", "A", "--view", "logical"], "SWZ581: --view does not go with --operand"),
+        (["o.swz.yaml", "--operand", "A", "--base", "0"], "--at NAME=N has values of loops and of `base`"),
+        (["o.swz.yaml", "--operand", "A", "--rows", "60:65"], "rows 60:65 are not inside 0:64"),
+        (["(8,8)", "--operand", "A"], "SWZ581: --operand names something of a spec"),
     ],
 )
 def test_what_cannot_be_shown_is_told_in_words(write, swzverify, arguments: list[str], said: str) -> None:
-    write({"a.swz.yaml": SPEC})
+    write({"a.swz.yaml": SPEC, "o.swz.yaml": OPERANDS})
     result = swzverify("show", *arguments)
     assert result.exit_code == 2
     assert said in " ".join(result.output.split()), result.output

@@ -172,6 +172,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "OperandPart": (("operands", "A"), OPERANDS["operands"]["A"]),
     "DescriptorPart": (("operands", "A", "descriptor"), OPERANDS["operands"]["A"]["descriptor"]),
     "ReadsPart": (("operands", "A", "reads"), OPERANDS["operands"]["A"]["reads"]),
+    "FragmentPart": ((*READ, "fragment"), {"mma": "m16n8k16.f16", "role": "A", "at": ["warp*16", "k"]}),
     "ListingPart": (("listings", "inner_loop"), WHOLE["listings"]["inner_loop"]),
     "AlignedBasePart": ((*A, "base"), {"align": 16}),
     "MemoryBasePart": ((*A, "base"), {"in": "smem"}),

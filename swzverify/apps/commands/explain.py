@@ -86,7 +86,7 @@ def explain(wanted: ExplainOptions) -> Explained:
 
 def _of_subject(wanted: ExplainOptions, chosen: Mapping[str, int]) -> Explained:
     what, accesses = wanted.what, () if wanted.access is None else (wanted.access,)
-    subject = subject_of(ShowOptions(what, None, wanted.tile, accesses, wanted.layout, target=wanted.target))
+    subject = subject_of(ShowOptions(what, None, wanted.tile, accesses, layout=wanted.layout, target=wanted.target))
     if subject.accesses:
         return Explained(what, chosen, tuple(explain_access(each, subject.at) for each in subject.accesses))
     if subject.at:

@@ -1,4 +1,4 @@
-"""`swzverify show`: pictures of layouts, swizzles, and a spec's tiles and accesses."""
+"""`swzverify show`: pictures of layouts, swizzles, and a spec's tiles, accesses and operands."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from swzverify.explain.pictures.grid import MAX_ROWS, View, grid_of
 from swzverify.explain.pictures.probe import probes
 from swzverify.explain.pictures.views.groups import groups
 from swzverify.explain.pictures.views.logical import logical
+from swzverify.explain.pictures.views.operand import operand_view
 from swzverify.explain.pictures.views.ownership import ownership
 from swzverify.explain.pictures.views.parameter_map import sweep_picture
 from swzverify.explain.pictures.views.physical import physical
@@ -60,25 +61,62 @@ class Subject:
 
 
 def show_command(options: ShowOptions) -> None:
-    """Draw a layout, a tile or an access."""
+    """Draw a layout, a tile, an access or an operand."""
     check_output(options.output, [options.what], "--output")
     form = options.form or picture_format(options.output)
     tell_picture(show(options, TEXT_ROWS if form == "text" else MAX_ROWS), form, options.output)
 
 
 def show(wanted: ShowOptions, most_rows: int = MAX_ROWS) -> Picture:
-    """The picture of a layout, a swizzle or a spec's tile or access; unasked it has so many rows at most.
+    """The picture of what is asked for; unasked it has so many rows at most.
 
     Raises:
         SpecError: The spec cannot be read.
         SwzError: SWZ200 and others for a notation, SWZ581 for what cannot be drawn, SWZ583 for what
             cannot be swept; those of accesses and costs.
     """
+    if wanted.operand is not None:
+        return _operand(wanted, wanted.operand, most_rows)
     subject = subject_of(wanted)
     _refuse_unused(subject, wanted)
     grid = View(wanted.vector, wanted.rows, wanted.columns, wanted.stage, wanted.base, most_rows)
     picture = _sweep(subject, wanted, grid) if wanted.sweep is not None else _view(subject, wanted, grid)
     return replace(picture, captions=(*picture.captions, *subject.words))
+
+
+def _operand(wanted: ShowOptions, name: str, most_rows: int) -> Picture:
+    """The picture of an operand of a spec.
+
+    Raises:
+        SwzError: SWZ581 for what cannot be drawn; those of the spec.
+    """
+    layout = wanted.layout
+    given = (
+        ("--view", wanted.view),
+        ("--tile", wanted.tile),
+        ("--access", wanted.accesses),
+        ("--element", layout.element),
+        ("--coord", layout.coord),
+        ("--instruction", layout.instruction),
+        ("--for", layout.loops),
+        ("--sweep", wanted.sweep),
+        ("--vector", wanted.vector),
+        ("--columns", wanted.columns),
+        ("--stage", wanted.stage),
+        ("--base", wanted.base is not None),
+    )
+    for option, value in given:
+        if value:
+            hint = "leave it out; --at NAME=N has values of loops and of `base`, --rows has rows of the operand"
+            raise SwzError("SWZ581", f"{option} does not go with --operand", hint=hint)
+    if not is_file(wanted.what):
+        raise SwzError("SWZ581", f"--operand names something of a spec, and '{wanted.what}' is no file")
+    spec = load_spec(wanted.what, target=wanted.target)
+    case, words = one_case(spec, layout.at)
+    at = {each: value for each, value in layout.at.items() if each not in case.chosen}
+    operand = named(case.operands, name, "operand", wanted.what)
+    picture = operand_view(operand, at, wanted.rows, most_rows)
+    return replace(picture, captions=(*picture.captions, *words))
 
 
 def subject_of(wanted: ShowOptions) -> Subject:
@@ -218,7 +256,8 @@ def _of_spec(path: str, wanted: ShowOptions) -> Subject:
     elif len(case.tiles) == 1:
         (tile,) = case.tiles.values()
     else:
-        names = [f"--tile {name}" for name in case.tiles] + [f"--access {name}" for name in case.accesses]
+        sections = {"tile": case.tiles, "access": case.accesses, "operand": case.operands}
+        names = [f"--{what} {name}" for what, section in sections.items() for name in section]
         raise SwzError(
             "SWZ581", f"{path} has {len(case.tiles)} tiles: what is to be drawn?", hint=" or ".join(names[:8])
         )

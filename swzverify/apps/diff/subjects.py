@@ -8,6 +8,7 @@ from operator import ge
 from swzverify.apps.diff.canonical import canonical, spelled, spelled_values
 from swzverify.apps.diff.change import Aspect, Change, Direction
 from swzverify.apps.diff.choices import choice_change
+from swzverify.apps.diff.fragments import fragment_changes
 from swzverify.apps.diff.places import base_change, period_bytes
 from swzverify.apps.diff.points import cover, same_stage, stages_perhaps
 from swzverify.claims import claim_type
@@ -25,7 +26,7 @@ _TILE_FIELDS = frozenset(
 )
 _ACCESS_FIELDS = frozenset(
     {"name", "instruction", "target", "block", "loops", "constants", "tile", "coord", "stage", "address", "base"}
-    | {"bytes", "predicate", "assume", "unknowns", "source", "source_base"}
+    | {"bytes", "predicate", "assume", "unknowns", "source", "source_base", "fragment"}
 )
 _LISTING_FIELDS = frozenset({"name", "target", "instructions"})
 _COUNTED = frozenset({Work.ARITHMETIC, Work.UNKNOWN})
@@ -149,7 +150,7 @@ def access_changes(before: Access, after: Access, kind: str) -> list[Change]:
         _target(before, after, kind),
     ]
     changes += [_place(before, after), _visited(before, after), _bytes(before, after, kind)]
-    changes += [*_expressions(before, after), *_source(before, after)]
+    changes += [*_expressions(before, after), *_source(before, after), *fragment_changes(before, after, kind)]
     if before.tile is not None and after.tile is not None:
         changes += _tile_of(before.name, before.tile, after.tile, kind)
         changes.append(_count_of(before.tile, after.tile, counts_room(kind) and after.stage is not None))

@@ -17,18 +17,20 @@ VIEWS = ("logical", "physical", "ownership", "groups", "swizzle")
 
 @dataclass(frozen=True, slots=True)
 class ShowOptions(Options):
-    """Draw a layout, a swizzle, or a tile or access of a spec.
+    """Draw a layout, a swizzle, or a tile, access or operand of a spec.
 
     LAYOUT is what CuTe prints, such as 'Sw<3,3,3> o (8,64):(64,1)', or a swizzle alone; FILE is a
     spec. Views of a tile: logical (offset and bank of each element), physical (what lies in each
     row of 128 bytes), swizzle (before and after). Views of an access: groups (which lanes need
     which words of a bank, group by group), ownership (threads and their values), swizzle.
-    Each picture says the wavefronts.
+    Each picture of them says the wavefronts. Of an operand: the address that the tensor core
+    reads for each element.
 
     \b
     swzverify show 'Sw<3,3,3> o (8,64):(64,1)' --element f16
     swzverify show '(32,32):(32,1)' --coord lane,0
     swzverify show kernel.swz.yaml --access read_A -o read_A.svg
+    swzverify show kernel.swz.yaml --operand A --at k=1
     swzverify show '(32,16):(16,1)' --coord lane,0 --sweep B,S
     """
 
@@ -37,6 +39,7 @@ class ShowOptions(Options):
     view: str | None = option("--view", "What is drawn.  [default: logical; of an access groups]", VIEWS)
     tile: str | None = option("--tile NAME", "A tile of the spec.  [default: the only one]")
     accesses: tuple[str, ...] = several("--access NAME", "An access of the spec; a sweep takes several.")
+    operand: str | None = option("--operand NAME", "An operand of the spec.")
     layout: LayoutOptions = group(LayoutOptions)
     sweep: str | None = option(
         "--sweep B,S|pad", "Worst-case wavefronts under every swizzle, or every pad; also B,S,M=3."

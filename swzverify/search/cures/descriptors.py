@@ -16,7 +16,7 @@ from swzverify.prover import Options
 from swzverify.search.cures.cure import Cure
 from swzverify.search.cures.tiles import with_base
 from swzverify.search.cures.work import SpentError, Work
-from swzverify.subjects import AlignedBase, Base, Descriptor, MemoryBase, Operand
+from swzverify.subjects import Access, AlignedBase, Base, Descriptor, MemoryBase, Operand
 from swzverify.subjects.descriptor import CORE_ROWS, REPEATS_BYTES
 from swzverify.subjects.operand import MN, K
 
@@ -37,6 +37,8 @@ def find_operand_cures(claim: Delivers, options: Options | None = None) -> tuple
 
     A change is a cure when the engines prove the claim for it.
     """
+    if isinstance(claim.operand, Access):
+        return ()  # nothing is tried for a fragment
     work = Work.within(options or Options())
     found: dict[str, Cure] = {}
     for candidate in _candidates(claim.operand):

@@ -1,0 +1,264 @@
+"""The elements that a load puts into the registers of `mma.sync`, at every base: what `delivers` asks.
+
+Its points are the elements of the lanes' ranges: where each lands follows from the instruction, so that
+each register part that the load fills is looked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from swzverify.claims.access_points import access_enough, access_scope
+from swzverify.claims.places import Places, elsewhere
+from swzverify.claims.stated import equal, multiple
+from swzverify.claims.tile_contents import TileContents
+from swzverify.claims.verdict import Counterexample, Row
+from swzverify.engines.obligations import Always, Arrays, Numbers, Truths
+from swzverify.errors import SwzError
+from swzverify.hardware.fragments import (
+    CELL_BYTES,
+    GROUP_LANES,
+    GROUP_ROWS,
+    REGISTER_BYTES,
+    Landing,
+    landing,
+    loaded_registers,
+)
+from swzverify.hardware.instructions import LANES
+from swzverify.hardware.kinds import Kind
+from swzverify.ir import integers as ints
+from swzverify.ir.domain import Domain
+from swzverify.ir.expr import BinaryOperator, Var, binary, conjunction, negation, var
+from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.integers import Integer
+from swzverify.subjects import Access, Tile
+from swzverify.subjects.access_names import constants, loops
+from swzverify.subjects.check_fragment import joint_values, reach
+from swzverify.subjects.fragment import REGISTER, Fragment
+from swzverify.subjects.loop import LANE, WARP
+from swzverify.subjects.tile import lower_swizzle
+
+ELEMENT = "element.of.lane"
+"""The variable of an element of a lane's range. No loop has such a name."""
+SHOWN = 16
+"""Rows of a counterexample's table."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowered:
+    """Where an element of a lane's range lands, as expressions."""
+
+    lane: Integer
+    register: Integer
+    part: Integer
+
+
+@dataclass(frozen=True)
+class FragmentPoints:
+    """An access with a fragment."""
+
+    access: Access
+
+    @cached_property
+    def fragment(self) -> Fragment:
+        """What the registers should hold.
+
+        Raises:
+            SwzError: SWZ105 for an access without one.
+        """
+        if self.access.fragment is None:
+            raise SwzError(
+                "SWZ105",
+                f"access {self.access.name} does not say what its registers should hold",
+                hint="give it `fragment: {mma: m16n8k16.f16, role: A, at: [warp*16, k]}`",
+            )
+        return self.access.fragment
+
+    @property
+    def tile(self) -> Tile:
+        """The tile that is read.
+
+        Raises:
+            SwzError: SWZ105 for an access without one.
+        """
+        if self.access.tile is None:
+            raise SwzError("SWZ105", f"access {self.access.name} has no tile")
+        return self.access.tile
+
+    @property
+    def element_bytes(self) -> int:
+        """The bytes of an element."""
+        return self.fragment.mma.element_bytes
+
+    @property
+    def count(self) -> int:
+        """The elements of a lane's range."""
+        return self.access.instruction.width_bytes // self.element_bytes
+
+    @property
+    def element(self) -> Var:
+        """The variable of an element of a lane's range."""
+        return var(ELEMENT, self.count)
+
+    def goal(self) -> Always:
+        """Every active lane is aligned, and each element is the one that its register should hold."""
+        access, lowered = self.access, self.access.lowered
+        aligned = multiple(lowered.position, access.width_units)
+        holds = binary(BinaryOperator.OR, negation(lowered.active), conjunction([aligned, equal(*self._sides())]))
+        width = access.instruction.width_bytes
+        domain = Domain((*access.variables, self.element), lowered.assumption, access_enough(access, width))
+
+        def definition(arrays: Arrays) -> tuple[Truths, Truths]:
+            assumed, active, read, wanted, _ = self._plain(arrays)
+            aligned = (read - arrays[ELEMENT] * self.tile.element_units) % access.width_units == 0
+            return assumed & active, aligned & (read == wanted)
+
+        return Always(domain, holds, definition)
+
+    def _sides(self) -> tuple[Integer, Integer]:
+        """Two integers that are equal where the element is the one that is wanted."""
+        lowered, tile = self.access.lowered, self.tile
+        step = ints.multiply(ints.variable(self.element), ints.integer(tile.element_units))
+        offset = ints.multiply(tile.lower_offset(self._coordinate()), ints.integer(tile.step_units))
+        swizzle = tile.address_swizzle
+        if lowered.start is None or lowered.relative is None:
+            raise SwzError("SWZ105", f"access {self.access.name} has no tile")
+        if swizzle is None:  # base and stage are the same on both sides
+            return ints.add(lowered.relative, step), offset
+        return ints.add(lowered.position, step), lower_swizzle(swizzle, ints.add(lowered.start, offset))
+
+    def _lands(self) -> _Lowered:
+        """`landing`, over the lane and the element."""
+        lane, at_byte = ints.named(LANE, LANES), _times(ints.variable(self.element), self.element_bytes)
+        size = self.element_bytes
+        if self.access.instruction.kind is not Kind.LDMATRIX:
+            part = _high(_low(at_byte, REGISTER_BYTES), size)
+            return _Lowered(lane, _high(at_byte, REGISTER_BYTES), part)
+        last = loaded_registers(self.access.instruction) - 1
+        matrix, row = ints.minimum(_high(lane, GROUP_ROWS), ints.integer(last)), _low(lane, GROUP_ROWS)
+        if self.access.instruction.name.endswith(".trans"):
+            own = ints.add(_times(_low(row, 2), CELL_BYTES), _low(at_byte, CELL_BYTES))
+            to = ints.add(_times(_high(at_byte, CELL_BYTES), GROUP_LANES), _high(row, 2))
+            return _Lowered(to, matrix, _high(own, size))
+        to = ints.add(_times(row, GROUP_LANES), _high(at_byte, REGISTER_BYTES))
+        return _Lowered(to, matrix, _high(_low(at_byte, REGISTER_BYTES), size))
+
+    def _coordinate(self) -> list[Integer]:
+        """The tile's coordinate of the element that should be there."""
+        access, fragment = self.access, self.fragment
+        mma, lands = fragment.mma, self._lands()
+        env = constants(access) | loops(access, access.loop_limits, access.loop_room)
+        env |= {WARP: ints.named(WARP, access.warps), REGISTER: lands.register}
+        reading = Reading(env, lambda read: joint_values(access, access.loop_limits, read))
+        register = self._value(fragment.register, reading)
+        halves = mma.halves(fragment.role)
+        row = ints.add(_high(lands.lane, GROUP_LANES), _times(_low(register, halves), GROUP_ROWS))
+        group = ints.add(_times(_high(register, halves), GROUP_LANES), _low(lands.lane, GROUP_LANES))
+        element = {"MN": row, "K": ints.add(_times(group, mma.parts), lands.part)}
+        pairs = zip(fragment.at, fragment.modes, strict=True)
+        return [ints.add(self._value(value, reading), element[mode]) for value, mode in pairs]
+
+    def _value(self, formula: Formula, reading: Reading) -> Integer:
+        """A formula, within the bounds that all its iterations have."""
+        value = formula.lowered(reading)
+        if 0 in self.access.loop_limits:
+            return ints.integer(0)
+        bounds = reach(self.access, self.access.loop_limits, formula)
+        return ints.minimum(ints.maximum(value, ints.integer(bounds.low)), ints.integer(bounds.high))
+
+    def _plain(self, arrays: Arrays) -> tuple[Truths, Truths, Numbers, Numbers, Landing]:
+        """At points: assumed, active, where the element is read and should be, in units, and where it lands."""
+        access, tile = self.access, self.tile
+        assumed, active, position, start = access.definition(arrays)
+        lands = landing(access.instruction, arrays[LANE], arrays[ELEMENT] * self.element_bytes, self.element_bytes)
+        offset = tile.offset(self._wanted(arrays, lands))
+        raw = start + np.asarray(offset) * tile.step_units
+        swizzle = tile.address_swizzle
+        wanted = raw if swizzle is None else swizzle(raw)
+        return assumed, active, position + arrays[ELEMENT] * tile.element_units, np.asarray(wanted), lands
+
+    def _wanted(self, arrays: Arrays, lands: Landing) -> list[Numbers]:
+        """The tile's coordinate of the element that should be there, by the plain definition."""
+        fragment = self.fragment
+        env = {**self.access.environment(arrays), REGISTER: np.asarray(lands.register)}
+        if 0 in self.access.loop_limits:
+            return [np.zeros(1, dtype=np.int64)] * 2
+        register = np.asarray(fragment.register.at_many(env))
+        element = {
+            "MN": fragment.mma.row(fragment.role, lands.lane, register),
+            "K": fragment.mma.column(fragment.role, lands.lane, register, lands.part),
+        }
+        pairs = zip(fragment.at, fragment.modes, strict=True)
+        return [np.asarray(value.at_many(env)) + element[mode] for value, mode in pairs]
+
+    def scope(self) -> str:
+        """Every register part that the load fills, in every warp and iteration, at every base."""
+        return f"the registers of {self.fragment.described()} that the load fills, " + access_scope(
+            self.access, hardware=False
+        )
+
+    def _arrays(self, point: Mapping[str, int]) -> dict[str, Numbers]:
+        """Every element of every lane in one iteration."""
+        free = {node.name: np.asarray([[point.get(node.name, 0)]], dtype=np.int64) for node in self.access.free}
+        lanes = np.arange(self.access.instruction.address_lanes, dtype=np.int64)[:, None]
+        return {**free, LANE: lanes, ELEMENT: np.arange(self.count, dtype=np.int64)[None, :]}
+
+    def sides_at(self, point: Mapping[str, int]) -> tuple[Places, Places]:
+        """Where each element is read in one iteration, and where the tile has what should be there."""
+        arrays = self._arrays(point)
+        _, _, read, wanted, _ = self._plain(arrays)
+        shape = np.broadcast_shapes(read.shape, wanted.shape)
+        aligned = (read - arrays[ELEMENT] * self.tile.element_units) % self.access.width_units == 0
+        bits = self.tile.unit_bits
+        size = 8 * self.element_bytes
+        first = Places(bits * np.broadcast_to(read, shape), size, inside=np.broadcast_to(aligned, shape))
+        return first, Places(bits * np.broadcast_to(wanted, shape), size)
+
+    def replay(self, point: Mapping[str, int]) -> Counterexample | None:
+        """The elements that are others than they should be, in the iteration of a failing point."""
+        if not self.access.assumed_at(point):
+            return None
+        sides = self.sides_at(point)
+        broken = elsewhere(*sides)
+        if not broken:
+            return None
+        arrays = self._arrays(point)
+        lands = landing(self.access.instruction, arrays[LANE], arrays[ELEMENT] * self.element_bytes, self.element_bytes)
+        shape = sides[0].first.shape
+        table = [np.broadcast_to(each, shape).ravel() for each in (lands.lane, lands.register, lands.part)]
+        coords = [np.broadcast_to(each, shape).ravel() for each in self._wanted(arrays, lands)]
+        read, wanted = ((each.first // 8).ravel().tolist() for each in sides)
+        here = TileContents.of(self.tile, self.access.origin.at(point))
+        broken.sort(key=lambda at: tuple(int(each[at]) for each in table))
+        rows = [
+            Row(
+                (*(int(each[at]) for each in table), tuple(int(each[at]) for each in coords), wanted[at], read[at],
+                 here.at(read[at])),
+                "x",
+            )
+            for at in broken[:SHOWN]
+        ]  # fmt: skip
+        first = rows[0].cells
+        note = (
+            f"lane {first[0]}, register {first[1]}, part {first[2]} should hold {first[3]}, and holds {first[6]}; "
+            f"{len(broken)} of {len(read)} parts are wrong"
+        )
+        free = {name: value for name, value in point.items() if name not in (LANE, ELEMENT)}
+        columns = ("lane", "register", "part", "coord", "expected", "read", "there lies")
+        return Counterexample(self.access.binding(free), note, columns, tuple(rows))
+
+
+def _times(value: Integer, factor: int) -> Integer:
+    return ints.multiply(value, ints.integer(factor))
+
+
+def _low(value: Integer, period: int) -> Integer:
+    return ints.remainder(value, ints.integer(period))
+
+
+def _high(value: Integer, period: int) -> Integer:
+    return ints.divide(value, ints.integer(period))
