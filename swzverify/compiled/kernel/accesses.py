@@ -31,9 +31,10 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.repeats import Repeats
-from swzverify.compiled.kernel.slices import Slices, Steps
+from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.uniform import Uniformity
+from swzverify.compiled.kernel.values import address_of, long_of, word_of
 from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError
 from swzverify.hardware import Kind as RowKind
 from swzverify.ir.bounded import Bounded
@@ -99,7 +100,8 @@ class _Raw:
         own: Its guard.
         block: The index of its block.
         index: The index of its instruction.
-        operands: What the cost reads beside the address.
+        operands: What the cost reads beside the address: of a copy its source and its size if it has one,
+            of an atomic its last operand.
     """
 
     access: KernelAccess
@@ -109,9 +111,6 @@ class _Raw:
     block: int
     index: int
     operands: tuple[Expr, ...] = ()
-    """What the cost reads beside the address: of a copy its source and its size if it has one, of an
-    atomic its last operand.
-    """
 
 
 class Reader:
@@ -136,7 +135,7 @@ class Reader:
         for instruction, use, operand in uses:
             found = self._raw(instruction, use)
             if self.slices.flow.is_reachable(found.block):
-                value = self.slices.run(_wide(self.slices, operand, instruction))
+                value = self.slices.run(long_of(self.slices, operand, instruction))
                 found = replace(found, access=replace(found.access, reason=""), address=value)
             raw.append(found)
         return self._all(raw)
@@ -186,22 +185,22 @@ class Reader:
         row, slices = access.row, self.slices
         if use.bulk is not None and use.bulk.size_operand is not None:
             size = instruction.operands[use.bulk.size_operand : use.bulk.size_operand + 1]
-            return tuple(slices.run(_value(slices, each, instruction)) for each in size)
+            return tuple(slices.run(word_of(slices, each, instruction)) for each in size)
         if row is None or row.kind not in (RowKind.CP_ASYNC, RowKind.ATOMIC):
             return ()
         if row.kind is RowKind.ATOMIC:
-            return (slices.run(_value(slices, instruction.operands[-1], instruction)),)
+            return (slices.run(word_of(slices, instruction.operands[-1], instruction)),)
         source = [each for each in instruction.operands if isinstance(each, Address)][1:]
         size = size_of_source(instruction)
-        found = [slices.run(_place(slices, each, instruction)) for each in source[:1]]
-        return (*found, *(slices.run(_value(slices, each, instruction)) for each in size if found))
+        found = [slices.run(address_of(slices, each, instruction)) for each in source[:1]]
+        return (*found, *(slices.run(word_of(slices, each, instruction)) for each in size if found))
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
         first = 0 if use.bulk is None else use.bulk.operand
         operand = next((each for each in instruction.operands[first:] if isinstance(each, Address)), None)
         if operand is None:
             return replace(access, reason="it has no address in brackets"), None
-        place = self.slices.run(_place(self.slices, operand, instruction))
+        place = self.slices.run(address_of(self.slices, operand, instruction))
         if use.piece is not None:
             place = self._of_piece(place, use.piece, instruction)
         if use.touch is Touch.SHARED:
@@ -214,7 +213,7 @@ class Reader:
         given = instruction.operands[2:]
         stride: Expr = const(fragment.dense_stride, 32)
         if given:
-            stride = slices.run(_value(slices, given[0], instruction))
+            stride = slices.run(word_of(slices, given[0], instruction))
         pitch = mul(stride, const(fragment.element_bytes, 32))
 
         def length(distance: Distance) -> Expr:
@@ -396,18 +395,3 @@ class Reader:
             if isinstance(value, Const):
                 return value.value
         return None
-
-
-def _place(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
-    value = yield from slices.place(operand, 64, instruction)
-    return slices.opaque(instruction, 99, 64, "the address cannot be read") if value is None else value
-
-
-def _wide(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
-    value = yield from slices.read(operand, 64, instruction)
-    return slices.opaque(instruction, 97, 64, "the operand cannot be read") if value is None else value
-
-
-def _value(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
-    value = yield from slices.read(operand, 32, instruction)
-    return slices.opaque(instruction, 98, 32, "the operand cannot be read") if value is None else value
