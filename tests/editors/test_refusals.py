@@ -34,6 +34,7 @@ BEYOND_A_SCHEMA = {
     **dict.fromkeys(("division by zero", "address out of range"), LANGUAGE),
     **dict.fromkeys(("tile larger than shared memory", "tile larger than an older target's"), TARGET),
     **dict.fromkeys(("memory larger than shared memory", "instruction that the target lacks"), TARGET),
+    "memory larger than shared memory, with a base that has no value": TARGET,
 }
 """The mistakes of tests/spec/test_mistakes.py that the schema accepts, each with what a schema
 would have to know.

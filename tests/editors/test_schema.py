@@ -158,6 +158,16 @@ OPERANDS = {
             "reads": {"tile": "A", "at": [0, "k*16"], "stage": "stage"},
         }
     },
+    "accesses": {
+        "load_A": {
+            "tile": "A",
+            "instruction": "ldmatrix.x4",
+            "threads": 32,
+            "stage": 0,
+            "coord": ["lane%16", "lane/16*8"],
+            "fragment": {"mma": "m16n8k16.f16", "role": "A", "at": [0, 0]},
+        }
+    },
     "claims": [],
 }
 """The same for operands of the tensor core."""

@@ -120,8 +120,8 @@ def found_by_some(seeds: range) -> None:
 
 @found_at(0, 60)
 def test_the_last_trip_put_in_within_the_loop(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
-    original = reader._Reader._behind_loops
-    monkeypatch.setattr(reader._Reader, "_behind_loops", lambda self, value, _: original(self, value, set()))
+    original = reader.Reader._behind_loops
+    monkeypatch.setattr(reader.Reader, "_behind_loops", lambda self, value, _: original(self, value, set()))
     found_by_some(seeds)
 
 
