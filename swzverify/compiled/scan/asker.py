@@ -18,7 +18,7 @@ from swzverify.prover.panel import FOLDING, Panel
 Possible: TypeAlias = Callable[[Expr], Finding]
 """Asks the SMT engine whether a condition can hold."""
 BUDGET: Final = 4_000_000
-"""Z3's budget for one question on a cost."""
+"""Z3's budget for one question."""
 
 PARTS: Final = 400
 """Parts of a question that takes one share of the budget where it is not decided; of larger ones Z3
@@ -43,8 +43,8 @@ class Asker:
     'empty'
     """
 
-    def __init__(self, most_open: int, share: int, budget: int = BUDGET) -> None:
-        self._panel, self._small = Panel(Options(rlimit=budget)), Panel(Options(rlimit=budget // share))
+    def __init__(self, most_open: int, share: int) -> None:
+        self._panel, self._small = Panel(Options(rlimit=BUDGET)), Panel(Options(rlimit=BUDGET // share))
         self._left = most_open
         self._asked: dict[Expr, Finding] = {}
         self._proved: dict[Cost | GatherCost, Finding] = {}
