@@ -371,3 +371,12 @@ def test_planted_mistakes_are_found(name: str) -> None:
     plant, check = MISTAKES[name]
     with plant(), pytest.raises(AssertionError):
         check()
+
+
+def test_of_an_operand_that_no_lane_reads_nothing_is_proved() -> None:
+    body = "mov.u32 %r3, %tid.x; setp.lt.u32 %p2, %r3, 500; @%p2 bra END;" + both(high(), high()) + "END:"
+    for each in scan(text(body)):
+        assert {claim.verdict.value for claim in each.claims} == {"unknown"}
+        assert {claim.reason for claim in each.claims} == {"no lane makes this access"}
+    (read, *_) = scan(text(body.replace("500", "50")))
+    assert read.claims[0].verdict.value == "proved"

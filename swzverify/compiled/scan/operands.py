@@ -139,7 +139,7 @@ class _Judge:
         except ValueError as error:
             reason = f"the descriptor cannot be computed: {error}"
         fields = OperandFields(operand.role.value, unknown=dict.fromkeys(NAMES, reason))
-        return fields, (ENCODED, not_known(reason), not_known(reason))
+        return fields, tuple(not_known(reason) for _ in OPERAND_CLAIMS)
 
     def _reason(self, subject: OperandSubject) -> str:
         """Why nothing can be said of an operand; empty if something can."""
