@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError, nearest
 from swzverify.hardware.instructions import LANES, Instruction
 from swzverify.hardware.kinds import Kind
-from swzverify.hardware.tensor_cores import OperandRole
+from swzverify.hardware.tensor_cores import ELEMENT_BYTES, MatrixProduct, OperandRole
 
 Array: TypeAlias = NDArray[np.int64]
 REGISTER_BYTES = 4
@@ -26,7 +26,6 @@ GROUP_LANES = 4
 """Lanes that share a row of A, or a column of B."""
 GROUP_ROWS = LANES // GROUP_LANES
 """Rows of A, or columns of B, that one register of all lanes covers."""
-_BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "s8": 1, "u8": 1, "e4m3": 1, "e5m2": 1}
 MMA_SHAPES: dict[tuple[int, int, int], tuple[str, ...]] = {
     (16, 8, 8): ("f16", "bf16", "tf32"),
     (16, 8, 16): ("f16", "bf16", "s8", "u8", "e4m3", "e5m2"),
@@ -41,33 +40,18 @@ _NAME = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Mma:
-    """An `mma.sync` that multiplies an `m` x `k` operand A by a `k` x `n` operand B.
+class Mma(MatrixProduct):
+    """An `mma.sync`, which reads its operands from registers.
 
     >>> row = find_mma("m16n8k16.f16")
     >>> row.registers("A"), row.registers("B"), row.parts
     (4, 2, 2)
     """
 
-    name: str
-    m: int
-    n: int
-    k: int
-    element: str
-
-    @property
-    def element_bytes(self) -> int:
-        """The bytes of an element."""
-        return _BYTES[self.element]
-
     @property
     def parts(self) -> int:
         """Elements of one register."""
         return REGISTER_BYTES // self.element_bytes
-
-    def rows(self, role: str) -> int:
-        """The rows of an operand: rows of M for A, columns of N for B."""
-        return self.m if OperandRole(role) is OperandRole.A else self.n
 
     def registers(self, role: str) -> int:
         """The registers of an operand that each lane holds."""
@@ -109,7 +93,7 @@ def find_mma(name: str) -> Mma:
     elements = set(types if len(types) == 1 else types[1:3])
     m, n, k = (int(found[each]) for each in "mnk")
     element = types[0] if len(types) == 1 else types[1]
-    if len({_BYTES.get(each) for each in elements}) > 1:
+    if len({ELEMENT_BYTES.get(each) for each in elements}) > 1:
         raise SwzError("SWZ411", f"{name}: A and B with elements of two sizes are not modelled")
     if element not in MMA_SHAPES.get((m, n, k), ()):
         raise SwzError(

@@ -21,7 +21,7 @@ from swzverify.hardware.targets import Evidence, Target
 
 K_BYTES = 32
 """Bytes of K of each row that one dense instruction reads. Source: PTX ISA 8.7, 9.7.15.5."""
-_ELEMENT_BYTES: Mapping[str, int] = MappingProxyType(
+ELEMENT_BYTES: Mapping[str, int] = MappingProxyType(
     {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}
 )
 _INTEGERS = ("s8", "u8")
@@ -132,16 +132,10 @@ class Family(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TensorInstruction:
-    """One instruction that multiplies an `m` x `k` operand A by a `k` x `n` operand B.
-
-    >>> row = find_tensor_instruction("wgmma.m64n128k16.f16")
-    >>> row.rows("A"), row.rows("B"), row.k, row.element_bytes
-    (64, 128, 16, 2)
-    """
+class MatrixProduct:
+    """A product of an `m` x `k` operand A and a `k` x `n` operand B, by the name of its instruction."""
 
     name: str
-    family: Family
     m: int
     n: int
     k: int
@@ -150,16 +144,28 @@ class TensorInstruction:
     @property
     def element_bytes(self) -> int:
         """The bytes of an element of A or B."""
-        return _ELEMENT_BYTES[self.element]
+        return ELEMENT_BYTES[self.element]
+
+    def rows(self, role: str) -> int:
+        """The rows of an operand: rows of M for A, columns of N for B."""
+        return self.m if OperandRole(role) is OperandRole.A else self.n
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInstruction(MatrixProduct):
+    """An instruction that reads operands through matrix descriptors.
+
+    >>> row = find_tensor_instruction("wgmma.m64n128k16.f16")
+    >>> row.rows("A"), row.rows("B"), row.k, row.element_bytes
+    (64, 128, 16, 2)
+    """
+
+    family: Family
 
     @property
     def evidence(self) -> Evidence:
         """How its rule is known."""
         return self.family.evidence
-
-    def rows(self, role: str) -> int:
-        """The rows of an operand: rows of M for A, columns of N for B."""
-        return self.m if OperandRole(role) is OperandRole.A else self.n
 
     def require_major(self, major: Major) -> None:
         """Pass when the rule for this major is known for the element type; else raise SWZ411."""
@@ -207,14 +213,14 @@ def find_tensor_instruction(name: str) -> TensorInstruction:
     types = found["types"].split(".")[1:]
     element = types[-2] if len(types) == 3 else types[-1]
     m, n, k = (int(found[each]) for each in "mnk")
-    if element not in _ELEMENT_BYTES:
+    if element not in ELEMENT_BYTES:
         raise SwzError(
             "SWZ411",
             f"{name}: operands of {element} are not modelled",
-            hint=f"modelled are {', '.join(_ELEMENT_BYTES)}",
+            hint=f"modelled are {', '.join(ELEMENT_BYTES)}",
         )
     family = Family(found["family"])
-    row = TensorInstruction(f"{family.value}.m{m}n{n}k{k}.{element}", family, m, n, k, element)
+    row = TensorInstruction(f"{family.value}.m{m}n{n}k{k}.{element}", m, n, k, element, family)
     _check_shape(row, types)
     return row
 
@@ -229,7 +235,7 @@ def _check_shape(row: TensorInstruction, types: list[str]) -> None:
             f"{row.name} does not exist: an instruction on {row.element} reads k{wanted}",
             hint=f"write {right}",
         )
-    if len(types) == 3 and _ELEMENT_BYTES.get(types[1]) != _ELEMENT_BYTES.get(types[2]):
+    if len(types) == 3 and ELEMENT_BYTES.get(types[1]) != ELEMENT_BYTES.get(types[2]):
         raise SwzError("SWZ401", f"{row.name}: A of {types[1]} and B of {types[2]} have elements of two sizes")
     rows, step = ((64,), 8) if row.family is Family.WGMMA else ((64, 128), 8 if row.m == 64 else 16)
     if row.family is Family.TCGEN05 and row.m == 256:
