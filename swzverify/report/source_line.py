@@ -1,8 +1,8 @@
 """The line of the source at which a person mends an access.
 
-`.loc` names the innermost line, which is often in a header that wraps one instruction. The line that
-is shown is the innermost one of the program itself: outside of the toolkit and the system, and, where
-the program has a line in the chain, outside of libraries that wrap instructions for others.
+`.loc` names the innermost line, which is often in a header that wraps one instruction. Reports show the
+innermost line of the program itself. Headers of the toolkit and the system are not part of the program.
+Libraries that wrap instructions are not either, if the chain has a line outside of them.
 """
 
 from __future__ import annotations

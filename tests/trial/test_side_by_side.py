@@ -15,7 +15,7 @@ import pytest
 from swzverify.compiled.kernel import accesses, inlined
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.trial import Launcher, Search, Trial, lanes, machine, memory, run, run_all
-from swzverify.compiled.trial.memory import Array, Mask
+from swzverify.compiled.trial.memory import Array, Mask, Memory, Region
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES
 from tests.kernel.texts import HEAD, TOP
@@ -143,6 +143,24 @@ def test_a_machine_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [each for each in made[:-1] if each() is not None] == []
     finally:
         gc.enable()
+
+
+def test_what_was_forgotten_stays_so_however_often() -> None:
+    """More often than the counter of a block has numbers, between stores to changing places."""
+    seen = Memory([[Region(0, 64, np.arange(64, dtype=np.uint8))] for _ in range(2)], 1)
+    expected = np.ones((2, 64), dtype=np.bool_)
+    places = np.arange(0, 64, 4)
+    for turn in range(300):
+        block = turn % 3 % 2
+        thread = np.array([block])
+        seen.forget(thread)
+        expected[block] = False
+        for at, known in ((turn % 16, True), (turn * 5 % 16, False)):
+            seen.store(places[[at]], thread, 4, np.array([turn]), np.array([known]))
+            expected[block, 4 * at : 4 * at + 4] = known
+        for each in range(2):
+            _, known_words = seen.load(places, np.full(16, each), 4)
+            assert known_words.tolist() == expected[each, ::4].tolist(), turn
 
 
 def forget_all(self: Any, _threads: Array) -> None:
