@@ -64,9 +64,9 @@ class Disjoint(Claim):
         a, b = self._sides()
         scale = max(x.tile.units_per_byte for x in (a, b))
         shared = () if a.base is None or a.base is not b.base else (a.base,)
-        condition, tags = TRUE, None
+        condition, tags = TRUE, ()
         if self.second is None and a.stage is not None and b.stage is not None:
-            condition, tags = negation(compare(Comparison.EQ, a.stage, b.stage)), (a.stage.name, b.stage.name)
+            condition, tags = negation(compare(Comparison.EQ, a.stage, b.stage)), ((a.stage.name, b.stage.name),)
         goal = Apart(shared, self._enough(a, b), _side(a, scale, shared), _side(b, scale, shared), condition, tags)
         return Plan((Goal(goal),))
 

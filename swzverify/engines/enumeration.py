@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,53 @@ def point_at(counts: Mapping[str, int], index: int) -> Point:
     for name in reversed(found):
         index, found[name] = divmod(index, counts[name])
     return found
+
+
+Ranges: TypeAlias = tuple[Numbers, Truths, Sequence[Numbers]]
+"""A family of ranges: the start of each, whether it is there, and the values of each tag."""
+
+
+def first_meeting(first: Ranges, other: Ranges, lengths: tuple[int, int]) -> tuple[int, int] | None:
+    """Two ranges that meet, one of each side, as their places in the sides; None if no two meet.
+
+    If there are tags, the two ranges differ in one of them.
+
+    >>> a, on = np.asarray([0, 8]), np.asarray([True, True])
+    >>> first_meeting((a, on, [np.asarray([0, 1])]), (a + 2, on, [np.asarray([0, 7])]), (4, 4))
+    (1, 1)
+    """
+    marks_of, mine_of = _numbered(first, other)
+    rows, columns = np.flatnonzero(first[1]), np.flatnonzero(other[1])
+    if not rows.size or not columns.size:
+        return None
+    rows = rows[np.lexsort((marks_of[rows], first[0][rows]))]
+    starts, marks = first[0][rows], marks_of[rows]
+    # The first side's ranges from `low` below `high` reach into a range of the other side.
+    low = np.searchsorted(starts, other[0][columns] - lengths[0], side="right")
+    high = np.searchsorted(starts, other[0][columns] + lengths[1], side="left")
+    if not first[2]:
+        found = np.flatnonzero(low < high)
+        return (int(rows[low[found[0]]]), int(columns[found[0]])) if found.size else None
+    # Of several ranges that do not all have one tag, some differ from any tag.
+    changes = np.concatenate([[0], np.cumsum(np.diff(marks) != 0)])
+    inside = (np.minimum(low, marks.size - 1), np.maximum(high - 1, 0))
+    mine = mine_of[columns]
+    found = np.flatnonzero((low < high) & ((marks[inside[0]] != mine) | (changes[inside[0]] != changes[inside[1]])))
+    if not found.size:
+        return None
+    which = int(found[0])
+    reach = range(int(low[which]), int(high[which]))
+    row = next(at for at in reach if marks[at] != mine[which])
+    return int(rows[row]), int(columns[which])
+
+
+def _numbered(first: Ranges, other: Ranges) -> tuple[Numbers, Numbers]:
+    """One number for the values of all tags of a range, on both sides in the same way."""
+    mine, yours = np.zeros(first[0].shape, dtype=np.int64), np.zeros(other[0].shape, dtype=np.int64)
+    for a, b in zip(first[2], other[2], strict=True):
+        size = 1 + max(int(a.max(initial=0)), int(b.max(initial=0)))
+        mine, yours = mine * size + a, yours * size + b
+    return mine, yours
 
 
 def first_overlap(

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from swzverify.engines.enumeration import first_overlap, grid
+from swzverify.engines.enumeration import Ranges, first_meeting, first_overlap, grid
 from swzverify.engines.native import Native, Rules
 from swzverify.engines.obligations import (
     Always,
@@ -31,6 +31,7 @@ from swzverify.engines.obligations import (
 )
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import LANES
+from swzverify.ir.expr import TRUE
 
 NAME = "exhaustion"
 MAX_POINTS = 1 << 20
@@ -89,22 +90,26 @@ def _injective(goal: Injective) -> Finding:
 
 
 def _apart(goal: Apart) -> Finding:
-    """Mark the places that one side touches, and look up those of the other.
-
-    If the two must differ in a tag, this is done for each tag.
-    """
+    """Sort the ranges of one side, and look up those of the other."""
     enough = dict(goal.enough)
     shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
     sizes = [_counts(side, enough) for side in (goal.first, goal.second)]
     points = prod(shared.values()) * sum(prod(size.values()) for size in sizes)
-    tags = next((n.limit for n in goal.first.variables if goal.tags and n.name == goal.tags[0]), 1)
-    if points * tags > MAX_POINTS:
+    if points > MAX_POINTS or not (goal.condition is TRUE or goal.tags):
         return _OTHER
+    grids = [grid(size) for size in sizes]
     for index in range(prod(shared.values())):
         common = {name: array[index : index + 1] for name, array in grid(shared).items()}
-        found = _meet(goal, common, sizes)
+        sides = [
+            _ranges(side, {**common, **own}, prod(size.values()), [pair[number] for pair in goal.tags])
+            for number, (side, own, size) in enumerate(zip((goal.first, goal.second), grids, sizes, strict=True))
+        ]
+        found = first_meeting(sides[0], sides[1], (goal.first.extent, goal.second.extent))
         if found is not None:
-            return Finding(NAME, Answer.FAILS, {**{name: int(a[0]) for name, a in common.items()}, **found})
+            point = {name: int(array[0]) for name, array in common.items()}
+            for own, at in zip(grids, found, strict=True):
+                point |= {name: int(array[at]) for name, array in own.items()}
+            return Finding(NAME, Answer.FAILS, point)
     return Finding(NAME, Answer.HOLDS)
 
 
@@ -112,34 +117,14 @@ def _counts(side: Side, enough: dict[str, int]) -> dict[str, int]:
     return {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in side.variables}
 
 
-def _meet(goal: Apart, common: dict[str, Numbers], sizes: list[dict[str, int]]) -> Point | None:
-    first, other = grid(sizes[0]), grid(sizes[1])
-    a = np.broadcast_to(goal.first.definition({**common, **first}), (prod(sizes[0].values()),))
-    b = np.broadcast_to(goal.second.definition({**common, **other}), (prod(sizes[1].values()),))
-    values: list[int | None] = [None]
-    if goal.tags is not None:
-        values = list(range(sizes[0][goal.tags[0]]))
-    for tag in values:
-        rows_a, rows_b = np.arange(a.size), np.arange(b.size)
-        if goal.tags is not None:
-            rows_a = np.flatnonzero(first[goal.tags[0]] == tag)
-            rows_b = np.flatnonzero(other[goal.tags[1]] != tag)
-        if not rows_a.size or not rows_b.size:
-            continue
-        order = np.argsort(a[rows_a], kind="stable")
-        starts = a[rows_a][order]
-        # The last range of `a` that begins before a range of `b` ends is the one that may reach
-        # into it.
-        before = np.searchsorted(starts, b[rows_b] + goal.second.extent, side="left") - 1
-        hit = (before >= 0) & (starts[np.maximum(before, 0)] + goal.first.extent > b[rows_b])
-        if hit.any():
-            which = int(np.flatnonzero(hit)[0])
-            i, j = int(rows_a[order[before[which]]]), int(rows_b[which])
-            return {
-                **{name: int(array[i]) for name, array in first.items()},
-                **{name: int(array[j]) for name, array in other.items()},
-            }
-    return None
+def _ranges(side: Side, arrays: Arrays, size: int, tags: list[str]) -> Ranges:
+    """The starts of a side's ranges, which of them there are, and the values of its tags."""
+    on = np.asarray(True) if side.is_active is None else side.is_active(arrays)
+    return (
+        np.broadcast_to(side.definition(arrays), (size,)),
+        np.broadcast_to(on, (size,)),
+        [np.broadcast_to(arrays[name], (size,)) for name in tags],
+    )
 
 
 def _covers(goal: Covers) -> Finding:
@@ -151,20 +136,22 @@ def _covers(goal: Covers) -> Finding:
     if prod(shared.values()) * (prod(counts.values()) + prod(elements.values())) > MAX_POINTS:
         return _OTHER
     points, cells = grid(counts), grid(elements)
-    nothing = True
+    # With a choice of elements, points are not what the obligation is about.
+    nothing = goal.is_wanted is None
     for index in range(prod(shared.values())):
         common = {name: array[index : index + 1] for name, array in grid(shared).items()}
         active, address = goal.points_definition({**common, **points})
         shape = (prod(counts.values()),)
         active, address = np.broadcast_to(active, shape), np.broadcast_to(address, shape)
         position = np.broadcast_to(goal.elements_definition({**common, **cells}), (prod(elements.values()),))
+        wanted = np.asarray(True) if goal.is_wanted is None else goal.is_wanted({**common, **cells})
         nothing = nothing and not bool(active.any())
         starts = np.sort(address[active])
         # A range meets an element when it begins before the element ends and ends after the element
         # begins.
         begun = np.searchsorted(starts, position + goal.extent, side="left")
         ended = np.searchsorted(starts + goal.reach, position, side="right")
-        wrong = np.flatnonzero(begun - ended != goal.times)
+        wrong = np.flatnonzero((begun - ended != goal.times) & wanted)
         if wrong.size:
             found = {second(name): int(array[wrong[0]]) for name, array in cells.items()}
             touches = int((begun - ended)[wrong[0]])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from swzverify.hardware import Instruction
 from swzverify.ir.domain import Domain
-from swzverify.ir.expr import Expr, Var
+from swzverify.ir.expr import TRUE, Expr, Var
 
 Point: TypeAlias = dict[str, int]
 Arrays: TypeAlias = Mapping[str, NDArray[np.int64]]
@@ -75,20 +75,28 @@ class Injective:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two families of ranges: its own variables, its position, the length of a range."""
+    """One of two families of ranges: its own variables, its position, the length of a range.
+
+    A point at which `active`, one bit over the side's own variables and the shared ones, is 0 has no range.
+    `is_active` is the plain definition of it; None if every point has a range.
+    """
 
     variables: tuple[Var, ...]
     position: Expr
     extent: int
     definition: Callable[[Arrays], Numbers]
+    active: Expr = TRUE
+    is_active: Callable[[Arrays], Truths] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Apart:
     """No range of `first` meets one of `second`, for common values of `shared` and under `condition`.
 
-    `condition` is one bit over the variables that `tags` names, one of each side: it says that they
-    differ.
+    `condition` is one bit over the variables of both sides. If there are `tags`, pairs of a variable of
+    the first side and one of the second, it says that some pair differs, and nothing else. An engine that
+    does not read `condition` may answer if it is true or has tags. An engine that reads neither `condition`
+    nor `active` may answer that the obligation holds: without them it says more.
     """
 
     shared: tuple[Var, ...]
@@ -96,7 +104,7 @@ class Apart:
     first: Side
     second: Side
     condition: Expr
-    tags: tuple[str, str] | None = None
+    tags: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +196,8 @@ class Covers:
         times: The number of points.
         points_definition: The plain definition of the points.
         elements_definition: The plain definition of the elements.
+        wanted: One bit over the elements' variables and the shared ones: whether an element counts.
+        is_wanted: The plain definition of `wanted`; None if every element counts.
     """
 
     shared: tuple[Var, ...]
@@ -202,6 +212,8 @@ class Covers:
     times: int
     points_definition: Callable[[Arrays], tuple[Truths, Numbers]]
     elements_definition: Callable[[Arrays], Numbers]
+    wanted: Expr = TRUE
+    is_wanted: Callable[[Arrays], Truths] | None = None
 
 
 AnyCost: TypeAlias = Cost | GatherCost | CopyCost

@@ -13,20 +13,22 @@ from math import gcd, lcm, prod
 
 import numpy as np
 
-from swzverify.engines.enumeration import everywhere, first_overlap, point_at
+from swzverify.engines.enumeration import Ranges, everywhere, first_meeting, first_overlap, grid, point_at
 from swzverify.engines.gather_bound import gather_bound
 from swzverify.engines.native import Native, Rules
 from swzverify.engines.obligations import (
     Always,
     Answer,
+    Apart,
     Cost,
     Finding,
     GatherCost,
     Injective,
+    Side,
 )
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import BANK_PERIOD_BYTES, LANES, turn_bytes
-from swzverify.ir.expr import Expr, Var, postorder
+from swzverify.ir.expr import TRUE, Expr, Var, postorder
 from swzverify.ir.gf2 import VariableBits, affine_bits
 from swzverify.ir.periods import Repetition, repetition
 
@@ -129,6 +131,54 @@ def _injective(goal: Injective) -> Finding:
     return first_overlap(NAME, goal, counts, position, assumed == 1, goal.extent)
 
 
+def _apart(goal: Apart) -> Finding:
+    """One period of every variable: of shared ones the positions may grow alike, of others not at all."""
+    if not (goal.condition is TRUE or goal.tags):
+        return _OTHER
+    roots = [(side.position, side.active) for side in (goal.first, goal.second)]
+    if not _fits((*roots[0], *roots[1])):
+        return _OTHER
+    common = _cut(goal.shared, {node.name: _common_period(goal, node.name) for node in goal.shared})
+    tags = [{pair[number] for pair in goal.tags} for number in range(2)]
+    counts = [
+        _cut(side.variables, {node.name: _own_period(side, node.name, tags[number]) for node in side.variables})
+        for number, side in enumerate((goal.first, goal.second))
+    ]
+    if prod(common.values()) * sum(prod(own.values()) for own in counts) > MAX_POINTS:
+        return _OTHER
+    for index in range(prod(common.values())):
+        here = point_at(common, index)
+        given = {name: np.full(1, value, dtype=np.int64) for name, value in here.items()}
+        sides: list[Ranges] = []
+        for number, (root, own) in enumerate(zip(roots, counts, strict=True)):
+            position, active = everywhere(root, own, given)
+            places = grid(own)
+            sides.append((position, active == 1, [places[pair[number]] for pair in goal.tags]))
+        found = first_meeting(sides[0], sides[1], (goal.first.extent, goal.second.extent))
+        if found is not None:
+            return Finding(NAME, Answer.FAILS, here | point_at(counts[0], found[0]) | point_at(counts[1], found[1]))
+    return Finding(NAME, Answer.HOLDS)
+
+
+def _common_period(goal: Apart, name: str) -> int | None:
+    """Steps of a shared variable after which both positions grew by the same amount."""
+    steps = [repetition(side.position, name) for side in (goal.first, goal.second)]
+    still = [_constant_period(side.active, name) for side in (goal.first, goal.second)]
+    if steps[0] is None or steps[1] is None or still[0] is None or still[1] is None:
+        return None
+    period = lcm(steps[0].period, steps[1].period, still[0], still[1])
+    grown = [step.increment * (period // step.period) for step in steps if step is not None]
+    return period if steps[0].exact and steps[1].exact and grown[0] == grown[1] else None
+
+
+def _own_period(side: Side, name: str, tags: set[str]) -> int | None:
+    """Steps of a side's own variable after which the same range comes again; none for a tag."""
+    step, still = repetition(side.position, name), _constant_period(side.active, name)
+    if name in tags or step is None or still is None or not (step.constant and step.exact):
+        return None
+    return lcm(step.period, still)
+
+
 def _gather_cost(goal: GatherCost) -> Finding:
     return gather_bound(NAME, goal)
 
@@ -137,4 +187,4 @@ class Residues(Native):
     """Decides what repeats, by evaluating one period of every variable."""
 
     name = NAME
-    rules = Rules(always=_always, injective=_injective, cost=_cost, gather_cost=_gather_cost)
+    rules = Rules(always=_always, injective=_injective, apart=_apart, cost=_cost, gather_cost=_gather_cost)

@@ -194,7 +194,7 @@ def test_scripts_declare_everything_and_have_no_odd_operators() -> None:
     goals = [ob.covers((), (t,), leaf(t), None, 2, (X,), leaf(X), 1, times) for times in (1, 2)]
     for seed in range(25):
         nodes, shared, inner, extent, assumed = injective_case(seed)
-        goals += [ob.injective(nodes, shared, inner, extent, assumed=assumed), apart_case(seed)[0]]
+        goals += [ob.injective(nodes, shared, inner, extent, assumed=assumed), apart_case(seed).goal]
         goals.append(cost_case(seed, [1, 2, 3])[0])
     for goal in goals:
         for part in parts(state(goal)):

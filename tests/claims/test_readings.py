@@ -166,19 +166,17 @@ def check_apart(claim: Claim, goal: Goal, obligation: Apart, rng: random.Random)
         nearest = np.argsort(np.abs(a[one[:100], None] - b[None, :]), axis=1)[:, :3]
         one, two = np.concatenate([one, np.repeat(one[:100], 3)]), np.concatenate([two, nearest.ravel()])
         meet = (a[one] < b[two] + obligation.second.extent) & (b[two] < a[one] + obligation.first.extent)
-        if obligation.tags is not None:
-            tags = [obligation.first, obligation.second]
-            assert all(
-                tag in {node.name for node in side.variables} for tag, side in zip(obligation.tags, tags, strict=True)
-            )
-            meet &= first[obligation.tags[0]][one] != other[obligation.tags[1]][two]
+        differ = np.ones(one.size, dtype=bool)
+        if obligation.tags:
+            ((mine, yours),) = obligation.tags
+            differ = first[mine][one] != other[yours][two]
+        meet &= differ
         here = {
             **{name: array[one] for name, array in first.items()},
             **{name: array[two] for name, array in other.items()},
         }
-        if obligation.tags is not None:
-            (apart,) = evaluate_many((obligation.condition,), here)
-            assert np.array_equal(apart == 1, first[obligation.tags[0]][one] != other[obligation.tags[1]][two])
+        (apart,) = evaluate_many((obligation.condition,), here)
+        assert np.array_equal(np.broadcast_to(apart == 1, differ.shape), differ)
         for rows, fails in ((np.flatnonzero(meet), True), (np.flatnonzero(~meet), False)):
             replays(claim, goal, (({**at(here, row), **share}, fails) for row in some(rng, rows)))
 

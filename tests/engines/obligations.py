@@ -158,8 +158,12 @@ def injective(
     return Injective(Domain(nodes, assumption), shared, inner.value.bits, extent, outer, definition, extent)
 
 
-def side(nodes: tuple[Var, ...], position: Map, extent: int) -> Side:
-    return Side(nodes, position.value.bits, extent, many(position.plain))
+def side(nodes: tuple[Var, ...], position: Map, extent: int, active: Map | None = None) -> Side:
+    if active is None:
+        return Side(nodes, position.value.bits, extent, many(position.plain))
+    on, runs = truth_of(active)
+    which = many(runs)
+    return Side(nodes, position.value.bits, extent, many(position.plain), on, lambda arrays: which(arrays) != 0)
 
 
 def cost(
@@ -199,8 +203,11 @@ def covers(
     position: Map,
     extent: int,
     often: int,
+    wanted: Map | None = None,
 ) -> Covers:
     on, runs = truth_of(active)
+    counts, asked = truth_of(wanted)
+    which_count = many(asked)
     where, which = many(address.plain), many(runs)
 
     def touched(arrays: Arrays) -> tuple[Truths, Numbers]:
@@ -219,11 +226,17 @@ def covers(
         often,
         touched,
         many(position.plain),
+        counts,
+        None if wanted is None else lambda arrays: which_count(arrays) != 0,
     )
 
 
 def apart(
-    shared: tuple[Var, ...], first: Side, other: Side, condition: Expr = TRUE, tags: tuple[str, str] | None = None
+    shared: tuple[Var, ...],
+    first: Side,
+    other: Side,
+    condition: Expr = TRUE,
+    tags: tuple[tuple[str, str], ...] = (),
 ) -> Apart:
     return Apart(shared, (), first, other, condition, tags)
 

@@ -78,13 +78,13 @@ def _tagged(tags: int, rest: int) -> Obligation:
     a, b, v = var("a", tags), var("b", tags), var("v", rest)
     first = ob.side((a, v), plus(leaf(a), times(leaf(v), tags)), 1)
     condition = ints.truth(ob.equal(ob.equal(leaf(a), leaf(b)), number(0)).value)
-    return ob.apart((), first, ob.side((b,), leaf(b), 1), condition, ("a", "b"))
+    return ob.apart((), first, ob.side((b,), leaf(b), 1), condition, (("a", "b"),))
 
 
-def test_exhaustion_counts_each_tag() -> None:
-    # 4 tags of 2^18 points in all, and then a few more
-    assert Exhaustion().decide(_tagged(4, 2**16 - 1)).answer is Answer.HOLDS
-    assert Exhaustion().decide(_tagged(4, 2**16)) == FAR
+def test_tags_cost_exhaustion_nothing() -> None:
+    # 2^20 points of both sides, and then a few more
+    assert Exhaustion().decide(_tagged(4, 2**18 - 1)).answer is Answer.HOLDS
+    assert Exhaustion().decide(_tagged(4, 2**18)) == FAR
 
 
 def _jump(count: int, at: int) -> Obligation:

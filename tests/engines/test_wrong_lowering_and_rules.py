@@ -199,7 +199,7 @@ def offset_forgotten(patch: Patch) -> None:
 def tags_forgotten(patch: Patch) -> None:
     """A stage is then compared with itself."""
     sound = smt_engine.apart
-    patch.setattr(smt_engine, "apart", lambda goal, rlimit: sound(replace(goal, tags=None, condition=TRUE), rlimit))
+    patch.setattr(smt_engine, "apart", lambda goal, rlimit: sound(replace(goal, tags=(), condition=TRUE), rlimit))
 
 
 def lanes_swapped(patch: Patch) -> None:
@@ -566,7 +566,7 @@ def two_stages() -> Apart:
     nodes = [(var(f"{n}0", 2), var(f"{n}1", 8)) for n in "pq"]
     sides = [ob.side(pair, ob.plus(ob.times(leaf(pair[0]), 8), leaf(pair[1])), 1) for pair in nodes]
     condition = negation(compare(Comparison.EQ, nodes[0][0], nodes[1][0]))
-    return ob.apart((), sides[0], sides[1], condition, ("p0", "q0"))
+    return ob.apart((), sides[0], sides[1], condition, (("p0", "q0"),))
 
 
 def priced(instruction: str, address: Map, active: Map | None = None, most: int | None = None, *free: Var) -> Cost:

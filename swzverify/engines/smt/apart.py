@@ -14,12 +14,14 @@ from swzverify.ir.expr import TRUE, Var
 def apart(goal: Apart, rlimit: int) -> Finding:
     """No range of either side meets one of the other."""
     sums = (linear_sum(goal.first.position), linear_sum(goal.second.position))
-    if sums[0] is not None and sums[1] is not None and (goal.condition is TRUE or goal.tags is not None):
+    is_plain = goal.first.active is TRUE and goal.second.active is TRUE and (goal.condition is TRUE or bool(goal.tags))
+    if sums[0] is not None and sums[1] is not None and is_plain:
         return _apart_linear(goal, (sums[0], sums[1]), rlimit)
     query = Query()
     terms = query.terms
     a, b = terms.term(goal.first.position), terms.term(goal.second.position)
-    query.require(terms.truth(goal.condition), *overlap(terms, a, goal.first.extent, b, goal.second.extent))
+    query.require(*(terms.truth(each) for each in (goal.condition, goal.first.active, goal.second.active)))
+    query.require(*overlap(terms, a, goal.first.extent, b, goal.second.extent))
     return finding(query.solve(rlimit), _apart_variables(goal))
 
 
@@ -37,8 +39,8 @@ def _apart_linear(goal: Apart, sums: tuple[LinearSum, LinearSum], rlimit: int) -
 
     a, b = position(sums[0]), position(sums[1])
     query.require(a < b + goal.second.extent, b < a + goal.first.extent)
-    if goal.tags is not None:
-        query.require(numbers[goal.tags[0]] != numbers[goal.tags[1]])
+    if goal.tags:
+        query.require(z3.Or([numbers[mine] != numbers[other] for mine, other in goal.tags]))
     model = query.solve(rlimit)
     if model is None:
         return Finding(NAME, Answer.HOLDS)

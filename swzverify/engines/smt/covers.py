@@ -27,7 +27,7 @@ def covers(goal: Covers, rlimit: int) -> Finding:
     activity double the touches of every element. With these bits fixed, fewer touches must be told
     apart.
     """
-    if not evaluable(goal.address, goal.active, goal.points.assumption, goal.position):
+    if not evaluable(goal.address, goal.active, goal.points.assumption, goal.position, goal.wanted):
         return Finding(NAME, Answer.NOT_APPLICABLE, detail="positions of more than 63 bits")
     counted = _count_touches(goal)
     if counted is None:
@@ -45,6 +45,7 @@ def covers(goal: Covers, rlimit: int) -> Finding:
     query = Query()
     terms = query.terms
     element = terms.term(goal.position)
+    query.require(terms.truth(goal.wanted))
     tickets: list[Bits] = []
     for number in range(times + 1):
         given = copied(terms, goal.points.variables, f"#{number}")
@@ -166,13 +167,14 @@ def _count_touches(goal: Covers) -> Finding | bool | None:
         common = {name: np.full(1, value, dtype=np.int64) for name, value in where.items()}
         roots = (goal.address, goal.active, goal.points.assumption)
         address, active, assumed = everywhere(roots, points, common)
-        (position,) = everywhere((goal.position,), cells, common)
+        position, wanted = everywhere((goal.position, goal.wanted), cells, common)
         starts = np.sort(address[(active == 1) & (assumed == 1)])
-        if starts.size == 0:
+        if starts.size == 0 and goal.is_wanted is None:
             return Finding(NAME, Answer.EMPTY)
         touches = np.searchsorted(starts, position + goal.extent) - np.searchsorted(
             starts, position - goal.reach, side="right"
         )
+        touches = np.where(wanted == 1, touches, goal.times)
         if int(touches.sum()) < goal.times * position.size:
             fewest = int(np.argmin(touches))
             element = {second(name): value for name, value in point_at(cells, fewest).items()}
