@@ -26,6 +26,7 @@ from swzverify.subjects import (
     MemoryBase,
     OffsetMap,
     Operand,
+    Phase,
     Tile,
 )
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
@@ -43,6 +44,8 @@ def describe(claim: Claim) -> st.Claim:
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
     listings, operands = dict[str, compiled.Listing](), dict[str, st.Operand]()
     for subject in claim.subjects:
+        if isinstance(subject, Phase):
+            raise SwzError("SWZ607", f"no certificate can state this: the order of accesses in phase {subject.name}")
         if isinstance(subject, Access) and isinstance(claim, Delivers):
             raise SwzError("SWZ607", f"no certificate can state this: the fragment of access {subject.name}")
         if isinstance(subject, Access):

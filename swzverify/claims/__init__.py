@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from swzverify.claims.in_bounds import InBounds
     from swzverify.claims.injective import Injective
     from swzverify.claims.permutation import Permutation
+    from swzverify.claims.race_free import RaceFree
+    from swzverify.claims.reads_what_was_written import ReadsWhatWasWritten
     from swzverify.claims.register_conflict_free import RegisterConflictFree
     from swzverify.claims.register_conflicts import RegisterConflicts
     from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, SectorMeasure, Verdict, WarpMeasure
@@ -49,6 +51,8 @@ __all__ = [
     "Measure",
     "Outcome",
     "Permutation",
+    "RaceFree",
+    "ReadsWhatWasWritten",
     "RegisterConflictFree",
     "RegisterConflicts",
     "Row",
@@ -78,6 +82,8 @@ KINDS: Mapping[str, str] = {
     "delivers": "Delivers",
     "register_conflict_free": "RegisterConflictFree",
     "register_conflicts": "RegisterConflicts",
+    "race_free": "RaceFree",
+    "reads_what_was_written": "ReadsWhatWasWritten",
 }
 """The kinds of claims in the order of the docs, each with its class; a kind is also a module. This is
 their registry: other packages add kinds by entry points of the group `swzverify.claims`.

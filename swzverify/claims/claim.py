@@ -12,7 +12,7 @@ from swzverify.claims.places import Places
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
 from swzverify.hardware import Space
-from swzverify.subjects import Access, Operand
+from swzverify.subjects import Access, Operand, Phase
 from swzverify.subjects.memory import Origin
 
 
@@ -103,7 +103,9 @@ class Claim(ABC):
     @property
     def placed(self) -> tuple[tuple[Subject, Origin | None], ...]:
         """Each subject with the origin that the claim uses; None for an access's or map's own."""
-        return tuple((each, None if isinstance(each, Access | Operand) else each.origin) for each in self.subjects)
+        return tuple(
+            (each, None if isinstance(each, Access | Operand | Phase) else each.origin) for each in self.subjects
+        )
 
     def number_changes(self, after: Claim) -> Iterator[NumberChange]:
         """The numbers in which a newer claim of this kind differs."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from swzverify.subjects import Access, IndexMap, Listing, Operand, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Operand, Phase, Tile
 
 Addressed: TypeAlias = Tile | Access | IndexMap
 """What gives addresses."""
-Subject: TypeAlias = Addressed | Listing | Operand
+Subject: TypeAlias = Addressed | Listing | Operand | Phase
 
 
 class Role(StrEnum):
@@ -22,13 +22,14 @@ class Role(StrEnum):
     MAP = "map"
     LISTING = "listing"
     OPERAND = "operand"
+    PHASE = "phase"
 
     @property
     def section(self) -> str:
         """The section of a spec that holds them, which is also the key that names two of them.
 
         >>> [role.section for role in Role]
-        ['tiles', 'accesses', 'maps', 'listings', 'operands']
+        ['tiles', 'accesses', 'maps', 'listings', 'operands', 'phases']
         """
         return "accesses" if self is Role.ACCESS else f"{self.value}s"
 
@@ -37,7 +38,7 @@ class Role(StrEnum):
         """One of them, with its article.
 
         >>> [role.noun for role in Role]
-        ['a tile', 'an access', 'a map', 'a listing', 'an operand']
+        ['a tile', 'an access', 'a map', 'a listing', 'an operand', 'a phase']
         """
         return f"{'an' if self in (Role.ACCESS, Role.OPERAND) else 'a'} {self.value}"
 
@@ -53,6 +54,7 @@ _TYPES: dict[Role, type[Subject]] = {
     Role.MAP: IndexMap,
     Role.LISTING: Listing,
     Role.OPERAND: Operand,
+    Role.PHASE: Phase,
 }
 
 
@@ -79,12 +81,22 @@ class Count(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A subject of a claim that is stated key by key; an `optional` one has a default."""
+    """A subject of a claim that is stated key by key; an `optional` one has a default.
+
+    `key` names it where that is not its role. A phase that is left out is the one that has the other subjects
+    among its steps.
+    """
 
     role: Role
     says: str
     example: str
     optional: bool = False
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its key."""
+        return self.key or self.role.value
 
 
 @dataclass(frozen=True, slots=True)

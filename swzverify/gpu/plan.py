@@ -16,7 +16,7 @@ from swzverify.gpu.job import Job, whole_source
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.tile_run import TileRun
-from swzverify.subjects import Access, IndexMap, Listing, Operand, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Operand, Phase, Tile
 from swzverify.subjects.memory import Origin
 
 Run: TypeAlias = AccessRun | TileRun | MapRun
@@ -78,6 +78,8 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
 
 def not_run(claim: Claim) -> str:
     """Why a claim cannot be run here, in words; empty where it can."""
+    if any(isinstance(subject, Phase) for subject in claim.subjects):
+        return "not run: a kernel that does not race in one run may race in another"
     own = [each.name for subject, _ in claim.placed if isinstance(subject, Access) for each in subject.own]
     if own:
         return f"not run: each lane reads {', '.join(own)}, which is data that the kernels here do not have"
@@ -108,7 +110,7 @@ def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
             return TileRun(tile, f"tile_{number}", place, room_bytes, _bases(place, entry.points))
         case IndexMap() as index:
             return MapRun(index, f"map_{number}", entry.place, _bases(entry.place, entry.points))
-        case Listing() | Operand() as other:
+        case Listing() | Operand() | Phase() as other:
             raise InternalError(f"{other.name} is not run on a device")
 
 

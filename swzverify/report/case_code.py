@@ -10,7 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from swzverify.claims import Claim, Contiguous, Counterexample, Covers, Delivers, Disjoint
+from swzverify.claims import (
+    Claim,
+    Contiguous,
+    Counterexample,
+    Covers,
+    Delivers,
+    Disjoint,
+    RaceFree,
+    ReadsWhatWasWritten,
+)
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.claims.listing_claim import ListingClaim
@@ -58,6 +67,9 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
         return CaseCode(
             ["failing = [fact.note for fact in claim.plan().facts if not fact.holds]", "assert not failing"]
         )
+    if isinstance(claim, RaceFree | ReadsWhatWasWritten):
+        # The threads and iterations that meet are others as soon as a step moves: the whole claim is asked.
+        return CaseCode(["assert is_proved(claim), claim.form.title"], ["is_proved"])
     calls = _calls(claim, found)
     short = f"broken = claim.broken({', '.join(calls)})"
     lines = [short] if len(short) <= _WIDTH else ["broken = claim.broken(", *(f"    {call}," for call in calls), ")"]

@@ -26,7 +26,7 @@ from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Mapping as MappingNode
 from swzverify.spec.tree import Node, Scalar, Sequence, get, key_of, place_of
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import IndexMap, Listing, Operand
+from swzverify.subjects import IndexMap, Listing, Operand, Phase
 from swzverify.subjects.loop import RESERVED_NAMES
 
 Part = TypeVar("Part")
@@ -110,6 +110,7 @@ class SpecCase:
     weights: Mapping[str, int] = field(default_factory=dict[str, int])
     listings: Mapping[str, Listing] = field(default_factory=dict[str, Listing])
     operands: Mapping[str, Operand] = field(default_factory=dict[str, Operand])
+    phases: Mapping[str, Phase] = field(default_factory=dict[str, Phase])
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
             names = _build_subjects(checked, case.constants, chip, problems)
             placed.append(_build_claims(checked, case.constants, names, problems))
             objects = (names.tiles, names.accesses, names.maps, names.weights, names.listings, names.operands)
-            stated.append(SpecCase(case.chosen, case.constants, *objects))
+            stated.append(SpecCase(case.chosen, case.constants, *objects, phases=names.phases))
             used = used.union(*names.uses.values(), *(entry.uses for entry in placed[-1]))
         problems.case = ""
         _check_used(checked, used, problems)
@@ -175,7 +176,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
 def _check_used(checked: Checked, used: frozenset[str], problems: Problems) -> None:
     """Refuse constants read from the code that nothing uses: the spec only seems to follow it."""
     spec = checked.spec
-    if len(problems) or not (spec.tiles or spec.accesses or spec.maps or spec.operands or spec.listings):
+    if len(problems) or not (spec.tiles or spec.accesses or spec.maps or spec.operands or spec.listings or spec.phases):
         return  # what is broken may be what uses them, and a spec of constants alone only pins them
     node = get(checked.root, "from_source")
     for index, name in enumerate(checked.spec.from_source):
@@ -219,11 +220,11 @@ def _cases(checked: Checked, problems: Problems) -> list[_Case]:
         problems.add("SWZ107", f"the constants make {count} cases, at most {MAX_CASES} are read", where)
         return []
     spec = checked.spec
-    sections = (spec.tiles, spec.accesses, spec.maps, spec.operands, spec.listings, spec.claims)
+    sections = (spec.tiles, spec.accesses, spec.maps, spec.operands, spec.listings, spec.phases, spec.claims)
     entries = sum(map(len, sections))
     if count > 1 and count * entries > MAX_ENTRIES:
         where = key_of(checked.root, "constants") or checked.root
-        what = f"{count} cases of {entries} tiles, accesses, maps, operands, listings and claims"
+        what = f"{count} cases of {entries} tiles, accesses, maps, operands, listings, phases and claims"
         message = f"{what}: at most {MAX_ENTRIES} in all are read"
         problems.add("SWZ107", message, where, "split the file, or give the constants fewer values")
         return []
@@ -270,6 +271,10 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
         names.operands |= each(
             "operands", spec.operands, lambda name, part, read: build_operand(name, part, read, names, target)
         )
+    if spec.phases:
+        from swzverify.spec.build_phase import build_phase  # noqa: PLC0415 - few specs have phases
+
+        names.phases |= each("phases", spec.phases, lambda name, part, read: build_phase(name, part, read, names))
     if spec.listings:
         from swzverify.spec.build_listing import build_listing  # noqa: PLC0415 - it reads machine code, which few specs have
 
@@ -332,9 +337,9 @@ def _claim_key(item: Node, fields: Mapping[str, object]) -> Node:
 
 
 def _shared_names(checked: Checked) -> frozenset[str]:
-    """The names that several of the file's tiles, accesses, maps, operands and listings have."""
+    """The names that several of the file's entries have."""
     spec = checked.spec
-    counts = Counter([*spec.tiles, *spec.accesses, *spec.maps, *spec.operands, *spec.listings])
+    counts = Counter([*spec.tiles, *spec.accesses, *spec.maps, *spec.operands, *spec.listings, *spec.phases])
     return frozenset(name for name, count in counts.items() if count > 1)
 
 

@@ -16,6 +16,7 @@ from swzverify.spec.names import Names
 from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Node
 from swzverify.spec.values import Broken, Values
+from swzverify.subjects import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,30 @@ def _stated(claim: type[Claim], subjects: Sequence[Subject], numbers: Mapping[st
 
 def _by_key(stated: Part, kind: str, form: Form, values: Values, names: Names) -> list[Subject]:
     """The subjects of a claim that is stated key by key, without those that are left out."""
-    named = [(key.role, getattr(stated, key.role.value)) for key in form.keys if isinstance(key, Named)]
-    return [names.of((role,), name, values.at(kind, role.value)) for role, name in named if name is not None]
+    named = [(key, getattr(stated, key.name)) for key in form.keys if isinstance(key, Named)]
+    found = [names.of((key.role,), name, values.at(kind, key.name)) for key, name in named if name is not None]
+    if any(key.role is Role.PHASE and name is None for key, name in named):
+        return [_phase_of(found, kind, values, names), *found]
+    return found
+
+
+def _phase_of(subjects: Sequence[Subject], kind: str, values: Values, names: Names) -> Phase:
+    """The phase that has these accesses among its steps.
+
+    Raises:
+        Broken: There is none, or several do; the problem is noted before.
+    """
+    having = [each for each in names.phases.values() if set(subjects) <= {run.access for _, run in each.runs}]
+    if len(having) == 1:
+        return names.phase(having[0].name, values.at(kind))
+    told = " and ".join(f"'{each.name}'" for each in subjects)
+    if having:
+        hint = "say which: " + " or ".join(f"phase: {each.name}" for each in having)
+        values.fail("SWZ106", f"several phases have the steps {told}", values.at(kind), hint)
+    elif not any(section == "phases" for section, _ in names.broken):
+        hint = "state the order in `phases:`, with both among the steps of one phase"
+        values.fail("SWZ106", f"no phase has the steps {told}", values.at(kind), hint)
+    raise Broken
 
 
 def _numbers(stated: Part, kind: str, form: Form, first: Subject, values: Values) -> Iterator[tuple[str, int]]:

@@ -22,6 +22,7 @@ _SAMPLES = {
     Role.MAP: ("grouped", "strips"),
     Role.LISTING: ("inner_loop", "epilogue"),
     Role.OPERAND: ("A", "B"),
+    Role.PHASE: ("mainloop", "epilogue"),
 }
 _AS_NAME, _AS_PAIR = "?name", "?pair"
 Model = TypeVar("Model", bound=Part)
@@ -129,7 +130,7 @@ def _argument(claim: type[Claim]) -> type[Part]:
 
 
 def _key(part: Named | Number) -> str:
-    return part.role.value if isinstance(part, Named) else part.name
+    return part.name
 
 
 def _field(part: Named | Number) -> Any:  # pydantic takes a type and its field

@@ -16,7 +16,7 @@ from swzverify.spec.tree import Mapping, Node, Place, Scalar, Sequence, place_of
 
 _REPEATED = ("swzverify", "target")
 """May stand in every block, with one value."""
-_JOINED = ("constants", "from_source", "let", "memories", "tiles", "accesses", "maps", "operands", "listings")
+_JOINED = ("constants", "from_source", "let", "memories", "tiles", "accesses", "maps", "operands", "phases", "listings")
 
 
 def contract_text(text: str, language: Language) -> str:

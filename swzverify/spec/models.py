@@ -16,6 +16,7 @@ from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Tex
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
 from swzverify.spec.listing_models import ListingPart
 from swzverify.spec.operand_models import DescriptorPart, OperandPart, ReadsPart
+from swzverify.spec.phase_models import PhasePart, RunPart, WaitPart
 from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
 from swzverify.spec.sweep_models import AxisPart, SweepPart
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart
@@ -145,6 +146,11 @@ class SpecPart(Part):
             }
         ],
     )
+    phases: dict[Name, PhasePart] = Field(
+        default_factory=dict,
+        description="the order of accesses in a loop, with the barriers between them, by name",
+        examples=[{"mainloop": {"for": {"i": "any"}, "steps": ["write_A", "barrier", "read_A", "barrier"]}}],
+    )
     listings: dict[Name, ListingPart] = Field(
         default_factory=dict,
         description="listings of machine code, for claims on register banks, by name",
@@ -176,6 +182,8 @@ PARTS: dict[str, type[Part]] = {
         LaneBitsPart,
         SourceConstantPart,
         AxisPart,
+        RunPart,
+        WaitPart,
     )
 }
 """The model of a union's branch, by its tag."""
@@ -187,6 +195,7 @@ SECTIONS: dict[str, type[Part]] = {
     "maps": MapPart,
     "operands": OperandPart,
     "listings": ListingPart,
+    "phases": PhasePart,
 }
 """The model of each entry of a section."""
 

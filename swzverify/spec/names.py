@@ -15,7 +15,7 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.read_code import ReadCode
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken
-from swzverify.subjects import IndexMap, Listing, Memory, Operand
+from swzverify.subjects import IndexMap, Listing, Memory, Operand, Phase
 
 T = TypeVar("T")
 
@@ -26,6 +26,7 @@ SINGULAR = {
     "maps": "map",
     "listings": "listing",
     "operands": "operand",
+    "phases": "phase",
 }
 
 
@@ -46,6 +47,7 @@ class Names:
         weights: The weights of the accesses.
         maps: The index maps by name.
         listings: The listings by name.
+        phases: The phases by name.
         lets: The lets at the top of the spec.
         code: The entries that are read from code.
         uses: The constants that each entry rests on.
@@ -60,6 +62,7 @@ class Names:
     maps: dict[str, IndexMap] = field(default_factory=dict[str, IndexMap])
     listings: dict[str, Listing] = field(default_factory=dict[str, Listing])
     operands: dict[str, Operand] = field(default_factory=dict[str, Operand])
+    phases: dict[str, Phase] = field(default_factory=dict[str, Phase])
     lets: Lets = field(default_factory=Lets)
     code: dict[tuple[str, str], ReadCode] = field(default_factory=dict[tuple[str, str], ReadCode])
     uses: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict[tuple[str, str], frozenset[str]])
@@ -95,6 +98,14 @@ class Names:
         """The tile of that name; errors as for `memory`."""
         return self._find(self.tiles, "tiles", name, where)
 
+    def access(self, name: str, where: Node | Place) -> Access:
+        """The access of that name; errors as for `memory`."""
+        return self._find(self.accesses, "accesses", name, where)
+
+    def phase(self, name: str, where: Node | Place) -> Phase:
+        """The phase of that name; errors as for `memory`."""
+        return self._find(self.phases, "phases", name, where)
+
     def of(self, roles: Sequence[Role], name: str, where: Node | Place) -> Subject:
         """The subject of one of these roles by name; SWZ106 if ambiguous, else as for `memory`."""
         sections = [role.section for role in roles]
@@ -104,6 +115,7 @@ class Names:
             "maps": self.maps,
             "listings": self.listings,
             "operands": self.operands,
+            "phases": self.phases,
         }
         holding = [section for section in sections if name in tables[section] or (section, name) in self.broken]
         if len(holding) > 1:

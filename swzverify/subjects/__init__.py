@@ -14,6 +14,7 @@ from swzverify.subjects.loop import Loop
 from swzverify.subjects.memory import AlignedBase, Base, FixedBase, Memory, MemoryBase
 from swzverify.subjects.offset_map import OffsetMap
 from swzverify.subjects.operand import Operand
+from swzverify.subjects.phase import Phase
 from swzverify.subjects.tile import Tile
 from swzverify.subjects.unknown import Unknown
 from swzverify.subjects.walk import walked
@@ -32,6 +33,7 @@ __all__ = [
     "MemoryBase",
     "OffsetMap",
     "Operand",
+    "Phase",
     "Tile",
     "Unknown",
     "operand_addresses",

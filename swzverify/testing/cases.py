@@ -18,7 +18,7 @@ from typing import NoReturn, TypeVar
 import numpy as np
 import pytest
 
-from swzverify.claims import Claim
+from swzverify.claims import Claim, Outcome
 from swzverify.claims.conflict_free import ConflictFree
 from swzverify.claims.contiguous import Contiguous
 from swzverify.claims.covers import Covers
@@ -32,13 +32,13 @@ from swzverify.errors import SwzError, nearest
 from swzverify.hardware import LANES
 from swzverify.prover import prove
 from swzverify.spec import load_spec
-from swzverify.subjects import Access, IndexMap, Listing, Operand, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Operand, Phase, Tile
 from swzverify.subjects.loop import STAGE, WARP
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.plain_access import LaneRecord
 
 _Claim = TypeVar("_Claim", bound=Claim)
-_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, Operand)
+_Subject = TypeVar("_Subject", Tile, Access, IndexMap, Listing, Operand, Phase)
 _AGAIN = "write the tests again with `swzverify prove --write-test`"
 
 
@@ -235,6 +235,11 @@ def reads_at(claim: Claim, where: Mapping[str, int]) -> tuple[Places, ...]:
     _check_names(f"operand {operand.name}", known, {name: 0 for name in where if name != "base"})
     point = OperandPoints(operand).point_of(where)
     return claim.sides_at(point) if point is not None else _skip(f"operand {operand.name} is not read at {dict(where)}")
+
+
+def is_proved(claim: Claim) -> bool:
+    """Whether a claim on the order of accesses is proved: it is about all threads and iterations at once."""
+    return prove(claim).outcome is Outcome.PROVED
 
 
 def conflicts_at(listing: Subject) -> Places:

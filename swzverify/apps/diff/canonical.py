@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 from swzverify.errors import InternalError
 from swzverify.hardware import Instruction, Target
 from swzverify.ir.formula import Formula
-from swzverify.subjects import Access, IndexMap, MemoryBase, OffsetMap, Operand
+from swzverify.subjects import Access, IndexMap, MemoryBase, OffsetMap, Operand, Phase
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
 Canon: TypeAlias = "int | str | tuple[Canon, ...] | None"
@@ -82,6 +82,8 @@ class _Form:
                 return self._map(value)
             case Operand():
                 return self._operand(value)
+            case Phase():
+                return self._phase(value)
             case OffsetMap():
                 return (value.word, *spelled_values(value.index), value.extents)
             case tuple():
@@ -118,6 +120,11 @@ class _Form:
         inner = _Form(self._named, operand.constants, renamed, self._memories)
         loops = [self._loop(loop, index) for index, loop in enumerate(operand.loops)]
         return (inner._fields(operand, frozenset({"constants", "loops"})), tuple(sorted(loops, key=str)))
+
+    def _phase(self, phase: Phase) -> Canon:
+        """The steps; of accesses the phase's own form says which are the same."""
+        loop = None if phase.loop is None else self._loop(phase.loop, 0)
+        return (loop, *(self.of(getattr(phase, part)) for part in ("before", "steps", "after")))
 
     def _loop(self, loop: AnyLoop, index: int) -> Canon:
         """The loop's values: not where it stops within a step, nor a lone value's step."""

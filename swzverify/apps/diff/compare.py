@@ -14,12 +14,13 @@ from swzverify.apps.diff.canonical import canonical
 from swzverify.apps.diff.change import Aspect, Change, Direction
 from swzverify.apps.diff.followed import no_longer_followed
 from swzverify.apps.diff.operands import operand_changes
+from swzverify.apps.diff.phases import phase_changes
 from swzverify.apps.diff.subjects import access_changes, listing_changes, map_changes, tile_changes
 from swzverify.claims import Claim, Contiguous, Disjoint, Equivalent, Outcome
 from swzverify.claims.common_base import related
 from swzverify.claims.form import Subject
 from swzverify.spec import SpecClaim
-from swzverify.subjects import Access, IndexMap, Listing, Operand, Tile
+from swzverify.subjects import Access, IndexMap, Listing, Operand, Phase, Tile
 
 
 def differences(before: SpecClaim, after: SpecClaim, gone: Collection[str] = ()) -> tuple[Change, ...]:
@@ -101,6 +102,8 @@ def _subject_changes(old: Subject | None, new: Subject | None, kind: str, elemen
             return _named(old, new) + listing_changes(old, new)
         case Operand(), Operand():
             return _named(old, new) + operand_changes(old, new, kind)
+        case Phase(), Phase():
+            return _named(old, new) + phase_changes(old, new, kind)
         case _:
             was, now = (
                 "nothing" if each is None else f"{type(each).__name__.lower()} {each.name}" for each in (old, new)

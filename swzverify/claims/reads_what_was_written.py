@@ -1,0 +1,247 @@
+"""`reads_what_was_written`: each byte that a step of a phase reads has what the right run of another step wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from swzverify.claims.access_points import exists_active
+from swzverify.claims.claim import Claim
+from swzverify.claims.form import Direction, Form, Named, Number, Role
+from swzverify.claims.goal import Fact, Goal, Plan
+from swzverify.claims.phase_points import Pair, check_bases
+from swzverify.claims.phase_sources import Source, last_touch
+from swzverify.claims.phase_words import phase_scope
+from swzverify.claims.places import Places, numbers
+from swzverify.claims.race_free import named_pairs
+from swzverify.claims.verdict import Counterexample
+from swzverify.errors import SwzError
+from swzverify.ir.whole import keep_whole
+from swzverify.subjects import Access, Phase
+from swzverify.subjects.phase import Part, Place, Run
+from swzverify.subjects.phase_order import Meeting, Who, iterations, meetings
+
+MOST_BACK = 64
+"""Iterations back in which the write of a byte is looked for."""
+
+
+@dataclass(frozen=True)
+class ReadsWhatWasWritten(Claim):
+    """Each byte that the read touches was written last by the right run of the write, which is ordered before it."""
+
+    kind: ClassVar[str] = "reads_what_was_written"
+    form = Form(
+        title="Each byte that is read was written by the right iteration.",
+        says="each byte that an access of a phase reads was written last by the right run of another one, which is "
+        "ordered before it",
+        roles=(Role.PHASE, Role.ACCESS),
+        examples=({"read": "read_A", "write": "write_A"}, {"read": "read_A", "write": "copy_A", "lag": 2}),
+        keys=(
+            Named(
+                Role.PHASE,
+                "the name of a phase; default: the only one with both accesses among its steps",
+                "mainloop",
+                optional=True,
+            ),
+            Named(Role.ACCESS, "the name of the access that reads", "read_A", key="read"),
+            Named(Role.ACCESS, "the name of the access that writes", "write_A", key="write"),
+            Number(
+                "lag",
+                "how many iterations of the loop lie between the write and the read; without it they are found",
+                (2, 1),
+                least=0,
+                optional=True,
+                when_more=Direction.NEITHER,
+                when_less=Direction.NEITHER,
+            ),
+        ),
+        keys_title="The read, and the write whose bytes it should get.",
+    )
+    phase: Phase
+    read: Access
+    write: Access
+    lag: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse steps that are not there, or that stand where no iteration is the right one."""
+        self.check_subjects()
+        keep_whole(self, self.kind, optional=("lag",))
+        check_bases(self.kind, self.phase)
+        for access, is_read in ((self.read, True), (self.write, False)):
+            kind = access.instruction.kind
+            if kind.loads != is_read:
+                word = "reads" if is_read else "writes"
+                self._refuse(f"access {access.name} is no access that {word}", f"name one that {word} the tile")
+        reads, writes = self._places(self.read), self._places(self.write)
+        if [place.part for place in reads] != [Part.STEPS]:
+            self._refuse(
+                f"{self.read.name} stands {len(reads)} times in phase {self.phase.name}, or outside of `steps`",
+                "the claim is about one step of the loop; give another step an access of its own",
+            )
+        if not writes or sum(place.part is Part.STEPS for place in writes) > 1 or writes[-1].part is Part.AFTER:
+            self._refuse(
+                f"{self.write.name} stands nowhere in phase {self.phase.name}, several times in `steps`, or in `after`",
+                "the claim is about one step of the loop, and those of `before` that do the same for its first "
+                "iterations",
+            )
+
+    def _refuse(self, what: str, hint: str) -> None:
+        raise SwzError("SWZ105", f"{self.kind}: {what}", hint=hint)
+
+    def _places(self, access: Access) -> list[Place]:
+        return [place for place, run in self.phase.runs if run.access is access]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The lag, if it is stated."""
+        return {} if self.lag is None else {"lag": self.lag}
+
+    @property
+    def _reading(self) -> Place:
+        return self._places(self.read)[0]
+
+    @cached_property
+    def _writing(self) -> Place | None:
+        """The write in the loop; None if it stands before it only."""
+        return next((place for place in self._places(self.write) if place.part is Part.STEPS), None)
+
+    @property
+    def _stated_lag(self) -> int | None:
+        """The lag that the steps say: the read and the write of one value of the loop variable belong together."""
+        if self._writing is None:
+            return None
+        write, read = self.phase.run_at(self._writing), self.phase.run_at(self._reading)
+        if not (write.is_stated or read.is_stated) or write.follows is None or read.follows is None:
+            return None
+        return write.follows.number - read.follows.number
+
+    @cached_property
+    def _found_lag(self) -> int | None:
+        """How many iterations before the read its first byte was written last; None if it was not found."""
+        if self._writing is None:
+            return None
+        return last_touch(self.phase, self._reading, self._writing, MOST_BACK)
+
+    @cached_property
+    def actual_lag(self) -> int | None:
+        """The lag that is proved."""
+        return self._stated_lag if self._stated_lag is not None else self._found_lag if self.lag is None else self.lag
+
+    def plan(self) -> Plan:
+        """The bytes are written by one run, by no other one afterwards, and nothing races with either."""
+        lag = self.actual_lag
+        if self.phase.count == 0:
+            return Plan(empty=f"the loop of phase {self.phase.name} never runs")
+        if self._writing is not None and lag is None:
+            return Plan(unknown=f"no run of {self.write.name} up to {MOST_BACK} iterations before touches the bytes")
+        wrong = self._wrong_lag(lag)
+        if wrong:
+            return Plan(facts=(Fact(False, wrong),), exists=exists_active(self.read))
+        goals = [Goal(pair.obligation(), name) for name, pair in self.pairs.items()]
+        for source in self.sources:
+            goals += source.goals()
+        facts = tuple(Fact(False, note) for note in self._missing())
+        return Plan(tuple(goals), facts, exists=exists_active(self.read))
+
+    def _wrong_lag(self, lag: int | None) -> str:
+        """Why no run of the write can be the right one, in words; empty if one can."""
+        if self._writing is None or lag is None:
+            return ""
+        if self.lag is not None and self.lag != lag:
+            return f"the steps say that {lag} iterations lie between, and the claim says {self.lag}"
+        if lag < 0 or (lag == 0 and self._writing.index > self._reading.index):
+            return f"{self.phase.describe(self._reading)} comes before {self.phase.describe(self._writing)} of its data"
+        return ""
+
+    @cached_property
+    def pairs(self) -> dict[str, Pair]:
+        """What may not meet: what races with the read or the write, and what writes between the two."""
+        own = {*self._places(self.write), self._reading}
+        racing = [Pair(self.phase, each) for each in meetings(self.phase) if own & {each.first, each.second}]
+        return named_pairs([*racing, *(Pair(self.phase, each) for each in self._between())])
+
+    def _between(self) -> Iterator[Meeting]:
+        """Other writes behind the right one and before the read."""
+        lag, reading, writing = self.actual_lag, self._reading, self._writing
+        if writing is not None and lag is not None:
+            line = iterations(self.phase, lag + 1)
+            for spot in line[writing.index + 1 : lag * len(self.phase.steps) + reading.index]:
+                if isinstance(spot.step, Run) and spot.step.writes:
+                    yield Meeting(spot.place, reading, lag - spot.iteration, Who.ANY)
+        for source in self.sources:
+            if source.writing.part is Part.BEFORE:
+                behind = [place for place, run in self.phase.runs if run.writes and place.part is Part.BEFORE]
+                for place in behind:
+                    if place.index > source.writing.index:
+                        yield Meeting(place, reading, source.iteration or 0, Who.ANY, at_least=source.iteration is None)
+        if writing is None:
+            for place, run in self.phase.runs:
+                if run.writes and place.part is Part.STEPS:
+                    least = 0 if place.index < reading.index else 1
+                    yield Meeting(place, reading, least, Who.ANY, at_least=True)
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """The runs of the write that the read gets its bytes from."""
+        lag, count = self.actual_lag, self.phase.count
+        first = [place for place in self._places(self.write) if place.part is Part.BEFORE]
+        if self._writing is None:
+            return [Source(self.phase, first[-1], self._reading, None)]
+        assert lag is not None  # noqa: S101 - the plan has looked
+        found = [Source(self.phase, self._writing, self._reading, None, lag)] if count is None or lag < count else []
+        for iteration in range(lag if count is None else min(lag, count)):
+            place = self._early(iteration)
+            if place is not None:
+                found.append(Source(self.phase, place, self._reading, iteration))
+        return found
+
+    def _early(self, iteration: int) -> Place | None:
+        """The run before the loop that stands for one of an iteration before the first."""
+        bound = None if self._writing is None else self.phase.run_at(self._writing).follows
+        for place in reversed(self._places(self.write)):
+            if place.part is not Part.BEFORE:
+                continue
+            if bound is None:
+                return place if iteration - (self.actual_lag or 0) == -1 else None
+            own = next((each for each in self.phase.run_at(place).bound if each.loop == bound.loop), None)
+            if own is not None and own.at(0) == iteration - (self.actual_lag or 0) + bound.number:
+                return place
+        return None
+
+    def _missing(self) -> Iterator[str]:
+        """Early iterations that read what nothing wrote; not if nothing is said of what runs before the loop."""
+        if self._writing is None or self.phase.before is None:
+            return
+        lag, count = self.actual_lag or 0, self.phase.count
+        for iteration in range(lag if count is None else min(lag, count)):
+            if self._early(iteration) is None:
+                when = f"in {self.phase.variable} = {iteration}"
+                yield f"{when} {self.read.name} reads what no run of {self.write.name} in `before` wrote"
+
+    def scope(self) -> str:
+        """The phase, and which run of the write is the right one."""
+        lag = self.actual_lag
+        if self._writing is None or lag is None:
+            which = f"what {self.write.name} wrote before the loop"
+        elif lag == 0:
+            which = f"what {self.write.name} wrote in the same iteration"
+        else:
+            which = f"what {self.write.name} wrote {lag} iteration{'s' * (lag > 1)} before"
+            if self.phase.before is None:
+                which += f", from {self.phase.variable} = {lag} on"
+        return f"{self.read.name} reads {which}; {phase_scope(self.phase)}"
+
+    def broken(self, *sides: Places) -> list[int]:
+        """The bytes of the read that the write does not touch exactly once."""
+        read, written = sides[1], sides[2]
+        return numbers(read.touched_by(written) != 1)
+
+    def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
+        """The two threads that meet, or the byte that was not written."""
+        pair = self.pairs.get(goal.what)
+        if pair is not None:
+            return pair.replay(point)
+        source = next((each for each in self.sources if goal.what in each.names), None)
+        return None if source is None else source.replay(goal.what, point)
