@@ -135,7 +135,12 @@ class ReadsWhatWasWritten(Claim):
         if self.phase.count == 0:
             return Plan(empty=f"the loop of phase {self.phase.name} never runs")
         if self._writing is not None and lag is None:
-            return Plan(unknown=f"no run of {self.write.name} up to {MOST_BACK} iterations before touches the bytes")
+            note = (
+                f"no run of {self.write.name} up to {MOST_BACK} iterations before touches what {self.read.name} reads"
+            )
+            if any(self.phase.run_at(place).bound for place in (self._writing, self._reading)):
+                return Plan(unknown=note)
+            return Plan(facts=(Fact(False, note),), exists=exists_active(self.read))
         wrong = self._wrong_lag(lag)
         if wrong:
             return Plan(facts=(Fact(False, wrong),), exists=exists_active(self.read))
@@ -223,8 +228,10 @@ class ReadsWhatWasWritten(Claim):
     def scope(self) -> str:
         """The phase, and which run of the write is the right one."""
         lag = self.actual_lag
-        if self._writing is None or lag is None:
+        if self._writing is None:
             which = f"what {self.write.name} wrote before the loop"
+        elif lag is None:
+            which = f"what {self.write.name} wrote"
         elif lag == 0:
             which = f"what {self.write.name} wrote in the same iteration"
         else:

@@ -1,6 +1,6 @@
 """Races of a phase by brute force: every thread, every byte, a few iterations, and order by the line of steps.
 
-Written from docs/claims/race_free.md. It shares nothing with the product but the addresses of a thread, and knows no
+Written from docs/claims/race_free.md and docs/claims/reads_what_was_written.md. It shares nothing with the product but the addresses of a thread, and knows no
 windows, gaps or horizons: it compares every two touches of a byte in the line of all steps.
 """
 
@@ -14,6 +14,7 @@ from itertools import product
 from swzverify.subjects import Access, Phase
 from swzverify.subjects.phase import Run, Sync, WaitGroup
 
+
 @dataclass(frozen=True)
 class Touch:
     """One thread's touch of a byte: from its start to its end, in the line of all steps."""
@@ -25,6 +26,7 @@ class Touch:
     atomic: int
     of_warp: bool
     inner: int
+    step: int
 
 
 def line_of(phase: Phase, count: int) -> list[tuple[int, object]]:
@@ -73,7 +75,7 @@ def waits(line: list[tuple[int, object]], at: int) -> float:
 def ordered(line: list[tuple[int, object]], one: Touch, other: Touch) -> bool:
     """Whether the earlier touch is over before the later one starts, for both threads."""
     first, second = (one, other) if one.at <= other.at else (other, one)
-    if first.thread == second.thread and not ((first.of_warp or second.of_warp) and first.at != second.at):
+    if first.thread == second.thread and not ((first.of_warp or second.of_warp) and first.step != second.step):
         return first.end < second.at or (first.end == first.at and (first.at, first.inner) != (second.at, second.inner))
     synced = (Sync.BARRIER,) if first.thread // 32 != second.thread // 32 else (Sync.BARRIER, Sync.WARP)
     return any(first.end < place < second.at and line[place][1] in synced for place in range(first.at, second.at))
@@ -93,7 +95,7 @@ def races(phase: Phase, count: int, base: int = 0) -> list[tuple[int, Touch, Tou
         atomic = row.width_bytes if row.name.startswith("atom") else 0
         of_warp = "matrix" in row.name
         for thread, byte, inner in touches(access, given, base):
-            touched[byte].add(Touch(at, end, thread, not row.name.startswith("ld"), atomic, of_warp, inner))
+            touched[byte].add(Touch(at, end, thread, not row.name.startswith("ld"), atomic, of_warp, inner, id(step)))
     found: list[tuple[int, Touch, Touch]] = []
     for byte, those in touched.items():
         listed = sorted(those, key=lambda each: (each.at, each.thread, each.inner))

@@ -1,0 +1,242 @@
+"""Order of accesses: the claims on phases against brute force, at edges, at random, and with planted mistakes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from swzverify.claims import Outcome, RaceFree, ReadsWhatWasWritten
+from swzverify.claims.phase_points import Pair, RunPoints, Turn
+from swzverify.engines.obligations import Side
+from swzverify.ir.expr import TRUE
+from swzverify.prover import Options, prove
+from swzverify.spec.load import parse_spec
+from swzverify.subjects import phase_order
+from swzverify.subjects.phase import Sync, WaitGroup
+from swzverify.subjects.phase_order import Who, Window
+from tests.claims.phase_brute import last_writes, races
+from tests.claims.phase_edges import HEAD, PHASES, READS, edge_spec
+from tests.nightly import counts
+
+RUNS = (0, 1, 2, 3, 6)
+"""Numbers of iterations that brute force looks at of a loop with any number."""
+
+
+def race_claim(name: str) -> RaceFree:
+    claims = (each.claim for each in edge_spec().claims)
+    return next(each for each in claims if isinstance(each, RaceFree) and each.phase.name == name)
+
+
+def read_claim(name: str) -> ReadsWhatWasWritten:
+    claims = (each.claim for each in edge_spec().claims)
+    return next(each for each in claims if isinstance(each, ReadsWhatWasWritten) and each.phase.name == name)
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_races_of_edges(name: str) -> None:
+    claim, free = race_claim(name), PHASES[name][1]
+    counts = RUNS if claim.phase.count is None else (claim.phase.count,)
+    assert free != any(races(claim.phase, count) for count in counts), "the edge is not what it says"
+    verdict = prove(claim, options=Options(every_engine=True))
+    assert verdict.outcome is (Outcome.PROVED if free else Outcome.REFUTED), verdict
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads_of_edges(name: str) -> None:
+    claim, free = read_claim(name), READS[name][2]
+    verdict = prove(claim, options=Options(every_engine=True))
+    assert verdict.outcome is (Outcome.PROVED if free else Outcome.REFUTED), verdict
+    if free:
+        count = claim.phase.count or 6
+        assert claim.phase.count is None or count == claim.phase.count
+        found = last_writes(claim.phase, count, claim.read, claim.write)
+        lag = claim.actual_lag or 0
+        start = lag if claim.phase.before is None else 0
+        run = claim.phase.runs
+        number = next((each.follows.number for _, each in run if each.access is claim.write and each.follows), 0)
+        for (iteration, _), writers in found.items():
+            if iteration >= start:
+                expected = -1 if name == "before_ordered" else iteration - lag + number
+                assert writers == {expected}
+
+
+def random_phase(rng: random.Random) -> str:
+    """A phase of two to five steps around some of the accesses of the edges."""
+    ringed = [
+        "get2",
+        "put2",
+        "put2_next",
+        "get3",
+        "{access: put3, at: {k: i + %d}}",
+        "{access: copy3, at: {k: i + %d}}",
+    ]
+    ringed.append("{access: copy2, at: {k: i + %d}}")
+    plain = ["put", "get", "get_other_lane", "get_other_warp", "copy", "get_second", "put_first"]
+    syncs = ["barrier", "barrier", "barrier", "syncwarp", "commit", "commit", "wait_all", "{wait_group: %d}"]
+    pool = rng.choice([ringed, plain])
+
+    def step(source: list[str]) -> str:
+        text = rng.choice(source)
+        return text % rng.randrange(3) if "%" in text else text
+
+    def steps(count: int) -> str:
+        return ", ".join(step(pool if rng.random() < 0.5 else syncs) for _ in range(count))
+
+    parts = [
+        f"for: {{i: {rng.choice(['any', 'any', 1, 2, 3])}}}",
+        f"steps: [{steps(rng.randrange(2, 6))}, {step(pool)}]",
+    ]
+    for part in ("before", "after"):
+        if rng.random() < 0.25:
+            parts.append(f"{part}: [{steps(rng.randrange(1, 4))}]")
+    return f"{{{', '.join(parts)}}}"
+
+
+@pytest.mark.parametrize("count", counts(60, 600))
+def test_random_phases(count: int) -> None:
+    tally = {Outcome.PROVED: 0, Outcome.REFUTED: 0, Outcome.VACUOUS: 0}
+    for seed in range(count):
+        text = random_phase(random.Random(seed))
+        spec = parse_spec(f"{HEAD}  p: {text}\nclaims:\n  - race_free: p\n")
+        claim = spec.claims[0].claim
+        assert isinstance(claim, RaceFree)
+        verdict = prove(claim)
+        tally[verdict.outcome] += 1
+        runs = RUNS if claim.phase.count is None else (claim.phase.count,)
+        raced = any(races(claim.phase, each) for each in runs)
+        assert (verdict.outcome is Outcome.REFUTED) == raced, (seed, text, verdict)
+    assert min(tally[Outcome.PROVED], tally[Outcome.REFUTED]) >= count // 5, tally
+
+
+Patch = pytest.MonkeyPatch
+
+
+def back_edge_forgotten(patch: Patch) -> None:
+    sound = phase_order.iterations
+    patch.setattr(phase_order, "iterations", lambda phase, count, first=0: sound(phase, min(count, 1), first))
+
+
+def barrier_counted_twice(patch: Patch) -> None:
+    """A barrier ends a copy too, as if it had been waited for."""
+    patch.setattr(
+        phase_order, "_end_of_copy", lambda line: next((i for i, s in enumerate(line) if s is Sync.BARRIER), 0)
+    )
+
+
+def own_copies_excluded(patch: Patch) -> None:
+    sound = Window.who
+    patch.setattr(Window, "who", lambda window, at: Who.THREADS if sound(window, at) is Who.ANY else sound(window, at))
+
+
+def lockstep_assumed(patch: Patch) -> None:
+    sound = Window.who
+    patch.setattr(
+        Window, "who", lambda window, at: Who.WARPS if sound(window, at) is Who.THREADS else sound(window, at)
+    )
+
+
+def syncwarp_for_the_block(patch: Patch) -> None:
+    sound = phase_order.window
+
+    def wrong(line: list[phase_order.Step]) -> Window:
+        found = sound(line)
+        return replace(found, block=found.warp)
+
+    patch.setattr(phase_order, "window", wrong)
+
+
+def wait_group_off_by_one(patch: Patch) -> None:
+    sound = phase_order._end_of_copy
+    patch.setattr(
+        phase_order,
+        "_end_of_copy",
+        lambda line: sound([WaitGroup(max(0, s.pending - 1)) if isinstance(s, WaitGroup) else s for s in line]),
+    )
+
+
+def copies_in_groups_without_commit(patch: Patch) -> None:
+    sound = phase_order._end_of_copy
+    patch.setattr(phase_order, "_end_of_copy", lambda line: sound([line[0], Sync.COMMIT, *line[1:]]) - 1)
+
+
+def iteration_relation_dropped(patch: Patch) -> None:
+    """Both steps run in the same iteration, whatever lies between."""
+    sound = Pair.turns.func  # type: ignore[attr-defined]
+    patch.setattr(Pair, "turns", property(lambda pair: (sound(pair)[0], replace(sound(pair)[1], first=0))))
+
+
+def iterations_unrelated(patch: Patch) -> None:
+    """The two steps run in any two iterations, whatever lies between."""
+
+    def wrong(pair: Pair) -> tuple[Turn, Turn]:
+        return (
+            Pair(pair.phase, replace(pair.meeting, unrelated=True)).turns if pair.phase.count is None else sound(pair)
+        )
+
+    sound = Pair.turns.func  # type: ignore[attr-defined]
+    patch.setattr(Pair, "turns", property(wrong))
+
+
+def guards_forgotten(patch: Patch) -> None:
+    sound = RunPoints.side
+
+    def wrong(side: RunPoints, variables: tuple[phase_order.Place, ...]) -> Side:
+        return replace(sound(side, variables), active=TRUE, is_active=None)  # type: ignore[arg-type]
+
+    patch.setattr(RunPoints, "side", wrong)
+
+
+def number_of_the_step_forgotten(patch: Patch) -> None:
+    """`at: {k: i + 2}` is read as `at: {k: i}`."""
+    sound = RunPoints.expression
+
+    def wrong(side: RunPoints, root: object) -> object:
+        run = replace(side.run, bound=tuple(replace(each, number=0) for each in side.run.bound))
+        return sound(replace(side, run=run), root)  # type: ignore[arg-type]
+
+    patch.setattr(RunPoints, "expression", wrong)
+
+
+def threads_meet_themselves(patch: Patch) -> None:
+    patch.setattr(Pair, "tags", ())
+
+
+def atomics_are_plain(patch: Patch) -> None:
+    patch.setattr(phase_order, "_matters", lambda phase, each: True)
+
+
+def unbarred_loops_are_ordered(patch: Patch) -> None:
+    sound = phase_order._in_loop
+    patch.setattr(phase_order, "_in_loop", lambda phase: (each for each in sound(phase) if not each.unrelated))
+
+
+MISTAKES: list[Callable[[Patch], None]] = [
+    back_edge_forgotten,
+    barrier_counted_twice,
+    own_copies_excluded,
+    lockstep_assumed,
+    syncwarp_for_the_block,
+    wait_group_off_by_one,
+    copies_in_groups_without_commit,
+    iteration_relation_dropped,
+    iterations_unrelated,
+    guards_forgotten,
+    number_of_the_step_forgotten,
+    threads_meet_themselves,
+    atomics_are_plain,
+    unbarred_loops_are_ordered,
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each.__name__)
+def test_planted_mistakes_are_found(mistake: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    """Some edge comes out otherwise, or the engines and the replay contradict each other."""
+    mistake(monkeypatch)
+    for name, (_, free) in PHASES.items():
+        claim = RaceFree(race_claim(name).phase)  # a new one: nothing that was computed before
+        if prove(claim).outcome is not (Outcome.PROVED if free else Outcome.REFUTED):
+            return
+    pytest.fail("no edge shows it")
