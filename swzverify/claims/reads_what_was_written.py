@@ -135,9 +135,7 @@ class ReadsWhatWasWritten(Claim):
         if self.phase.count == 0:
             return Plan(empty=f"the loop of phase {self.phase.name} never runs")
         if self._writing is not None and lag is None:
-            note = (
-                f"no run of {self.write.name} up to {MOST_BACK} iterations before touches what {self.read.name} reads"
-            )
+            note = f"no run of {self.write.name} in {MOST_BACK} iterations before touches what {self.read.name} reads"
             if any(self.phase.run_at(place).bound for place in (self._writing, self._reading)):
                 return Plan(unknown=note)
             return Plan(facts=(Fact(False, note),), exists=exists_active(self.read))

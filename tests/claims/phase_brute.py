@@ -1,7 +1,7 @@
 """Races of a phase by brute force: every thread, every byte, a few iterations, and order by the line of steps.
 
-Written from docs/claims/race_free.md and docs/claims/reads_what_was_written.md. It shares nothing with the product but the addresses of a thread, and knows no
-windows, gaps or horizons: it compares every two touches of a byte in the line of all steps.
+Written from docs/claims/race_free.md and docs/claims/reads_what_was_written.md. It shares nothing with the product but
+the addresses of a thread, and knows no windows, gaps or horizons: it compares every two touches of a byte.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def races(phase: Phase, count: int, base: int = 0) -> list[tuple[int, Touch, Tou
         listed = sorted(those, key=lambda each: (each.at, each.thread, each.inner))
         for number, one in enumerate(listed):
             for other in listed[number + 1 :]:
-                if (one.writes or other.writes) and not (one.atomic and one.atomic == other.atomic):
-                    if not ordered(line, one, other):
-                        found.append((byte, one, other))
+                conflict = (one.writes or other.writes) and not (one.atomic and one.atomic == other.atomic)
+                if conflict and not ordered(line, one, other):
+                    found.append((byte, one, other))
     return found
 
 

@@ -104,7 +104,10 @@ PHASES: dict[str, tuple[str, bool]] = {
     "after_ordered": ("for: {i: any}, steps: [get2, put2_next, barrier], after: [get2]", True),
     "after_races": ("for: {i: any}, steps: [put2, barrier, get2], after: [put2]", True),
     "after_overwrites": ("for: {i: any}, steps: [put2_next, barrier], after: [put2, get_other_warp]", True),
-    "after_the_read": ("for: {i: any}, steps: [put, barrier, get_other_warp, barrier], after: [put, get_other_warp]", False),
+    "after_the_read": (
+        "for: {i: any}, steps: [put, barrier, get_other_warp, barrier], after: [put, get_other_warp]",
+        False,
+    ),
     "after_of_four": ("for: {i: 4}, steps: [get2, put2_next, barrier, get2], after: [put2]", False),
     "before_races": ("for: {i: any}, before: [put], steps: [get_other_warp, barrier]", False),
     "before_ordered": ("for: {i: any}, before: [put, barrier], steps: [get_other_warp, barrier]", True),

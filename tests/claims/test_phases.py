@@ -65,15 +65,8 @@ def test_reads_of_edges(name: str) -> None:
 
 def random_phase(rng: random.Random) -> str:
     """A phase of two to five steps around some of the accesses of the edges."""
-    ringed = [
-        "get2",
-        "put2",
-        "put2_next",
-        "get3",
-        "{access: put3, at: {k: i + %d}}",
-        "{access: copy3, at: {k: i + %d}}",
-    ]
-    ringed.append("{access: copy2, at: {k: i + %d}}")
+    ringed = ["get2", "put2", "put2_next", "get3"]
+    ringed += [f"{{access: {name}, at: {{k: i + %d}}}}" for name in ("put3", "copy3", "copy2")]
     plain = ["put", "get", "get_other_lane", "get_other_warp", "copy", "get_second", "put_first"]
     syncs = ["barrier", "barrier", "barrier", "syncwarp", "commit", "commit", "wait_all", "{wait_group: %d}"]
     pool = rng.choice([ringed, plain])
@@ -85,13 +78,9 @@ def random_phase(rng: random.Random) -> str:
     def steps(count: int) -> str:
         return ", ".join(step(pool if rng.random() < 0.5 else syncs) for _ in range(count))
 
-    parts = [
-        f"for: {{i: {rng.choice(['any', 'any', 1, 2, 3])}}}",
-        f"steps: [{steps(rng.randrange(2, 6))}, {step(pool)}]",
-    ]
-    for part in ("before", "after"):
-        if rng.random() < 0.25:
-            parts.append(f"{part}: [{steps(rng.randrange(1, 4))}]")
+    often = rng.choice(["any", "any", 1, 2, 3])
+    parts = [f"for: {{i: {often}}}", f"steps: [{steps(rng.randrange(2, 6))}, {step(pool)}]"]
+    parts += [f"{part}: [{steps(rng.randrange(1, 4))}]" for part in ("before", "after") if rng.random() < 0.25]
     return f"{{{', '.join(parts)}}}"
 
 
@@ -121,21 +110,24 @@ def back_edge_forgotten(patch: Patch) -> None:
 
 def barrier_counted_twice(patch: Patch) -> None:
     """A barrier ends a copy too, as if it had been waited for."""
-    patch.setattr(
-        phase_order, "_end_of_copy", lambda line: next((i for i, s in enumerate(line) if s is Sync.BARRIER), 0)
-    )
+
+    def wrong(line: list[object]) -> int:
+        return next((at for at, step in enumerate(line) if step is Sync.BARRIER), 0)
+
+    patch.setattr(phase_order, "_end_of_copy", wrong)
+
+
+def _taken_for(patch: Patch, true: Who, wrong: Who) -> None:
+    sound = Window.who
+    patch.setattr(Window, "who", lambda window, at: wrong if sound(window, at) is true else sound(window, at))
 
 
 def own_copies_excluded(patch: Patch) -> None:
-    sound = Window.who
-    patch.setattr(Window, "who", lambda window, at: Who.THREADS if sound(window, at) is Who.ANY else sound(window, at))
+    _taken_for(patch, Who.ANY, Who.THREADS)
 
 
 def lockstep_assumed(patch: Patch) -> None:
-    sound = Window.who
-    patch.setattr(
-        Window, "who", lambda window, at: Who.WARPS if sound(window, at) is Who.THREADS else sound(window, at)
-    )
+    _taken_for(patch, Who.THREADS, Who.WARPS)
 
 
 def syncwarp_for_the_block(patch: Patch) -> None:
@@ -170,13 +162,11 @@ def iteration_relation_dropped(patch: Patch) -> None:
 
 def iterations_unrelated(patch: Patch) -> None:
     """The two steps run in any two iterations, whatever lies between."""
+    sound = Pair.turns.func  # type: ignore[attr-defined]
 
     def wrong(pair: Pair) -> tuple[Turn, Turn]:
-        return (
-            Pair(pair.phase, replace(pair.meeting, unrelated=True)).turns if pair.phase.count is None else sound(pair)
-        )
+        return sound(Pair(pair.phase, replace(pair.meeting, unrelated=pair.phase.count is None)))
 
-    sound = Pair.turns.func  # type: ignore[attr-defined]
     patch.setattr(Pair, "turns", property(wrong))
 
 
@@ -205,7 +195,7 @@ def threads_meet_themselves(patch: Patch) -> None:
 
 
 def atomics_are_plain(patch: Patch) -> None:
-    patch.setattr(phase_order, "_matters", lambda phase, each: True)
+    patch.setattr(phase_order, "_matters", lambda *_: True)
 
 
 def unbarred_loops_are_ordered(patch: Patch) -> None:
