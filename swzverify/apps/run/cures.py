@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from swzverify.apps.run.fault import fault
-from swzverify.claims import Aligned, Claim, Delivers, Injective
+from swzverify.claims import Aligned, Claim, Delivers, Injective, RaceFree, ReadsWhatWasWritten
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.claims.likeness import likeness
 from swzverify.core.words import binding_text
 from swzverify.prover import Options
 from swzverify.report.result import ClaimResult
-from swzverify.search.cures import Cure, OtherCase, Surroundings, find_cures, find_operand_cures
+from swzverify.search.cures import Cure, OtherCase, Surroundings, find_cures, find_operand_cures, find_order_cures
 from swzverify.spec import Spec, SpecClaim
 from swzverify.spec.build import SpecCase
 from swzverify.subjects import Access, Tile
@@ -42,8 +42,11 @@ def with_cures(
     `known` remembers the cures of the same claim among the same other claims. A fault in this search
     costs no verdict: it is noted.
     """
-    if isinstance(claim.claim, Delivers):
-        return _with_operand_cures(result, claim.claim, options)
+    found = claim.claim
+    if isinstance(found, Delivers):
+        return _with_cures_of(result, lambda: find_operand_cures(found, options))
+    if isinstance(found, RaceFree | ReadsWhatWasWritten):
+        return _with_cures_of(result, lambda: find_order_cures(found, options))
     if not isinstance(claim.claim, CostClaim):
         return result
     result = replace(result, deciding=claim.deciding)
@@ -61,9 +64,9 @@ def with_cures(
     return replace(result, cures=cures)
 
 
-def _with_operand_cures(result: ClaimResult, claim: Delivers, options: Options) -> ClaimResult:
+def _with_cures_of(result: ClaimResult, find: Callable[[], tuple[Cure, ...]]) -> ClaimResult:
     try:
-        return replace(result, cures=find_operand_cures(claim, options))
+        return replace(result, cures=find())
     except Exception as error:  # noqa: BLE001 - as above
         return _failed(result, error)
 
