@@ -76,4 +76,5 @@ def _bound(loop: str, value: int | str, values: Values, follows: str, path: tupl
     stated = _SUM.fullmatch(value) if isinstance(value, str) else None
     if stated is None or not follows or stated[1] != follows:
         return Bound(loop, values.number(value, *path), follows=False)
-    return Bound(loop, values.number(f"0 {stated[2]}", *path) if stated[2].strip() else 0)
+    number = values.number(f"0 {stated[2]}", *path) if stated[2].strip() else 0
+    return Bound(loop, number, variable=follows)

@@ -55,7 +55,9 @@ class WaitGroup:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The iteration of an access's loop that a step runs: `number`, after the phase's own iteration if it `follows`.
+    """The iteration of an access's loop that a step runs: `number`, plus the phase's own if it `follows`.
+
+    `variable` is what the phase calls its own iteration.
 
     >>> Bound("k", 2).at(5), Bound("k", 1, follows=False).at(5)
     (7, 1)
@@ -64,14 +66,17 @@ class Bound:
     loop: str
     number: int = 0
     follows: bool = True
+    variable: str = "i"
 
     def at(self, iteration: int) -> int:
         """The iteration of the access's loop in an iteration of the phase."""
         return self.number + (iteration if self.follows else 0)
 
     def __str__(self) -> str:
-        """The value in words, of an iteration i."""
-        return f"i + {self.number}" if self.follows and self.number else "i" if self.follows else str(self.number)
+        """The value in words, over the phase's variable."""
+        if not self.follows:
+            return str(self.number)
+        return f"{self.variable} + {self.number}" if self.number else self.variable
 
 
 @dataclass(frozen=True)
@@ -114,8 +119,8 @@ class Run:
 
     def __str__(self) -> str:
         """The step in words."""
-        given = [f"{each.loop} = {each}" for each in self.bound if self.is_stated]
-        return self.access.name + (f" at {', '.join(given)}" if given else "")
+        given = [f"{each.loop}: {each}" for each in self.bound if self.is_stated]
+        return self.access.name + (f" at {{{', '.join(given)}}}" if given else "")
 
 
 Step: TypeAlias = Run | Sync | WaitGroup
@@ -268,4 +273,4 @@ class Phase:
 
 def run_of(access: Access, loop: str) -> Run:
     """The step that names an access alone: a loop of the phase's name goes with the phase."""
-    return Run(access, (Bound(loop),) if any(each.name == loop for each in access.loops) else ())
+    return Run(access, (Bound(loop, variable=loop),) if any(each.name == loop for each in access.loops) else ())
