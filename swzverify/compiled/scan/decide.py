@@ -240,7 +240,7 @@ def scan_function(
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
-    claims = [claims_on(access, facts, block, asker.possible, smem, target) for access in read]
+    claims = [claims_on(access, facts, block, asker, smem, target) for access in read]
     helped: list[tuple[tuple[Cure, ...], str]] = [((), "")] * len(read)
     if suggest and any(each.verdict is Verdict.CONFLICT for each in decisions):
         from swzverify.compiled.scan.cured import Judged, Launched, advice  # noqa: PLC0415 - few kernels need it

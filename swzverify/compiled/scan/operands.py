@@ -127,7 +127,7 @@ class _Judge:
         """The fields, and the verdicts in the order of `OPERAND_CLAIMS`; what cannot be computed is unknown."""
         access = operand.access
         access = self._facts.on(replace(access, leaves=(*access.leaves, *access.around)))
-        subject = OperandSubject(operand, in_window(access, self._smem), self._shape, self._asker.possible, self._smem)
+        subject = OperandSubject(operand, in_window(access, self._smem), self._shape, self._asker, self._smem)
         try:
             reason = self._reason(subject)
             if not reason:
