@@ -138,7 +138,14 @@ class Asker:
         """
         asked, names = plainly_named(goal)
         found = self._cost(asked, is_refuted)
-        return replace(found, point=_renamed(found.point, names), goal=goal if found.answer is Answer.HOLDS else None)
+        worst = found.worst and WorstCost(
+            *(
+                replace(each, point=_renamed(each.point, names))
+                for each in (found.worst.most_wavefronts, found.worst.most_conflicts)
+            )
+        )
+        goal_of = goal if found.answer is Answer.HOLDS else None
+        return replace(found, point=_renamed(found.point, names), worst=worst, goal=goal_of)
 
     def _cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool]) -> Proof:
         native = self._native(goal)
@@ -213,7 +220,9 @@ def _plainly_named(condition: Expr) -> tuple[Expr, dict[str, str]]:
 
 
 def _renamed(point: Mapping[str, int] | None, names: Mapping[str, str]) -> dict[str, int]:
-    return {names.get(name, name): value for name, value in (point or {}).items()}
+    """A point with other names; a lane's own value keeps its lane."""
+    parts = ((name.partition("["), value) for name, value in (point or {}).items())
+    return {names.get(name, name) + mark + lane: value for (name, mark, lane), value in parts}
 
 
 def _never(condition: Expr) -> Always:

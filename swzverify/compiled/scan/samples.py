@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from swzverify.compiled.scan.collide import assumed_of, found_of
 from swzverify.compiled.scan.drawn import drawn, fulfilled, words
 from swzverify.compiled.scan.price import Array, Block, Mask, Price, price, ways_of_samples
 from swzverify.compiled.scan.split import Parts, is_shared
+from swzverify.engines.obligations import of_lane
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
 
+NO_POINT: Final[Mapping[str, int]] = {}
 _SEED = 20_250_101
 _PARAMETERS = 24
 _TRIPS = 24
@@ -82,8 +85,11 @@ class Sampler:
         ]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
 
-    def own_values(self) -> Sampled | None:
-        """The worst where each lane has values of its own of what lanes do not share."""
+    def own_values(self, point: Mapping[str, int] = NO_POINT) -> Sampled | None:
+        """The worst where each lane has values of its own of what lanes do not share.
+
+        A point of an engine gives these values, where it has them.
+        """
         draw = random.Random(_SEED)  # noqa: S311 - no secret
         source = np.random.Generator(np.random.PCG64(_SEED))
         count = _PARAMETERS * 2
@@ -93,6 +99,8 @@ class Sampler:
                 env[leaf.name] = words([value_of(leaf, draw, at) for at in range(count)])[:, None, None]
             else:
                 env[leaf.name] = drawn(leaf, _NUMBERS, (count, self.block.warps, LANES), source)
+                for lane in range(LANES) if point else ():
+                    env[leaf.name][..., lane] = point.get(of_lane(leaf.name, lane), env[leaf.name][..., lane])
         found = self._priced(env)
         if found is None:
             return None
