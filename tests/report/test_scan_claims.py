@@ -54,9 +54,18 @@ REACHED = Decision(Verdict.CONFLICT, "", 3, engines=("counting", "z3"))
 
 def access(decision: Decision, line: int = 7, location: Location | None = None, **words: str) -> ScannedAccess:
     told = {"kernel": "k", "instruction": "ld.shared.u32 %r1, [%r2]", "address": "s + tid.x*8", **words}
-    texts = (told["instruction"], told["address"])
-    access = ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, block=(64, 1, 1))
-    return replace(access, claims=(PROVED, outside(told["address"])))
+    return ScannedAccess(
+        kernel=told["kernel"],
+        instruction=told["instruction"],
+        address=told["address"],
+        is_entry=True,
+        line=line,
+        location=location,
+        opcode="ld.shared.u32",
+        decision=decision,
+        block=(64, 1, 1),
+        claims=(PROVED, outside(told["address"])),
+    )
 
 
 def outside(words: str) -> Claim:

@@ -29,7 +29,16 @@ def conflict(ways: int, colliding: int | None = None, **more: object) -> Decisio
 
 def access(decision: Decision, line: int, source: int | None = None, **more: object) -> ScannedAccess:
     location = None if source is None else Location(1, source, 0)
-    found = ScannedAccess("k", True, line, location, "ld.shared.u32", f"ld.shared.u32 %r{line}, [%r2]", "s", decision)
+    found = ScannedAccess(
+        kernel="k",
+        is_entry=True,
+        line=line,
+        location=location,
+        opcode="ld.shared.u32",
+        instruction=f"ld.shared.u32 %r{line}, [%r2]",
+        address="s",
+        decision=decision,
+    )
     return replace(found, **{"claims": (PROVED, PROVED), **more})  # pyright: ignore[reportArgumentType]
 
 
