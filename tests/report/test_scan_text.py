@@ -10,7 +10,7 @@ import pytest
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan import LaneRow, ScannedAccess, Verdict
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
-from swzverify.compiled.scan.verdict import Decision
+from swzverify.compiled.scan.verdict import Decision, WarpTable
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_text import MOST_LANES, Detail, scan_text
 
@@ -23,7 +23,7 @@ def conflict(ways: int, colliding: int | None = None, **more: object) -> Decisio
     """A conflict whose first lanes collide."""
     hits = ways if colliding is None else colliding
     lanes = tuple(LaneRow(lane, (lane, 0, 0), 128 * lane, 0, lane < hits) for lane in range(32))
-    found = Decision(Verdict.CONFLICT, ways=ways, wavefronts=ways, minimum=1, warp=0, lanes=lanes)
+    found = Decision(Verdict.CONFLICT, ways=ways, wavefronts=ways, minimum=1, table=WarpTable(0, lanes))
     return replace(found, **more)  # pyright: ignore[reportArgumentType]  # fields of a decision
 
 

@@ -1,7 +1,7 @@
 """Scanning compiled kernels: a verdict, or a reason, for every access to shared memory.
 
-`scan_module` is the way in, and `scanned` has what it returns. `given` is what the user says of parameters, `launch` of blocks and
-grids, `named` which kernels are meant. `split` sorts an address's
+`scan_module` is the way in, and `scanned` has what it returns. `given` is what the user says of
+parameters, `launch` of blocks and grids, `named` which kernels are meant. `split` sorts an address's
 terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
 `octets` for the octet rule, `mixed` and `data` for the rest. `cost_goal` writes an access as the
 cost that the prover's engines decide, `price` says what warps cost, in plain numbers. `claims` are

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,6 +12,7 @@ import numpy as np
 from swzverify.compiled.kernel import Kind, Leaf
 from swzverify.compiled.kernel.arithmetic import is_zero, sub, widened
 from swzverify.compiled.kernel.linear import Sum
+from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.scan.collide import assumed_of, found_of
 from swzverify.compiled.scan.drawn import drawn, fulfilled, words
 from swzverify.compiled.scan.price import Array, Block, Mask, Price, price, ways_of_samples
@@ -293,14 +294,23 @@ def _is_listed(leaf: Leaf) -> bool:
     return leaf.kind is Kind.CARRIED and bool(leaf.values)
 
 
-def value_of(leaf: Leaf, draw: random.Random, at: int) -> int:
-    """A value of a leaf; the first ones are small, the later ones random."""
+def value_of(leaf: Leaf, draw: random.Random, at: int, numbers: Sequence[int] = _NUMBERS, multiple: int = 1) -> int:
+    """A value of a leaf; the first ones are small, the later ones random, most of them of `numbers`.
+
+    An array starts at a multiple of `multiple`.
+    """
     limit = leaf.variable.limit
     if known := leaf.candidates or leaf.values:
         return known[at % len(known)]
+    if leaf.most is not None:
+        return draw.randint(0, leaf.most)
+    if leaf.symbol is not None:
+        factor = max(1, multiple // leaf.multiple)
+        places = (SHARED_LIMIT - (leaf.symbol.size_bytes or 0)) // leaf.multiple
+        return draw.randrange(max(1, min(places, limit))) // factor * factor
     if leaf.kind in (Kind.TRIPS, Kind.CARRIED) and at < _TRIPS:
         return at % limit
-    number = draw.choice(_NUMBERS) if draw.random() < 0.8 else draw.getrandbits(16)
+    number = draw.choice(numbers) if draw.random() < 0.8 else draw.getrandbits(16)
     if draw.random() < 0.05:
         number = draw.getrandbits(leaf.variable.width)
     return number % limit
