@@ -204,6 +204,11 @@ class Proof:
     goal: Cost | GatherCost | None = None
 
     @property
+    def possible(self) -> Answer:
+        """Of a proof that a condition never holds: whether it can hold."""
+        return {Answer.HOLDS: Answer.EMPTY, Answer.FAILS: Answer.HOLDS}.get(self.answer, self.answer)
+
+    @property
     def goals(self) -> Goals:
         """The cost, if it holds."""
         return Goals() if self.goal is None else Goals((self.goal,))

@@ -90,7 +90,7 @@ class _Breaking:
         point = self._point()
         if point is None:
             return not_known(NOT_DECIDED)
-        lane, other = self._fixed(point, ""), None
+        lane, other = self._fixed(point), None
         trips = self._trips(lane)
         if isinstance(trips, str):
             return not_known(trips)
@@ -120,17 +120,17 @@ class _Breaking:
     def _is_fixed(self, leaf: Leaf) -> bool:
         return leaf.kind is Kind.LANE or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
 
-    def _fixed(self, point: Mapping[str, int], mark: str) -> dict[str, int]:
+    def _fixed(self, point: Mapping[str, int]) -> dict[str, int]:
         """Those values of a point that a launch can be chosen to have."""
         found: dict[str, int] = {}
         block = self.subject.block
         for each in self.read:
             leaf = self.subject.leaves[each.name]
             if self._is_fixed(leaf):
-                found[each.name] = point.get(each.name + (mark if leaf.kind is Kind.LANE else ""), 0)
+                found[each.name] = point.get(each.name, 0)
         number, factor = 0, 1
         for axis, extent in zip("xyz", block.shape, strict=True):
-            place = point.get(f"tid.{axis}{mark}", 0)
+            place = point.get(f"tid.{axis}", 0)
             found[f"tid.{axis}"] = place
             number += factor * place
             factor *= extent
@@ -176,15 +176,15 @@ class _Breaking:
         if not claim.bases or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in unknown):
             return None
         own = {name: value for name, value in first.items() if not self._is_free(name, value)}
-        lane = subject.lane("'")
         conditions = [self._put(each, own) for each in (self.sure, *self.makes, negation(claim.bad))]
         at_once = {name: value for name, value in first.items() if subject.loop_of(name) is not None}
         mine = [self._put(each, at_once) for each in (self.sure, *self.makes, claim.bad)]
-        found = subject.asker.never(conjunction((*conditions, *subject.of_lane(lane, *mine))))
+        # The first lane is all numbers, so that the lane of this question is the other one.
+        found = subject.never(*conditions, *mine)
         if found.answer is not Answer.FAILS:
             return None
         point = found.point
-        second = self._fixed(point, "'") | at_once
+        second = self._fixed(point) | at_once
         # Both lanes are of one launch.
         for name in second:
             leaf = subject.leaves.get(name)

@@ -73,8 +73,7 @@ class OperandSubject:
         found = self.anywhere.never(*self.anywhere.makes(bad, with_loops=False), bad)
         if found.answer is not Answer.HOLDS:
             found = self.here.never(*self.here.makes(bad, with_loops=True), bad)
-        answer = {Answer.HOLDS: Answer.EMPTY, Answer.FAILS: Answer.HOLDS}.get(found.answer, found.answer)
-        return answer, {each.name: 0 for each in variables(bad)} | dict(found.point)
+        return found.possible, {each.name: 0 for each in variables(bad)} | dict(found.point)
 
     def sizeless(self, value: Expr) -> str:
         """The array that a value reads and whose size is not known; empty if there is none."""

@@ -118,7 +118,7 @@ class Question:
             return Answer.HOLDS if made.any() else Answer.EMPTY
         if is_met(self.guard, parts.leaves, block):
             return Answer.HOLDS
-        return self.possible(lane_runs(self.block.shape, self.parts)).answer
+        return self.asker.never(lane_runs(self.block.shape, self.parts)).possible
 
     def sampled(self) -> Sampled | None:
         """The worst of some values for which lanes make the access; None if no lane of a sample makes it.
