@@ -165,7 +165,7 @@ def _verdict(access: ScannedAccess) -> Verdict:
         known.append(f"for some values of {', '.join(decision.parameters)}")
     measure: Measure | None = None
     if decision.wavefronts is not None and decision.minimum is not None:
-        where = {} if decision.warp is None else {"warp": decision.warp}
+        where = {} if decision.table is None else {"warp": decision.table.warp}
         worst = WarpMeasure(decision.wavefronts, decision.minimum, where)
         measure = Measure.of_one(worst, exact=not decision.at_least)
     elif decision.ways is not None and decision.ways > 1:
@@ -176,7 +176,7 @@ def _verdict(access: ScannedAccess) -> Verdict:
         rows = tuple(
             Row((row.lane, row.thread, row.offset, row.bank), "x" if row.collides else "") for row in decision.lanes
         )
-        binding = {} if decision.warp is None else {"warp": decision.warp}
+        binding = {} if decision.table is None else {"warp": decision.table.warp}
         counterexample = Counterexample(binding, conflict_words(decision), _COLUMNS if rows else (), rows)
     return Verdict(
         _OUTCOMES[decision.verdict],
@@ -207,14 +207,15 @@ def _picture(decision: Decision) -> Picture | None:
 
     None if its lanes are not known, or if the picture would not show what was decided.
     """
-    if decision.instruction is None or not decision.addresses:
+    table = decision.table
+    if table is None or table.instruction is None or not table.addresses:
         return None
-    cost = access_cost(decision.instruction, decision.addresses)
+    cost = access_cost(table.instruction, table.addresses)
     if max(group.wavefronts for group in cost.groups) != decision.ways:
         return None
     from swzverify.explain.pictures.views.refuted import refuted_lanes  # noqa: PLC0415 - few reports have pictures
 
-    return refuted_lanes(decision.instruction, decision.addresses)
+    return refuted_lanes(table.instruction, table.addresses)
 
 
 def _of_claim(access: ScannedAccess | ScannedOperand, claim: Claim) -> Verdict:

@@ -292,7 +292,7 @@ def _table(decision: Decision, *, is_whole: bool) -> list[str]:
     rows: Sequence[LaneRow] = decision.lanes if is_whole else hits[:MOST_LANES]
     if not rows:
         return []
-    found = [f"    warp {decision.warp or 0}:  lane  thread        offset  relative bank"]
+    found = [f"    warp {decision.table.warp if decision.table else 0}:  lane  thread        offset  relative bank"]
     for row in rows:
         thread = ",".join(map(str, row.thread))
         mark = "  x" if row.collides else ""

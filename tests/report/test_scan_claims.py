@@ -31,7 +31,7 @@ from swzverify.compiled.scan import (
     WitnessLane,
 )
 from swzverify.compiled.scan.claim import not_known
-from swzverify.compiled.scan.verdict import Decision
+from swzverify.compiled.scan.verdict import Decision, WarpTable
 from swzverify.errors import Problem
 from swzverify.hardware import Kind
 from swzverify.report.formats import Format
@@ -44,8 +44,10 @@ from tests.report.test_sinks import NASTY
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
 SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text(encoding="utf-8")))
 LANES = tuple(LaneRow(lane, (lane, 0, 0), 8 * lane, 2 * lane % 32, lane % 16 == 0) for lane in range(32))
-CONFLICT = Decision(Verdict.CONFLICT, "", 2, 2, 1, engines=("counting",), warp=1, lanes=LANES)
-DEPENDS = Decision(Verdict.DEPENDS, "free for n = 1", 32, 32, 1, at_least=True, parameters=("n",), lanes=LANES)
+CONFLICT = Decision(Verdict.CONFLICT, "", 2, 2, 1, engines=("counting",), table=WarpTable(1, LANES))
+DEPENDS = Decision(
+    Verdict.DEPENDS, "free for n = 1", 32, 32, 1, at_least=True, parameters=("n",), table=WarpTable(0, LANES)
+)
 FREE = Decision(Verdict.FREE, "", 1, 1, 1, engines=("z3", "counting"))
 UNKNOWN = Decision(Verdict.UNKNOWN, "not decided")
 PROVED = Claim(ClaimVerdict.PROVED, engines=("z3", "counting"))
@@ -54,9 +56,18 @@ REACHED = Decision(Verdict.CONFLICT, "", 3, engines=("counting", "z3"))
 
 def access(decision: Decision, line: int = 7, location: Location | None = None, **words: str) -> ScannedAccess:
     told = {"kernel": "k", "instruction": "ld.shared.u32 %r1, [%r2]", "address": "s + tid.x*8", **words}
-    texts = (told["instruction"], told["address"])
-    access = ScannedAccess(told["kernel"], True, line, location, "ld.shared.u32", *texts, decision, block=(64, 1, 1))
-    return replace(access, claims=(PROVED, outside(told["address"])))
+    return ScannedAccess(
+        kernel=told["kernel"],
+        instruction=told["instruction"],
+        address=told["address"],
+        is_entry=True,
+        line=line,
+        location=location,
+        opcode="ld.shared.u32",
+        decision=decision,
+        block=(64, 1, 1),
+        claims=(PROVED, outside(told["address"])),
+    )
 
 
 def outside(words: str) -> Claim:

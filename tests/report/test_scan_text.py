@@ -10,7 +10,7 @@ import pytest
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan import LaneRow, ScannedAccess, Verdict
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
-from swzverify.compiled.scan.verdict import Decision
+from swzverify.compiled.scan.verdict import Decision, WarpTable
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_text import MOST_LANES, Detail, scan_text
 
@@ -23,13 +23,22 @@ def conflict(ways: int, colliding: int | None = None, **more: object) -> Decisio
     """A conflict whose first lanes collide."""
     hits = ways if colliding is None else colliding
     lanes = tuple(LaneRow(lane, (lane, 0, 0), 128 * lane, 0, lane < hits) for lane in range(32))
-    found = Decision(Verdict.CONFLICT, ways=ways, wavefronts=ways, minimum=1, warp=0, lanes=lanes)
+    found = Decision(Verdict.CONFLICT, ways=ways, wavefronts=ways, minimum=1, table=WarpTable(0, lanes))
     return replace(found, **more)  # pyright: ignore[reportArgumentType]  # fields of a decision
 
 
 def access(decision: Decision, line: int, source: int | None = None, **more: object) -> ScannedAccess:
     location = None if source is None else Location(1, source, 0)
-    found = ScannedAccess("k", True, line, location, "ld.shared.u32", f"ld.shared.u32 %r{line}, [%r2]", "s", decision)
+    found = ScannedAccess(
+        kernel="k",
+        is_entry=True,
+        line=line,
+        location=location,
+        opcode="ld.shared.u32",
+        instruction=f"ld.shared.u32 %r{line}, [%r2]",
+        address="s",
+        decision=decision,
+    )
     return replace(found, **{"claims": (PROVED, PROVED), **more})  # pyright: ignore[reportArgumentType]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swzverify.compiled.kernel.arithmetic import add, less, mul, widened
-from swzverify.compiled.scan.price import Block, lane_rows
+from swzverify.compiled.scan.price import Block, table_of
 from swzverify.hardware import find_instruction
 from swzverify.ir.expr import BinaryOperator, Expr, binary, const, extend, var
 
@@ -50,7 +50,7 @@ def test_lanes_of_a_table_have_their_threads() -> None:
     block = Block((20, 3, 1))
     active = block.exists[1].copy()
     active[3] = False
-    rows, _ = lane_rows(find_instruction("ld.shared.b32"), block, 1, np.arange(32) * 128 + 64, active)
+    rows = table_of(find_instruction("ld.shared.b32"), block, 1, np.arange(32) * 128 + 64, active).lanes
     assert [row.lane for row in rows] == [lane for lane in range(28) if lane != 3]
     for row in rows:
         number = 32 + row.lane

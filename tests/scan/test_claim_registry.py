@@ -14,7 +14,7 @@ import pytest
 from swzverify.compiled import kinds
 from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Claim, ClaimVerdict, claims, decide, scan_module
+from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, claims, scan_module
 from swzverify.compiled.scan.subject import Subject
 from swzverify.report import scan, scan_claims, scan_text
 from swzverify.report.sarif import render_sarif
@@ -53,8 +53,9 @@ def add(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         module = ModuleType("swzverify.compiled.scan.narrow")
         vars(module)["is_narrow"] = is_narrow
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        for each in (kinds, claims, decide, scan, scan_text):
+        for each in (kinds, claims, scan, scan_text):
             monkeypatch.setattr(each, "SCAN_CLAIMS", (*SCAN_CLAIMS, NARROW))
+        monkeypatch.setattr(ScannedAccess, "kinds", (*SCAN_CLAIMS, NARROW))
         monkeypatch.setattr(scan_claims, "SCAN_CLAIMS", (*SCAN_CLAIMS, NARROW))
 
     return put

@@ -53,16 +53,26 @@ def test_rows_of_vectors(factor: int, verdict: str) -> None:
     assert aligned(strided(factor, FOUR)).verdict == verdict
 
 
-def test_two_ways_prove() -> None:
+def test_two_engines_prove() -> None:
     assert aligned(strided(16, FOUR)).engines == ("folding", "counting")
-    assert aligned(SKEWED).engines == ("folding", "samples")
-    assert bounds(strided(4)).engines == ("folding", "counting")
-    assert bounds(LOOP.format("u32", 2048)).engines == ("z3", "counting")
+    assert bounds(strided(4)).engines == ("exhaustion", "folding")
+    assert bounds(LOOP.format("u32", 2048)).engines == ("exhaustion", "folding")
+    assert bounds(GUARDED.replace("128", "2000")).engines == ("residues", "z3")
+    rows = "shl.b32 %r9, %r1, 4; shl.b32 %r10, %r2, 5; or.b32 %r9, %r9, %r10; add.u32 %r20, %r9, %r3;"
+    assert aligned(f"{rows} {FOUR}").engines == ("gf2", "z3")
 
 
-def test_z3_is_asked_where_not_all_values_are_counted() -> None:
+def test_the_parts_of_a_guard_that_read_few_values_are_enumerated() -> None:
+    """Whatever `n` is: the other part of the guard lets no lane out."""
+    body = "setp.lt.u32 %p1, %r1, 5; setp.lt.and.u32 %p1, %r1, %r2, %p1; mad.lo.u32 %r20, %r1, 1000, %r3;"
+    found = bounds(f"{body} @%p1 ld.shared.u32 %r30, [%r20];")
+    assert (found.verdict, found.engines) == ("proved", ("residues", "z3"))
+
+
+def test_samples_are_no_second_engine() -> None:
+    assert aligned(SKEWED).engines == ("folding",)
     body = "ld.param.u32 %r5, [n]; and.b32 %r5, %r5, 1023; mad.lo.u32 %r20, %r5, 4, %r3; ld.shared.u32 %r30, [%r20];"
-    assert bounds(body).engines == ("z3", "samples")
+    assert bounds(body).engines == ("z3",)
 
 
 def test_an_access_of_bytes_is_aligned() -> None:

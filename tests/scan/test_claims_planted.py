@@ -13,12 +13,14 @@ from swzverify.compiled.kernel import repeats
 from swzverify.compiled.kernel.arithmetic import less, widened
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan import aligned as of_alignment
+from swzverify.compiled.scan import asker, claims, subject
 from swzverify.compiled.scan import bounds as of_bounds
 from swzverify.compiled.scan import claimed as judge
-from swzverify.compiled.scan import claims, subject
 from swzverify.compiled.scan.subject import Subject
+from swzverify.engines.obligations import Answer, Finding
 from swzverify.hardware import LANES
-from swzverify.ir.expr import FALSE, TRUE, const, negation
+from swzverify.ir.expr import FALSE, TRUE, conjuncts, const, negation
+from swzverify.prover import panel
 from tests.kernel.planted_paths import forget_joins
 from tests.nightly import found_at
 from tests.scan import test_claims as verdicts
@@ -108,16 +110,34 @@ def test_bounds_compared_with_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_folds_to_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "bounded", lambda _: FALSE)
+    monkeypatch.setattr(asker, "bounded", lambda _: FALSE)
     assert FAULT in verdicts.bounds(verdicts.strided(132)).reason
     found_by(verdicts.test_rows_within_the_array, 132, "refuted")
 
 
 def test_samples_taken_for_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folding alone would decide then."""
     original = judge.seen
     monkeypatch.setattr(judge, "seen", lambda *given: replace(original(*given), is_whole=True))
-    found_by(verdicts.test_z3_is_asked_where_not_all_values_are_counted)
+    found_by(verdicts.test_samples_are_no_second_engine)
+
+
+def test_an_engine_that_finds_no_lane_is_contradicted_by_z3(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = [Finding("gf2", Answer.HOLDS)]
+    monkeypatch.setattr(panel.Panel, "natives", lambda *_: nothing)
+    body = verdicts.strided(132)
+    assert FAULT in verdicts.bounds(body).reason
+
+
+def test_z3_that_finds_no_lane_is_contradicted_by_plain_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(panel.Panel, "natives", lambda *_: [])
+    monkeypatch.setattr(panel.Panel, "possible", lambda *_: Finding("z3", Answer.EMPTY))
+    assert FAULT in verdicts.bounds(verdicts.strided(132)).reason
+
+
+def test_a_part_that_the_condition_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a guard by a parameter only the other part is enumerated: here it is its opposite."""
+    monkeypatch.setattr(asker, "conjuncts", lambda whole: [negation(each) for each in conjuncts(whole)])
+    found_by(verdicts.test_the_parts_of_a_guard_that_read_few_values_are_enumerated)
 
 
 def test_trips_taken_for_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,8 +268,6 @@ def test_plain_numbers_that_see_nothing_are_contradicted(monkeypatch: pytest.Mon
 
 
 def test_no_lane_at_all_taken_for_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    from swzverify.engines.obligations import Answer
-
     monkeypatch.setattr(Subject, "made", lambda _: Answer.HOLDS)
     found_by(verdicts.test_an_access_that_no_lane_makes_proves_nothing)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
-from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from swzverify.compiled.kernel import atomics, counts, evaluate
@@ -16,7 +16,6 @@ from swzverify.compiled.scan.split import Parts
 from swzverify.engines.obligations import Answer, Finding, WarpCost, WorstCost
 from swzverify.ir.expr import FALSE, TRUE
 from swzverify.prover.panel import Panel
-from tests.scan import test_cost_goal as goals
 from tests.scan import test_verdicts as verdicts
 from tests.scan.texts import WHOLE, last, strided, verdict
 
@@ -25,6 +24,12 @@ access, accesses = (import_module(f"swzverify.compiled.kernel.{name}") for name 
 TILED = (
     "mov.u32 %r4, %tid.y; mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r4, 128, %r20; ld.shared.u32 %r30, [%r20];"
 )
+
+COLUMNS = (
+    verdicts.OF_LANE + "ld.global.u32 %r10, [%d1]; and.b32 %r10, %r10, 15; shl.b32 %r10, %r10, 7;"
+    "and.b32 %r11, %r1, 7; mad.lo.u32 %r11, %r11, 8, %r10; add.u32 %r20, %r3, %r11; ld.shared.u32 %r30, [%r20];"
+)
+"""Four lanes have one column, and data choose the row of each."""
 
 
 @pytest.fixture(autouse=True)
@@ -139,27 +144,23 @@ def test_a_narrow_access_that_is_decided_for_one_place_of_its_array(monkeypatch:
 
 
 def test_a_bound_on_data_that_samples_exceed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four lanes have one column; an engine says that no three of them meet."""
-    load = verdicts.OF_LANE + "ld.global.u32 %r10, [%d1]; and.b32 %r10, %r10, 15; shl.b32 %r10, %r10, 7;"
-    column = (
-        "and.b32 %r11, %r1, 7; mad.lo.u32 %r11, %r11, 8, %r10; add.u32 %r20, %r3, %r11; ld.shared.u32 %r30, [%r20];"
-    )
-    assert last(load + column).decision.ways == 4
+    """An engine says that no three of the lanes of a column meet."""
+    assert last(COLUMNS).decision.ways == 4
 
     two = WarpCost(2, 1, {})
     original = mixed.limited_by_data
     monkeypatch.setattr(mixed, "limited_by_data", lambda *given: original(*given[:2], WorstCost.of_one(two)))
-    assert FAULT in last(load + column).decision.reason
+    assert FAULT in last(COLUMNS).decision.reason
 
 
-def test_lanes_of_which_not_all_have_a_word_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data choose one of 2 words of a bank for each lane: no three of them have three words."""
-    load = "mul.wide.u32 %rd2, %r1, 4; ld.param.u64 %rd1, [g]; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r3, [%rd1]; "
-    asked = goals.asked(load + "and.b32 %r3, %r3, 1; shl.b32 %r3, %r3, 7; ", (32, 1, 1))
-    assert data._can_meet(asked, 2)
-    assert not data._can_meet(asked, 3)
-    monkeypatch.setattr(collide, "combinations", lambda lanes, _: list(pairwise(lanes)))
-    assert data._can_meet(asked, 3)
+def test_the_worst_data_are_those_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples of one value for all lanes show no conflict."""
+    monkeypatch.setattr(samples, "drawn", lambda _leaf, _numbers, shape, _source: np.zeros(shape, dtype=np.int64))
+    found = last(COLUMNS).decision
+    assert (found.verdict, found.ways, found.engines) == ("conflict", 4, ("matching", "counting"))
+    assert any(row.collides for row in found.lanes)
+    monkeypatch.setattr(samples, "of_lane", lambda name, _: name)
+    assert last(COLUMNS).decision.engines == ("trial",)
 
 
 def test_data_that_every_lane_loads_from_one_place(monkeypatch: pytest.MonkeyPatch) -> None:

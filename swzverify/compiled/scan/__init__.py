@@ -1,7 +1,7 @@
 """Scanning compiled kernels: a verdict, or a reason, for every access to shared memory.
 
-`scan_module` is the way in. `given` is what the user says of parameters, `launch` of blocks and
-grids, `named` which kernels are meant. `split` sorts an address's
+`scan_module` is the way in, and `scanned` has what it returns. `given` is what the user says of
+parameters, `launch` of blocks and grids, `named` which kernels are meant. `split` sorts an address's
 terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
 `octets` for the octet rule, `mixed` and `data` for the rest. `cost_goal` writes an access as the
 cost that the prover's engines decide, `price` says what warps cost, in plain numbers. `claims` are
@@ -16,7 +16,6 @@ finds the machine instructions of an access, and `on_chip` what they cost. `oper
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
 from swzverify.compiled.scan.decide import (
-    ScannedAccess,
     scan_function,
     scan_module,
     scanned_functions,
@@ -35,6 +34,7 @@ from swzverify.compiled.scan.launch import Blocks, JudgedBlock, block_of_launch,
 from swzverify.compiled.scan.named import wanted_kernels
 from swzverify.compiled.scan.on_chip import OnChip
 from swzverify.compiled.scan.operands import ScannedOperand, scan_operands
+from swzverify.compiled.scan.scanned import ScannedAccess
 from swzverify.compiled.scan.verdict import LaneRow, Verdict
 
 __all__ = [

@@ -6,14 +6,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from swzverify.compiled.scan.cost_goal import banks_goal, plainly_named
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.verdict import Goals
-from swzverify.engines.obligations import Answer, Cost, Finding, GatherCost, WorstCost
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH
-from swzverify.ir.expr import FALSE, TRUE, Expr, postorder, substitute, var, variables
+from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
+from swzverify.ir.bounded import bounded
+from swzverify.ir.domain import Domain
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import (
+    FALSE,
+    TRUE,
+    Expr,
+    Var,
+    conjunction,
+    conjuncts,
+    negation,
+    postorder,
+    substitute,
+    var,
+    variables,
+)
 from swzverify.prover import Options
-from swzverify.prover.panel import FOLDING, Panel
+from swzverify.prover.panel import FOLDING, Panel, is_folded
 
 Possible: TypeAlias = Callable[[Expr], Finding]
 """Asks the SMT engine whether a condition can hold."""
@@ -26,6 +42,8 @@ takes more time for the same count of its own steps.
 """
 MOST_PARTS: Final = 1000
 """Questions with more parts are not asked when the budget is used up."""
+FEW: Final = 4096
+"""Values of a variable up to which engines that enumerate are asked about the parts that read it."""
 _NOT_ASKED: Final = Finding("z3", Answer.UNDECIDED, detail="the question is too large for what is left of the budget")
 
 
@@ -57,17 +75,56 @@ class Asker:
         """
         if condition is FALSE or condition is TRUE:
             return Finding(FOLDING, Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
-        read = variables(condition)
-        # Equal accesses at many lines ask one question; only the names of their values differ.
-        names = {each.name: f"v{at}" for at, each in enumerate(read)}
-        key = substitute(condition, {each: var(names[each.name], each.limit) for each in read})
+        key, names = _plainly_named(condition)
         if key not in self._asked:
             self._asked[key] = self._within_budget(len(postorder(key)), lambda panel: panel.possible(key))
         found = self._asked[key]
         if found.is_by_clock:
             raise OutOfClockError(found.detail)
-        point = found.point or {}
-        return replace(found, point={name: point[new] for name, new in names.items() if new in point})
+        return replace(found, point=_renamed(found.point, names))
+
+    def never(self, condition: Expr) -> Proof:
+        """Whether no lane, and no value, fulfils a condition: by an engine of ours and by Z3.
+
+        A point at which an engine of ours finds it fulfilled is not sent to Z3. Nor is a condition that
+        folds to false, if all of its points are enumerated.
+
+        Raises:
+            DisagreementError: One engine says that it holds, and another one that it fails.
+            OutOfClockError: The wall clock ended the query.
+        """
+        key, names = _plainly_named(condition)
+        native = self._native_of(key)
+        if native is not None and native.answer is Answer.FAILS:
+            return Proof(Answer.FAILS, (native.engine,), _renamed(native.point, names))
+        engines = () if native is None else (native.engine,)
+        if native is not None and bounded(key) is FALSE:
+            return Proof(Answer.HOLDS, (*engines, FOLDING))
+        smt = self.possible(condition)
+        if smt.answer is Answer.EMPTY:
+            return Proof(Answer.HOLDS, (*engines, smt.engine))
+        if native is not None and smt.answer is Answer.HOLDS:
+            raise DisagreementError
+        return Proof(Answer.FAILS if smt.answer is Answer.HOLDS else smt.answer, (smt.engine,), smt.point or {})
+
+    def _native_of(self, condition: Expr) -> Finding | None:
+        """The answer of the first engine of ours that applies: no point fulfils a condition, or this one.
+
+        Parts of it that no point fulfils together decide, too. Those that read few values can be enumerated.
+        """
+        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
+            return None
+        few = [each for each in conjuncts(condition) if all(node.limit <= FEW for node in variables(each))]
+        for asked in dict.fromkeys((condition, conjunction(few))):
+            goal = _never(asked)
+            for found in self._panel.natives(goal) if variables(asked) else ():
+                if found.answer is Answer.HOLDS:
+                    return found
+                if found.answer is Answer.FAILS and is_folded(goal):
+                    raise DisagreementError
+                if found.answer is Answer.FAILS and asked is condition:
+                    return found
+        return None
 
     def cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool] = lambda: False) -> Proof:
         """Whether a cost holds: by an engine that enumerates and by Z3.
@@ -81,8 +138,14 @@ class Asker:
         """
         asked, names = plainly_named(goal)
         found = self._cost(asked, is_refuted)
-        point = {names.get(name, name): value for name, value in found.point.items()}
-        return replace(found, point=point, goal=goal if found.answer is Answer.HOLDS else None)
+        worst = found.worst and WorstCost(
+            *(
+                replace(each, point=_renamed(each.point, names))
+                for each in (found.worst.most_wavefronts, found.worst.most_conflicts)
+            )
+        )
+        goal_of = goal if found.answer is Answer.HOLDS else None
+        return replace(found, point=_renamed(found.point, names), worst=worst, goal=goal_of)
 
     def _cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool]) -> Proof:
         native = self._native(goal)
@@ -129,7 +192,7 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The answer of the engines about a cost, with the point at which it fails.
+    """The answer of the engines about a cost or a condition, with the point at which it fails.
 
     `worst` is the worst case of all choices, if an engine has it. `goal` is the cost, if it holds.
     """
@@ -141,9 +204,47 @@ class Proof:
     goal: Cost | GatherCost | None = None
 
     @property
+    def possible(self) -> Answer:
+        """Of a proof that a condition never holds: whether it can hold."""
+        return {Answer.HOLDS: Answer.EMPTY, Answer.FAILS: Answer.HOLDS}.get(self.answer, self.answer)
+
+    @property
     def goals(self) -> Goals:
         """The cost, if it holds."""
         return Goals() if self.goal is None else Goals((self.goal,))
+
+
+def _plainly_named(condition: Expr) -> tuple[Expr, dict[str, str]]:
+    """A condition with variables `v0`, `v1`, ..., and their names in `condition`.
+
+    Equal accesses at many lines ask one question; only the names of their values differ.
+    """
+    read = variables(condition)
+    new: dict[Var, Expr] = {each: var(f"v{at}", each.limit) for at, each in enumerate(read)}
+    return substitute(condition, new), {f"v{at}": each.name for at, each in enumerate(read)}
+
+
+def _renamed(point: Mapping[str, int] | None, names: Mapping[str, str]) -> dict[str, int]:
+    """A point with other names; a lane's own value keeps its lane."""
+    parts = ((name.partition("["), value) for name, value in (point or {}).items())
+    return {names.get(name, name) + mark + lane: value for (name, mark, lane), value in parts}
+
+
+def _never(condition: Expr) -> Always:
+    """The obligation that a condition holds nowhere."""
+    holds = TRUE if bounded(condition) is FALSE else negation(condition)
+    return Always(Domain(variables(condition)), holds, _Never(condition))
+
+
+@dataclass(frozen=True, slots=True)
+class _Never:
+    """The plain reading of the obligation that a condition holds nowhere."""
+
+    condition: Expr
+
+    def __call__(self, arrays: Arrays) -> tuple[Truths, Truths]:
+        (found,) = evaluate_many((self.condition,), arrays)
+        return np.asarray(True), np.asarray(found == 0)
 
 
 def _is_narrow(goal: Cost | GatherCost) -> bool:

@@ -1,10 +1,8 @@
 """From an access and what must not happen there to a verdict.
 
-`proved` is the SMT engine's: no lane that makes the access is bad, whatever its values; plain
-numbers at many values must not contradict it. Where plain numbers cover all values, and what is bad
-folds to false within the limits of its variables, the SMT engine is not asked. A witness counts
-only if it surely occurs: its lane makes the access whatever is not known, in a trip that is surely
-made.
+`proved` is the answer of the prover's engines to an obligation: no lane that makes the access is
+bad, whatever its values. Plain numbers at many values must not contradict it. A witness counts only
+if it surely occurs: its lane makes the access whatever is not known, in a trip that is surely made.
 """
 
 from __future__ import annotations
@@ -17,17 +15,15 @@ from swzverify.compiled.kernel.arithmetic import is_zero
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, Property, Witness, WitnessLane, not_known
 from swzverify.compiled.scan.collide import assumed_of
-from swzverify.compiled.scan.evaluated import Seen, at_point, seen
+from swzverify.compiled.scan.evaluated import at_point, seen
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.subject import Subject, again_at, is_parameter, multiple_of
-from swzverify.compiled.scan.verdict import COUNTING, NOT_DECIDED, SAMPLES, SMT
+from swzverify.compiled.scan.verdict import COUNTING, NOT_DECIDED, SMT
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES
-from swzverify.ir.bounded import bounded
-from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, negation, substitute, to_signed, variables
-from swzverify.prover.panel import FOLDING
+from swzverify.ir.expr import TRUE, Expr, Var, conjunction, const, negation, substitute, to_signed, variables
 
 MOST_TRIPS: Final = 64
 """Trips of a loop before a witness that are followed."""
@@ -39,31 +35,19 @@ def claimed(subject: Subject, claim: Property) -> Claim:
     made = subject.made()
     if made is not Answer.HOLDS:
         return not_known(NEVER_MADE if made is Answer.EMPTY else NOT_DECIDED)
-    told = _tried(subject, claim) if bounded(claim.bad) is FALSE else None
-    if told is not None and told.is_whole and told.is_made:
-        return _proved(FOLDING, told)
-    answer = Answer.EMPTY
+    answer = Answer.HOLDS
     for with_loops in (False, True):
-        makes = subject.makes(claim.bad, with_loops=with_loops)
-        found = subject.ask(subject.lane(), *makes, claim.bad)
-        if found.answer is Answer.EMPTY:
-            return _proved(found.engine, told or _tried(subject, claim))
+        found = subject.never(*subject.makes(claim.bad, with_loops=with_loops), claim.bad)
+        if found.answer is Answer.HOLDS:
+            told = seen(subject, claim)
+            if told.is_bad:
+                raise DisagreementError
+            second = (COUNTING,) if len(found.engines) == 1 and told.is_whole and told.is_made else ()
+            return Claim(ClaimVerdict.PROVED, engines=(*found.engines, *second))
         answer = found.answer
-    if answer is not Answer.HOLDS:
+    if answer is not Answer.FAILS:
         return not_known(NOT_DECIDED)
     return _needs(subject, claim) or _Breaking(subject, claim).found()
-
-
-def _tried(subject: Subject, claim: Property) -> Seen:
-    told = seen(subject, claim)
-    if told.is_bad:
-        raise DisagreementError
-    return told
-
-
-def _proved(engine: str, told: Seen) -> Claim:
-    engines = (engine, COUNTING if told.is_whole else SAMPLES) if told.is_made else (engine,)
-    return Claim(ClaimVerdict.PROVED, engines=engines)
 
 
 def _needs(subject: Subject, claim: Property) -> Claim | None:
@@ -86,7 +70,7 @@ def _needs(subject: Subject, claim: Property) -> Claim | None:
 def _holds_from(subject: Subject, claim: Property, multiple: int) -> bool:
     begins = [multiple_of(leaf, multiple) for leaf in claim.bases]
     makes = subject.makes(claim.bad, with_loops=True)
-    return subject.ask(subject.lane(), *makes, *begins, claim.bad).answer is Answer.EMPTY
+    return subject.never(*makes, *begins, claim.bad).answer is Answer.HOLDS
 
 
 class _Breaking:
@@ -106,7 +90,7 @@ class _Breaking:
         point = self._point()
         if point is None:
             return not_known(NOT_DECIDED)
-        lane, other = self._fixed(point, ""), None
+        lane, other = self._fixed(point), None
         trips = self._trips(lane)
         if isinstance(trips, str):
             return not_known(trips)
@@ -128,25 +112,25 @@ class _Breaking:
             if subject.loop_of(each.name) is not None or is_place(each.name):
                 first.append(is_zero(each))
         for more in (first, []):
-            found = subject.ask(subject.lane(), *self.makes, *more, self.sure, self.claim.bad)
-            if found.answer is Answer.HOLDS:
-                return found.point or {}
+            found = subject.never(*self.makes, *more, self.sure, self.claim.bad)
+            if found.answer is Answer.FAILS:
+                return found.point
         return None
 
     def _is_fixed(self, leaf: Leaf) -> bool:
         return leaf.kind is Kind.LANE or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
 
-    def _fixed(self, point: Mapping[str, int], mark: str) -> dict[str, int]:
+    def _fixed(self, point: Mapping[str, int]) -> dict[str, int]:
         """Those values of a point that a launch can be chosen to have."""
         found: dict[str, int] = {}
         block = self.subject.block
         for each in self.read:
             leaf = self.subject.leaves[each.name]
             if self._is_fixed(leaf):
-                found[each.name] = point.get(each.name + (mark if leaf.kind is Kind.LANE else ""), 0)
+                found[each.name] = point.get(each.name, 0)
         number, factor = 0, 1
         for axis, extent in zip("xyz", block.shape, strict=True):
-            place = point.get(f"tid.{axis}{mark}", 0)
+            place = point.get(f"tid.{axis}", 0)
             found[f"tid.{axis}"] = place
             number += factor * place
             factor *= extent
@@ -183,7 +167,7 @@ class _Breaking:
         whole = conjunction((*there, broken))
         # Data have one name in both lanes: two lanes are only looked for where none are read.
         known = self.subject.known_of_others(variables(whole))
-        return self.subject.possible(conjunction((*known, negation(whole)))).answer is Answer.EMPTY
+        return self.subject.asker.never(conjunction((*known, negation(whole)))).answer is Answer.HOLDS
 
     def _other(self, first: dict[str, int]) -> dict[str, int] | None:
         """A lane that breaks the claim for those start addresses of arrays for which the first does not."""
@@ -192,15 +176,15 @@ class _Breaking:
         if not claim.bases or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in unknown):
             return None
         own = {name: value for name, value in first.items() if not self._is_free(name, value)}
-        lane = subject.lane("'")
         conditions = [self._put(each, own) for each in (self.sure, *self.makes, negation(claim.bad))]
         at_once = {name: value for name, value in first.items() if subject.loop_of(name) is not None}
         mine = [self._put(each, at_once) for each in (self.sure, *self.makes, claim.bad)]
-        found = subject.possible(conjunction((*conditions, *subject.of_lane(lane, *mine))))
-        if found.answer is not Answer.HOLDS:
+        # The first lane is all numbers, so that the lane of this question is the other one.
+        found = subject.never(*conditions, *mine)
+        if found.answer is not Answer.FAILS:
             return None
-        point = found.point or {}
-        second = self._fixed(point, "'") | at_once
+        point = found.point
+        second = self._fixed(point) | at_once
         # Both lanes are of one launch.
         for name in second:
             leaf = subject.leaves.get(name)
@@ -266,7 +250,7 @@ class _Breaking:
             way = conjunction(dict.fromkeys(conditions))
             read = tuple(each for each in variables(way) if each.name in self.subject.leaves)
             known = [*assumed_of(read, self.subject.leaves), *self.subject.known_of_others(read)]
-            if self.subject.possible(conjunction(dict.fromkeys((way, *known)))).answer is not Answer.EMPTY:
+            if self.subject.asker.never(conjunction(dict.fromkeys((way, *known)))).answer is not Answer.HOLDS:
                 return False
         return True
 

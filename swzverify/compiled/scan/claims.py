@@ -12,7 +12,7 @@ from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import size_of_type
-from swzverify.compiled.scan.asker import OutOfClockError, Possible
+from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.assuming import ELSEWHERE, in_one_launch
 from swzverify.compiled.scan.bounds import PLACE_OF_BOUNDS
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
@@ -28,15 +28,15 @@ _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf
 
 
 def claims_on(
-    access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None, target: str
+    access: KernelAccess, facts: Facts, shape: BlockShape | None, asker: Asker, smem: int | None, target: str
 ) -> tuple[Claim, ...]:
     """The verdicts on one access, in the order of the registry `compiled/kinds.py`."""
     most = TARGETS[target].shared_bytes_per_block if target in TARGETS else MOST_SHARED_BYTES
-    found = _claims(access, facts, shape, possible, smem, most)
+    found = _claims(access, facts, shape, asker, smem, most)
     strict = in_one_launch(access) if any(each.is_broken for each in found) else None
     if strict is None:
         return found
-    there = _claims(strict, facts, shape, possible, smem, most)
+    there = _claims(strict, facts, shape, asker, smem, most)
     return tuple(_sure(*each) for each in zip(found, there, strict=True))
 
 
@@ -48,7 +48,7 @@ def _sure(claim: Claim, strict: Claim) -> Claim:
 
 
 def _claims(
-    access: KernelAccess, facts: Facts, shape: BlockShape | None, possible: Possible, smem: int | None, most: int
+    access: KernelAccess, facts: Facts, shape: BlockShape | None, asker: Asker, smem: int | None, most: int
 ) -> tuple[Claim, ...]:
     if access.reason:
         return _none_known(access.reason)
@@ -61,7 +61,7 @@ def _claims(
     if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
         return _none_known(NO_BLOCK)
     lanes = LANES if access.row is None else access.row.address_lanes
-    subject = Subject(whole, width or 1, multiple, lanes, block_of(shape or (LANES, 1, 1)), possible, smem, most)
+    subject = Subject(whole, width or 1, multiple, lanes, block_of(shape or (LANES, 1, 1)), asker, smem, most)
     texts = facts.texts_on(whole)
     found = tuple(
         not_known(_NO_WIDTH) if width is None and number == PLACE_OF_BOUNDS else _said(each, subject)

@@ -9,17 +9,13 @@ out of the difference. Narrower words are compared word by word.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import combinations, pairwise
 
 from swzverify.compiled.kernel import Kind, Leaf
-from swzverify.compiled.kernel.arithmetic import add, bit_and, is_zero, less, mul, shift_right, sub, widened
-from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_right, widened
 from swzverify.compiled.kernel.special import BlockShape, launch_facts
 from swzverify.compiled.scan.split import Parts, is_shared
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNKS_PER_LINE, LANES, Instruction
+from swzverify.hardware import CHUNKS_PER_LINE
 from swzverify.ir.expr import (
-    TRUE,
     Comparison,
     Expr,
     Var,
@@ -101,28 +97,6 @@ def lane_runs(block: BlockShape, parts: Parts) -> Expr:
     return conjunction(dict.fromkeys((lane.of(guard), *lane.known(guard, parts.varying))))
 
 
-def lanes_meet(row: Instruction, block: BlockShape, parts: Parts, guard: Expr, count: int = 2) -> Expr:
-    """Whether `count` lanes of one group under `guard` can meet in a bank, each with a different word.
-
-    The row is not joined and follows the plain rule.
-    """
-    lanes = [Lane(block, parts.leaves, "'" * at) for at in range(count)]
-    group = const(row.group_lanes.bit_length() - 1, _NUMBER_BITS)
-    places = [shift_right(lane.number, group, signed=False) for lane in lanes]
-    conditions = [less(one.number, next_one.number, signed=False) for one, next_one in pairwise(lanes)]
-    conditions += [compare(Comparison.EQ, places[0], place) for place in places[1:]]
-    for lane in lanes:
-        if row.address_lanes < LANES:
-            within = bit_and(lane.number, const(LANES - 1, _NUMBER_BITS))
-            conditions.append(less(within, const(row.address_lanes, _NUMBER_BITS), signed=False))
-        if row.warp_wide:
-            conditions += lane.known(parts.varying)
-        else:
-            conditions += [lane.of(guard), *lane.known(guard, parts.varying)]
-    conditions += [_clash(row, parts, *pair) for pair in combinations(lanes, 2)]
-    return conjunction(dict.fromkeys(conditions))
-
-
 def octet_parts(block: BlockShape, parts: Parts) -> Expr:
     """Whether one of two lanes of an octet executes the access and the other does not.
 
@@ -139,19 +113,3 @@ def octet_parts(block: BlockShape, parts: Parts) -> Expr:
     known = [each for lane in (first, second) for each in (lane.of(own), *lane.known(guard))]
     ways = [first.of(guard), negation(second.of(guard))]
     return conjunction(dict.fromkeys((compare(Comparison.EQ, *places), *known, *ways)))
-
-
-def _clash(row: Instruction, parts: Parts, first: Lane, second: Lane) -> Expr:
-    bits = BANK_PERIOD_BYTES.bit_length() - 1
-    if row.width_bytes >= BANK_WORD_BYTES:
-        apart = normal(sub(first.of(parts.varying), second.of(parts.varying)))
-        one_bank = is_zero(normal(extract(apart, 0, bits)))
-        return one_bank if row.counts_equal_words else conjunction((one_bank, negation(is_zero(apart))))
-    # Whole words that all lanes add turn the banks round: without them more questions are equal.
-    shared = replace(parts.shared, number=parts.shared.number % BANK_WORD_BYTES)
-    address = add(shared.expression(), parts.varying)
-    words = [extract(lane.of(address), 2, 30) for lane in (first, second)]
-    one_bank = compare(Comparison.EQ, *(extract(word, 0, 5) for word in words))
-    aligned = [is_zero(extract(lane.of(address), 0, 1)) if row.width_bytes == 2 else TRUE for lane in (first, second)]
-    differ = TRUE if row.counts_equal_words else negation(compare(Comparison.EQ, *words))
-    return conjunction((one_bank, differ, *aligned))

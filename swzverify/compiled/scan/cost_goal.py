@@ -95,7 +95,7 @@ def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Ex
     definition = _Definition(block, row.address_lanes, (facts, address, of_lanes), stated)
     places = coordinates(block.shape, lane, warp)
     address = narrowed(address)
-    narrow = _narrow_ones((address, facts, of_lanes), [leaves[each.name] for each in read if each.name in leaves])
+    narrow = narrow_variables((address, facts, of_lanes), [leaves[each.name] for each in read if each.name in leaves])
     new: dict[Var, Expr] = {each: widened(less_wide, each.width) for each, less_wide in narrow.items()}
     for each in variables(address, of_lanes):
         if each.name in places:
@@ -200,7 +200,7 @@ def _bits_read(roots: tuple[Expr, ...]) -> dict[Expr, int]:
     return bits
 
 
-def _narrow_ones(roots: tuple[Expr, ...], read: Sequence[Leaf]) -> dict[Var, Var]:
+def narrow_variables(roots: tuple[Expr, ...], read: Sequence[Leaf]) -> dict[Var, Var]:
     """Variables of fewer values, if only low bits are read or an upper bound is known.
 
     Engines that enumerate use limits, and not conditions.

@@ -11,16 +11,15 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.compiled.kernel import Kind
-from swzverify.compiled.scan.collide import lanes_meet
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.samples import Sampler
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.surely import from_places_of_their_own
-from swzverify.compiled.scan.verdict import SMT, Decision, Verdict
+from swzverify.compiled.scan.verdict import COUNTING, Decision
 from swzverify.engines.gather import NAME as MATCHING
-from swzverify.engines.obligations import Answer, WorstCost
+from swzverify.engines.obligations import WorstCost
 
 MOST_WAYS: Final = 8
 """The most ways that are shown to be the worst that data can cause."""
@@ -31,6 +30,9 @@ def limited_by_data(question: Question, sure: Question, worst: WorstCost | None)
 
     None without it, or if data need not be the lane's own inputs. `sure` has the guard under which lanes
     certainly make the access. So many ways occur, and no lane that may make it adds to them.
+
+    Raises:
+        DisagreementError: Some data give more ways.
     """
     read = question.parts.leaves_of(question.parts.varying, question.guard)
     data = [leaf for leaf in read if leaf.kind is not Kind.LANE and not is_shared(leaf)]
@@ -39,22 +41,14 @@ def limited_by_data(question: Question, sure: Question, worst: WorstCost | None)
     if worst is None or question.row.group_lanes < question.row.address_lanes:
         return None  # of several groups the engine has the sum
     ways = worst.most_conflicts.wavefronts
-    if ways > MOST_WAYS or not _can_meet(sure, ways):
+    sampler = Sampler(sure.row, sure.parts, sure.block, sure.guard)
+    found = [sampler.own_values(), sampler.own_values(worst.most_conflicts.point)]
+    shown = max((each for each in found if each is not None), key=lambda each: each.price.ways, default=None)
+    if shown is None or ways > MOST_WAYS or shown.price.ways < ways:
         return None
+    if shown.price.ways > ways:
+        raise DisagreementError
     names = ", ".join(dict.fromkeys(map(spell_leaf, data)))
     reason = f"for some data of the lanes ({names}); no data give more"
-    found = Sampler(sure.row, sure.parts, sure.block, sure.guard).own_values()
-    if found is None:
-        return None
-    if found.price.ways > ways:
-        raise DisagreementError
-    if found.price.ways < ways:
-        return Decision(Verdict.CONFLICT, reason, ways, is_for_some=True, engines=(MATCHING, SMT))
-    shown = sure.conflict(found.price, found.addresses, found.active, ways)
-    return replace(shown, reason=reason, is_for_some=True)
-
-
-def _can_meet(question: Question, count: int) -> bool:
-    """Whether the SMT engine finds so many lanes that meet."""
-    asked = lanes_meet(question.row, question.block.shape, question.parts, question.guard, count)
-    return question.possible(asked).answer is Answer.HOLDS
+    conflict = sure.conflict(shown.price, shown.addresses, shown.active, ways)
+    return replace(conflict, reason=reason, is_for_some=True, engines=(MATCHING, COUNTING))

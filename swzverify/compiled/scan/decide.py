@@ -7,17 +7,15 @@ price. Whatever does not fit together, or is not decided within the budget, is `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, count_synchronizations, inlined
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kinds import SCAN_CLAIMS
-from swzverify.compiled.ptx import Function, Location, Module
+from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing, SassInstruction
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.assuming import judged
-from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.claims import claims_on
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
@@ -31,6 +29,7 @@ from swzverify.compiled.scan.on_chip import OnChip, on_chip
 from swzverify.compiled.scan.one_block import for_one_block
 from swzverify.compiled.scan.price import DisagreementError, block_of
 from swzverify.compiled.scan.question import Question, in_each_place
+from swzverify.compiled.scan.scanned import ScannedAccess
 from swzverify.compiled.scan.spell import spell
 from swzverify.compiled.scan.split import Parts, split
 from swzverify.compiled.scan.tried import Kernel, tried
@@ -54,88 +53,6 @@ _CLAIMS: Final = (2, 20)
 816 such questions were decided in the kernels that we measured, and only one of them took more than
 260,000 steps. If two take 4,000,000 in vain, the others of the function are unlikely to gain from it.
 """
-
-_NOT_WRITTEN: Final = Written(reason="it was not scanned")
-
-
-@dataclass(frozen=True, slots=True)
-class ScannedAccess:
-    """An access with its verdict.
-
-    Attributes:
-        kernel: The name of the kernel or function.
-        is_entry: Whether that is a kernel.
-        line: The line of the PTX.
-        location: The location in the source.
-        opcode: The opcode in the PTX.
-        instruction: The name of the instruction in the table.
-        address: The byte address as text for people.
-        decision: The verdict on bank conflicts.
-        calls: The lines of the calls that lead to it.
-        assumptions: The given values of parameters on which it depends, and what its verdict assumes of
-            divisions.
-        block: The shape of the block that was judged.
-        written: The access as a spec states it.
-        claims: The verdicts in the order of the registry `compiled/kinds.py`.
-        chip: What machine code makes of it; None without machine code.
-        loops: The lines of the loops around it.
-        is_certain: Whether every thread makes it exactly once.
-        cures: The changes of its array that were proved to free it.
-        certificate: The id of the certificate of a free access.
-        no_certificate: Why there is no certificate.
-        assumed_block: The one of the assumptions that says where the block comes from, if neither the
-            user nor `.reqntid` gives it.
-        executions: How often a warp executes it in a launch at most; None if the trips of its loops are
-            not known.
-        no_cure: Why a conflict has no cures; empty if none were searched for.
-    """
-
-    kernel: str
-    is_entry: bool
-    line: int
-    location: Location | None
-    opcode: str
-    instruction: str
-    address: str
-    decision: Decision
-    calls: tuple[int, ...] = ()
-    assumptions: tuple[str, ...] = ()
-    block: BlockShape | None = None
-    written: Written = _NOT_WRITTEN
-    claims: tuple[Claim, ...] = (not_known(""),) * len(SCAN_CLAIMS)
-    chip: OnChip | None = None
-    loops: tuple[int, ...] = ()
-    is_certain: bool = False
-    cures: tuple[Cure, ...] = ()
-    certificate: str = ""
-    no_certificate: str = ""
-    assumed_block: str = ""
-    executions: int | None = None
-    no_cure: str = ""
-
-    def claim(self, kind: str) -> Claim:
-        """What is said of a claim of the registry `compiled/kinds.py`."""
-        return next(found for each, found in zip(SCAN_CLAIMS, self.claims, strict=True) if each.kind == kind)
-
-    @property
-    def aligned(self) -> Claim:
-        """What is said of its alignment."""
-        return self.claim("aligned")
-
-    @property
-    def in_bounds(self) -> Claim:
-        """What is said of its bounds."""
-        return self.claim("in_bounds")
-
-    @property
-    def settled(self) -> Decision:
-        """The verdict that findings count: that of the chip if machine code decides, else that of the PTX."""
-        return self.decision if self.is_of_ptx or self.chip is None else self.chip.decision
-
-    @property
-    def is_of_ptx(self) -> bool:
-        """Whether the PTX's verdict counts, for nothing else is known."""
-        return self.chip is None or self.chip.decision.verdict is Verdict.UNKNOWN
 
 
 def scan_module(
@@ -240,7 +157,7 @@ def scan_function(
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
-    claims = [claims_on(access, facts, block, asker.possible, smem, target) for access in read]
+    claims = [claims_on(access, facts, block, asker, smem, target) for access in read]
     helped: list[tuple[tuple[Cure, ...], str]] = [((), "")] * len(read)
     if suggest and any(each.verdict is Verdict.CONFLICT for each in decisions):
         from swzverify.compiled.scan.cured import Judged, Launched, advice  # noqa: PLC0415 - few kernels need it
@@ -256,25 +173,25 @@ def scan_function(
         is_of_ptx = chip is None or chip.decision is decision
         found.append(
             ScannedAccess(
-                function.name,
-                function.is_entry,
-                access.line,
-                access.location,
-                access.opcode,
-                text,
-                address,
-                decision,
-                access.calls,
-                (*assumptions, *facts.texts_on(access), *decision.assumes),
-                block,
-                _said(access, decision, block, facts),
-                tuple(replace(each, assumptions=(*assumptions, *each.assumptions)) for each in of_claims),
-                chip,
-                tuple(loop.line for loop in access.loops),
-                access.sure is TRUE and not access.loops,
-                cures if is_of_ptx else (),
+                kernel=function.name,
+                is_entry=function.is_entry,
+                line=access.line,
+                location=access.location,
+                opcode=access.opcode,
+                calls=access.calls,
+                loops=tuple(loop.line for loop in access.loops),
+                block=block,
+                assumptions=(*assumptions, *facts.texts_on(access), *decision.assumes),
                 assumed_block=assumed,
+                instruction=text,
+                address=address,
+                decision=decision,
+                claims=tuple(replace(each, assumptions=(*assumptions, *each.assumptions)) for each in of_claims),
+                chip=chip,
+                is_certain=access.sure is TRUE and not access.loops,
                 executions=most_executions(access),
+                written=_said(access, decision, block, facts),
+                cures=cures if is_of_ptx else (),
                 no_cure=no_cure if is_of_ptx else "",
             )
         )

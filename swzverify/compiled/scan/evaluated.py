@@ -20,6 +20,7 @@ from swzverify.compiled.scan.claim import Property
 from swzverify.compiled.scan.collide import assumed_of
 from swzverify.compiled.scan.drawn import drawn, fulfilled, words
 from swzverify.compiled.scan.price import Array
+from swzverify.compiled.scan.samples import value_of
 from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.subject import Subject
 from swzverify.hardware import LANES
@@ -118,28 +119,10 @@ def _some_of(leaves: Sequence[Leaf], subject: Subject, multiple: int) -> dict[st
     env: dict[str, Array] = {}
     for leaf in leaves:
         if is_shared(leaf) or leaf.kind in (Kind.TRIPS, Kind.CARRIED):
-            env[leaf.name] = _array([_value(leaf, draw, at, multiple) for at in range(_SAMPLES)])
+            env[leaf.name] = _array([value_of(leaf, draw, at, _NUMBERS, multiple) for at in range(_SAMPLES)])
         else:
             env[leaf.name] = drawn(leaf, _NUMBERS, (_SAMPLES, subject.block.warps, LANES), source)
     return env
-
-
-def _value(leaf: Leaf, draw: random.Random, at: int, multiple: int) -> int:
-    limit = leaf.variable.limit
-    if known := leaf.candidates or leaf.values:
-        return known[at % len(known)]
-    if leaf.most is not None:
-        return draw.randint(0, leaf.most)
-    if leaf.symbol is not None:
-        factor = max(1, multiple // leaf.multiple)
-        places = ((1 << 20) - (leaf.symbol.size_bytes or 0)) // leaf.multiple
-        return draw.randrange(max(1, min(places, limit))) // factor * factor
-    if leaf.kind is Kind.TRIPS and at < _SAMPLES // 2:
-        return at % 12
-    number = draw.choice(_NUMBERS) if draw.random() < 0.8 else draw.getrandbits(16)
-    if draw.random() < 0.1:
-        number = draw.getrandbits(leaf.variable.width)
-    return number % limit
 
 
 def _array(values: Sequence[int]) -> Array:

@@ -15,8 +15,8 @@ from typing import Final
 from swzverify.compiled.profiler import Counts
 from swzverify.compiled.sass import SassInstruction
 from swzverify.compiled.scan.claim import NEVER_MADE
-from swzverify.compiled.scan.decide import ScannedAccess
 from swzverify.compiled.scan.joined import Relation
+from swzverify.compiled.scan.scanned import ScannedAccess
 from swzverify.compiled.scan.verdict import Verdict
 from swzverify.hardware import LANES
 

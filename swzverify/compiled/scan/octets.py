@@ -137,7 +137,8 @@ def _at_places(question: Question, active: Mask, sources: Sources | None, fewer:
         return _proved(question, decided, prices, is_partial=is_partial)
     if decided.verdict is not Verdict.UNKNOWN:
         # The tables and pictures of lanes are those of octets that read one line each.
-        return replace(decided, is_of_source=True, lanes=(), addresses=())
+        table = decided.table and replace(decided.table, lanes=(), addresses=())
+        return replace(decided, is_of_source=True, table=table)
     return decided
 
 

@@ -12,7 +12,7 @@ from swzverify.compiled.kernel import KernelAccess, KernelOperand, Leaf
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Space
-from swzverify.compiled.scan.asker import Possible
+from swzverify.compiled.scan.asker import Asker
 from swzverify.compiled.scan.price import block_of
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
@@ -36,20 +36,20 @@ class OperandSubject:
         operand: The operand.
         access: Its instruction, with the descriptor as its address.
         shape: The shape of the block; None if it is not known.
-        possible: Asks whether a condition can hold.
+        asker: Asks the engines.
         smem: The bytes of dynamic shared memory; None if not known.
     """
 
     operand: KernelOperand
     access: KernelAccess
     shape: BlockShape | None
-    possible: Possible
+    asker: Asker
     smem: int | None
 
     @cached_property
     def here(self) -> Subject:
         """The instruction with its path."""
-        return Subject(self.access, 1, 1, LANES, block_of(self.shape or (LANES, 1, 1)), self.possible, self.smem)
+        return Subject(self.access, 1, 1, LANES, block_of(self.shape or (LANES, 1, 1)), self.asker, self.smem)
 
     @cached_property
     def anywhere(self) -> Subject:
@@ -70,10 +70,10 @@ class OperandSubject:
 
         It is asked first without the path, which is often enough.
         """
-        found = self.anywhere.ask(self.anywhere.lane(), *self.anywhere.makes(bad, with_loops=False), bad)
-        if found.answer is not Answer.EMPTY:
-            found = self.here.ask(self.here.lane(), *self.here.makes(bad, with_loops=True), bad)
-        return found.answer, {each.name: 0 for each in variables(bad)} | dict(found.point or {})
+        found = self.anywhere.never(*self.anywhere.makes(bad, with_loops=False), bad)
+        if found.answer is not Answer.HOLDS:
+            found = self.here.never(*self.here.makes(bad, with_loops=True), bad)
+        return found.possible, {each.name: 0 for each in variables(bad)} | dict(found.point)
 
     def sizeless(self, value: Expr) -> str:
         """The array that a value reads and whose size is not known; empty if there is none."""

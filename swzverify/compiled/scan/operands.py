@@ -7,11 +7,12 @@ the layout (tests/data/README.md, h100_wgmma.csv).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from swzverify.compiled.kernel import KernelOperand, operands
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kinds import OPERAND_CLAIMS
-from swzverify.compiled.ptx import Function, Location, Module
+from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
+from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, not_known
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
@@ -20,6 +21,7 @@ from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, res
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
 from swzverify.compiled.scan.operand_subject import OperandSubject, in_window
 from swzverify.compiled.scan.price import DisagreementError
+from swzverify.compiled.scan.scanned import Scanned
 from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
 from swzverify.engines.obligations import Answer
 from swzverify.ir.expr import Expr
@@ -28,37 +30,16 @@ _QUESTIONS = (2, 20)
 """As for claims on accesses: how many questions may use up the budget, and the share of it that later ones have."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScannedOperand:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScannedOperand(Scanned):
     """An operand in shared memory of a tensor-core instruction, with its verdicts.
 
     Attributes:
-        kernel: The name of the kernel or function.
-        is_entry: Whether that is a kernel.
-        line: The line of the PTX.
-        location: The location in the source.
-        opcode: The opcode in the PTX.
         fields: The fields of its descriptor.
-        claims: The verdicts in the order of `OPERAND_CLAIMS`.
-        calls: The lines of the calls that lead to it.
-        loops: The lines of the loops around it.
-        assumptions: What is given, and what is assumed of the block.
-        block: The shape of the block that was judged.
-        assumed_block: The one of the assumptions that says where the block comes from.
     """
 
-    kernel: str
-    is_entry: bool
-    line: int
-    location: Location | None
-    opcode: str
+    kinds: ClassVar[tuple[ScanClaim, ...]] = OPERAND_CLAIMS
     fields: OperandFields
-    claims: tuple[Claim, ...]
-    calls: tuple[int, ...] = ()
-    loops: tuple[int, ...] = ()
-    assumptions: tuple[str, ...] = ()
-    block: BlockShape | None = None
-    assumed_block: str = ""
 
     @property
     def instruction(self) -> str:
@@ -69,10 +50,6 @@ class ScannedOperand:
     def address(self) -> str:
         """The start address; empty if it is not known."""
         return self.fields.start or ""
-
-    def claim(self, kind: str) -> Claim:
-        """The verdict on a claim of the registry."""
-        return next(found for each, found in zip(OPERAND_CLAIMS, self.claims, strict=True) if each.kind == kind)
 
 
 def scan_operands(
@@ -98,18 +75,18 @@ def scan_operands(
         assumptions = (*([assumed] if assumed else []), *facts.texts_on(access))
         found.append(
             ScannedOperand(
-                function.name,
-                function.is_entry,
-                access.line,
-                access.location,
-                access.opcode,
-                fields,
-                tuple(replace(claim, assumptions=assumptions) for claim in claims),
-                access.calls,
-                tuple(loop.line for loop in access.loops),
-                assumptions,
-                block,
-                assumed,
+                kernel=function.name,
+                is_entry=function.is_entry,
+                line=access.line,
+                location=access.location,
+                opcode=access.opcode,
+                calls=access.calls,
+                loops=tuple(loop.line for loop in access.loops),
+                block=block,
+                assumptions=assumptions,
+                assumed_block=assumed,
+                claims=tuple(replace(claim, assumptions=assumptions) for claim in claims),
+                fields=fields,
             )
         )
     return found
@@ -127,7 +104,7 @@ class _Judge:
         """The fields, and the verdicts in the order of `OPERAND_CLAIMS`; what cannot be computed is unknown."""
         access = operand.access
         access = self._facts.on(replace(access, leaves=(*access.leaves, *access.around)))
-        subject = OperandSubject(operand, in_window(access, self._smem), self._shape, self._asker.possible, self._smem)
+        subject = OperandSubject(operand, in_window(access, self._smem), self._shape, self._asker, self._smem)
         try:
             reason = self._reason(subject)
             if not reason:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.verdict import LaneRow
+from swzverify.compiled.scan.verdict import LaneRow, WarpTable
 from swzverify.hardware import (
     BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
@@ -203,13 +203,8 @@ def _ways(row: Instruction, addresses: Array, active: Mask) -> Array:
     return found
 
 
-def lane_rows(
-    row: Instruction, block: Block, warp: int, addresses: Array, active: Mask
-) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
-    """The lanes of one warp as a table, and the addresses of all 32 lanes as they are priced.
-
-    The table marks the lanes that collide in the worst bank.
-    """
+def table_of(row: Instruction, block: Block, warp: int, addresses: Array, active: Mask) -> WarpTable:
+    """The lanes of one warp as a table, with marks on those that collide in the worst bank."""
     row = alone(row)
     on = np.flatnonzero(active[: row.address_lanes])
     made = on.tolist()
@@ -218,7 +213,7 @@ def lane_rows(
     for lane in made:
         lanes[lane] = wide[lane]
     if not made:
-        return (), tuple(lanes)
+        return WarpTable(warp, (), row, tuple(lanes))
     groups = access_cost(row, lanes).groups
     worst = max(groups, key=lambda group: group.wavefronts)
     words = max(1, row.width_bytes // BANK_WORD_BYTES)
@@ -238,4 +233,4 @@ def lane_rows(
                 hit and lane in worst.lanes and worst.wavefronts > 1,
             )
         )
-    return tuple(rows), tuple(lanes)
+    return WarpTable(warp, tuple(rows), row, tuple(lanes))

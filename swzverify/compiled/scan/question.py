@@ -13,7 +13,7 @@ from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.collide import lane_runs
 from swzverify.compiled.scan.cost_goal import cost_goal, octet_goal
 from swzverify.compiled.scan.met import is_met
-from swzverify.compiled.scan.price import Array, Block, DisagreementError, Mask, Price, alone, lane_rows
+from swzverify.compiled.scan.price import Array, Block, DisagreementError, Mask, Price, table_of
 from swzverify.compiled.scan.samples import Sampled, Sampler
 from swzverify.compiled.scan.split import Parts
 from swzverify.compiled.scan.surely import surely
@@ -24,8 +24,8 @@ from swzverify.compiled.scan.verdict import (
     SMT,
     Decision,
     Goals,
-    LaneRow,
     Verdict,
+    WarpTable,
     unknown,
 )
 from swzverify.engines.obligations import Answer
@@ -118,7 +118,7 @@ class Question:
             return Answer.HOLDS if made.any() else Answer.EMPTY
         if is_met(self.guard, parts.leaves, block):
             return Answer.HOLDS
-        return self.possible(lane_runs(self.block.shape, self.parts)).answer
+        return self.asker.never(lane_runs(self.block.shape, self.parts)).possible
 
     def sampled(self) -> Sampled | None:
         """The worst of some values for which lanes make the access; None if no lane of a sample makes it.
@@ -134,9 +134,7 @@ class Question:
 
         It has figures only if `ways` are all of its ways.
         """
-        warp = found.worst
         all_of_them = ways == found.ways
-        lanes, bytes_by_lane = self._rows(warp, addresses, active) if all_of_them else ((), ())
         return Decision(
             Verdict.CONFLICT,
             "",
@@ -145,16 +143,12 @@ class Question:
             found.minimum if all_of_them else None,
             at_least,
             engines=(COUNTING,) if self.parts.other_guard is TRUE else (COUNTING, SMT),
-            warp=warp % self.block.warps if all_of_them else None,
-            lanes=lanes,
-            instruction=alone(self.row),
-            addresses=bytes_by_lane,
+            table=self._table(found.worst, addresses, active) if all_of_them else None,
         )
 
-    def _rows(self, warp: int, addresses: Array, active: Mask) -> tuple[tuple[LaneRow, ...], tuple[int | None, ...]]:
-        """The lanes of a warp instruction as a table, and their addresses as they are priced."""
-        here, on = addresses.reshape(-1, LANES)[warp], active.reshape(-1, LANES)[warp]
-        return lane_rows(self.row, self.block, warp % self.block.warps, here, on)
+    def _table(self, worst: int, addresses: Array, active: Mask) -> WarpTable:
+        here, on = addresses.reshape(-1, LANES)[worst], active.reshape(-1, LANES)[worst]
+        return table_of(self.row, self.block, worst % self.block.warps, here, on)
 
     def free(self, proof: Proof, guard: Expr, found: Price | None = None) -> Decision:
         """The verdict free, because engines found no two lanes that meet.

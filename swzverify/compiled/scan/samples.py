@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
 from swzverify.compiled.kernel import Kind, Leaf
 from swzverify.compiled.kernel.arithmetic import is_zero, sub, widened
 from swzverify.compiled.kernel.linear import Sum
+from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.scan.collide import assumed_of, found_of
 from swzverify.compiled.scan.drawn import drawn, fulfilled, words
 from swzverify.compiled.scan.price import Array, Block, Mask, Price, price, ways_of_samples
 from swzverify.compiled.scan.split import Parts, is_shared
+from swzverify.engines.obligations import of_lane
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, substitute, var, variables
 
+NO_POINT: Final[Mapping[str, int]] = {}
 _SEED = 20_250_101
 _PARAMETERS = 24
 _TRIPS = 24
@@ -82,8 +86,11 @@ class Sampler:
         ]
         self.blamed = [leaf for leaf in self.free if leaf.name in mixed and is_shared(leaf) and not _runs(leaf)]
 
-    def own_values(self) -> Sampled | None:
-        """The worst where each lane has values of its own of what lanes do not share."""
+    def own_values(self, point: Mapping[str, int] = NO_POINT) -> Sampled | None:
+        """The worst where each lane has values of its own of what lanes do not share.
+
+        A point of an engine gives these values, where it has them.
+        """
         draw = random.Random(_SEED)  # noqa: S311 - no secret
         source = np.random.Generator(np.random.PCG64(_SEED))
         count = _PARAMETERS * 2
@@ -93,6 +100,8 @@ class Sampler:
                 env[leaf.name] = words([value_of(leaf, draw, at) for at in range(count)])[:, None, None]
             else:
                 env[leaf.name] = drawn(leaf, _NUMBERS, (count, self.block.warps, LANES), source)
+                for lane in range(LANES) if point else ():
+                    env[leaf.name][..., lane] = point.get(of_lane(leaf.name, lane), env[leaf.name][..., lane])
         found = self._priced(env)
         if found is None:
             return None
@@ -285,14 +294,23 @@ def _is_listed(leaf: Leaf) -> bool:
     return leaf.kind is Kind.CARRIED and bool(leaf.values)
 
 
-def value_of(leaf: Leaf, draw: random.Random, at: int) -> int:
-    """A value of a leaf; the first ones are small, the later ones random."""
+def value_of(leaf: Leaf, draw: random.Random, at: int, numbers: Sequence[int] = _NUMBERS, multiple: int = 1) -> int:
+    """A value of a leaf; the first ones are small, the later ones random, most of them of `numbers`.
+
+    An array starts at a multiple of `multiple`.
+    """
     limit = leaf.variable.limit
     if known := leaf.candidates or leaf.values:
         return known[at % len(known)]
+    if leaf.most is not None:
+        return draw.randint(0, leaf.most)
+    if leaf.symbol is not None:
+        factor = max(1, multiple // leaf.multiple)
+        places = (SHARED_LIMIT - (leaf.symbol.size_bytes or 0)) // leaf.multiple
+        return draw.randrange(max(1, min(places, limit))) // factor * factor
     if leaf.kind in (Kind.TRIPS, Kind.CARRIED) and at < _TRIPS:
         return at % limit
-    number = draw.choice(_NUMBERS) if draw.random() < 0.8 else draw.getrandbits(16)
+    number = draw.choice(numbers) if draw.random() < 0.8 else draw.getrandbits(16)
     if draw.random() < 0.05:
         number = draw.getrandbits(leaf.variable.width)
     return number % limit

@@ -9,14 +9,15 @@ from functools import cached_property
 from typing import Final
 
 from swzverify.compiled.kernel import KernelAccess, Kind, Leaf, LoopAround
-from swzverify.compiled.kernel.arithmetic import bit_and, either, is_zero, less, sub
+from swzverify.compiled.kernel.arithmetic import bit_and, either, is_zero, less, sub, widened
 from swzverify.compiled.kernel.special import is_of_grid
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
-from swzverify.compiled.scan.asker import Possible
+from swzverify.compiled.scan.asker import Asker, Proof
 from swzverify.compiled.scan.collide import Lane, found_of, known_of
+from swzverify.compiled.scan.cost_goal import narrow_variables
 from swzverify.compiled.scan.met import is_met
 from swzverify.compiled.scan.price import Block
-from swzverify.engines.obligations import Answer, Finding
+from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES, MOST_SHARED_BYTES
 from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
 
@@ -35,7 +36,7 @@ class Subject:
         multiple: What an aligned address is a multiple of.
         address_lanes: The number of leading lanes of a warp that count.
         block: All threads of the block.
-        possible: Asks whether a condition can hold.
+        asker: Asks the engines.
         smem: The bytes of dynamic shared memory; None if not known.
         most: The most bytes that a block of the target can have.
     """
@@ -45,7 +46,7 @@ class Subject:
     multiple: int
     address_lanes: int
     block: Block
-    possible: Possible
+    asker: Asker
     smem: int | None = None
     most: int = MOST_SHARED_BYTES
 
@@ -58,9 +59,12 @@ class Subject:
         """A lane of the block; with a mark another one."""
         return Lane(self.block.shape, self.leaves, mark)
 
-    def ask(self, lane: Lane, *conditions: Expr) -> Finding:
-        """Whether some lane that the instruction looks at fulfils conditions."""
-        return self.possible(conjunction(dict.fromkeys(self.of_lane(lane, *conditions))))
+    def never(self, *conditions: Expr) -> Proof:
+        """Whether no lane that the instruction looks at fulfils conditions."""
+        whole = conjunction(dict.fromkeys(self.of_lane(self.lane(), *conditions)))
+        read = [self.leaves[each.name] for each in variables(whole) if each.name in self.leaves]
+        narrow = narrow_variables((whole,), [leaf for leaf in read if leaf.kind is not Kind.LANE])
+        return self.asker.never(substitute(whole, {each: widened(few, each.width) for each, few in narrow.items()}))
 
     def of_lane(self, lane: Lane, *conditions: Expr) -> list[Expr]:
         """Conditions as a lane has them, and that the instruction looks at this lane."""
@@ -86,7 +90,7 @@ class Subject:
         """Whether some lane makes the access at all."""
         if is_met(conjunction(self.makes(const(0, 1), with_loops=False)), self.leaves, self.block, self.address_lanes):
             return Answer.HOLDS
-        return self.ask(self.lane(), *self.makes(const(0, 1), with_loops=False)).answer
+        return self.never(*self.makes(const(0, 1), with_loops=False)).possible
 
     def _loop_facts(self, read: Iterable[Var]) -> list[Expr]:
         """Each trip but the first one follows a trip that another one was to follow."""

@@ -31,10 +31,9 @@ from swzverify.compiled.scan.price import (
     DisagreementError,
     Mask,
     Price,
-    alone,
     block_of,
-    lane_rows,
     price,
+    table_of,
 )
 from swzverify.compiled.scan.split import split
 from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
@@ -247,8 +246,7 @@ class _Met:
             raise AssertionError(self)
         at = worst.worst
         addresses, active = self._addresses[at] + shift, self._active[at]
-        warp = int(self._warps[at])
-        rows, by_lane = lane_rows(self._row, Block(self._kernel.block), warp, addresses, active)
+        table = table_of(self._row, Block(self._kernel.block), int(self._warps[at]), addresses, active)
         alike = price(self._row, addresses[None], active[None]) or worst
         words = words_of(launch, self._kernel.function)
         return Decision(
@@ -261,10 +259,7 @@ class _Met:
             is_for_some=True,
             launch=launch,
             engines=(TRIAL,),
-            warp=warp,
-            lanes=rows,
-            instruction=alone(self._row),
-            addresses=by_lane,
+            table=table,
         )
 
 

@@ -48,6 +48,23 @@ class LaneRow:
     collides: bool
 
 
+@dataclass(frozen=True, slots=True)
+class WarpTable:
+    """The warp instruction that conflicts.
+
+    Attributes:
+        warp: The warp.
+        lanes: Its lanes; empty if they do not show the conflict.
+        instruction: The row that priced them.
+        addresses: The byte addresses by lane, None for a lane that is not active.
+    """
+
+    warp: int
+    lanes: tuple[LaneRow, ...] = ()
+    instruction: Instruction | None = field(default=None, compare=False)
+    addresses: tuple[int | None, ...] = field(default=(), compare=False)
+
+
 class Goals(tuple[Cost | GatherCost, ...]):
     """Costs that engines proved. No other process gets them: their expressions are of this one.
 
@@ -77,10 +94,7 @@ class Decision:
         is_for_some: Whether the conflict is one of some arguments or data, which a launch need not have.
         parameters: The parameters on which the verdict depends.
         engines: The engines that decided.
-        warp: The warp that conflicts.
-        lanes: The lanes of that warp instruction.
-        instruction: The row that priced them.
-        addresses: The byte addresses by lane, None for a lane that is not active.
+        table: The warp instruction that conflicts, if one is known.
         launch: The launch of the trial that met the conflict.
         assumes: What the verdict assumes.
         is_of_source: Whether a copy reads from places that a spec cannot state.
@@ -96,14 +110,16 @@ class Decision:
     is_for_some: bool = False
     parameters: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
-    warp: int | None = None
-    lanes: tuple[LaneRow, ...] = ()
-    instruction: Instruction | None = field(default=None, compare=False)
-    addresses: tuple[int | None, ...] = field(default=(), compare=False)
+    table: WarpTable | None = None
     launch: Launch | None = field(default=None, compare=False)
     assumes: tuple[str, ...] = ()
     is_of_source: bool = False
     goals: Goals = field(default=Goals(), compare=False, repr=False)
+
+    @property
+    def lanes(self) -> tuple[LaneRow, ...]:
+        """The lanes of the warp instruction that conflicts."""
+        return self.table.lanes if self.table is not None else ()
 
     @property
     def wasted(self) -> int | None:
