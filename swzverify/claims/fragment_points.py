@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
 from swzverify.claims.access_points import access_enough, access_scope
+from swzverify.claims.k_order import Elements, KOrder, check_count
 from swzverify.claims.places import Places, elsewhere
 from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_contents import TileContents
@@ -59,9 +61,10 @@ class _Lowered:
 
 @dataclass(frozen=True)
 class FragmentPoints:
-    """An access with a fragment."""
+    """An access with a fragment; `order` is the order of K where another one than the stated one is meant."""
 
     access: Access
+    order: KOrder | None = None
 
     @cached_property
     def fragment(self) -> Fragment:
@@ -160,7 +163,10 @@ class FragmentPoints:
         group = ints.add(_times(_high(register, halves), GROUP_LANES), _low(lands.lane, GROUP_LANES))
         element = {"MN": row, "K": ints.add(_times(group, mma.parts), lands.part)}
         pairs = zip(fragment.at, fragment.modes, strict=True)
-        return [ints.add(self._value(value, reading), element[mode]) for value, mode in pairs]
+        found = [ints.add(self._value(value, reading), element[mode]) for value, mode in pairs]
+        if self.order is not None:
+            found[self._k_mode] = self.order.lowered(found[self._k_mode])
+        return found
 
     def _value(self, formula: Formula, reading: Reading) -> Integer:
         """A formula, within the bounds that all its iterations have."""
@@ -175,7 +181,7 @@ class FragmentPoints:
         access, tile = self.access, self.tile
         assumed, active, position, start = access.definition(arrays)
         lands = landing(access.instruction, arrays[LANE], arrays[ELEMENT] * self.element_bytes, self.element_bytes)
-        offset = tile.offset(self._wanted(arrays, lands))
+        offset = tile.offset(self._in_order(self._wanted(arrays, lands)))
         raw = start + np.asarray(offset) * tile.step_units
         swizzle = tile.address_swizzle
         wanted = raw if swizzle is None else swizzle(raw)
@@ -194,6 +200,43 @@ class FragmentPoints:
         }
         pairs = zip(fragment.at, fragment.modes, strict=True)
         return [np.asarray(value.at_many(env)) + element[mode] for value, mode in pairs]
+
+    @property
+    def _k_mode(self) -> int:
+        return self.fragment.modes.index("K")
+
+    def _in_order(self, coordinate: list[Numbers]) -> list[Numbers]:
+        """The coordinate of the element that stands where another one should be."""
+        if self.order is not None:
+            coordinate[self._k_mode] = self.order.at(coordinate[self._k_mode])
+        return coordinate
+
+    @property
+    def k_extent(self) -> int:
+        """The tile's extent along K."""
+        return self.tile.extents[self._k_mode]
+
+    @property
+    def every(self) -> dict[str, Numbers]:
+        """Every element of every lane's range, in every warp, iteration and stage, at the first base.
+
+        Raises:
+            SwzError: SWZ107 if there are too many.
+        """
+        access = self.access
+        nodes = [node for node in access.free if node is not access.origin.variable]
+        check_count(access.name, prod(node.limit for node in nodes) * access.instruction.address_lanes * self.count)
+        turns = np.indices([node.limit for node in nodes], dtype=np.int64).reshape(len(nodes), -1, 1, 1)
+        free = {node.name: turn for node, turn in zip(nodes, turns, strict=True)}
+        return {**self._arrays({}), **free}
+
+    def elements(self, arrays: Arrays) -> Elements:
+        """At points: which elements the registers should hold, and where they are read."""
+        assumed, active, read, wanted, lands = self._plain(arrays)
+        *_, start = self.access.definition(arrays)
+        coordinate = self._wanted(arrays, lands)
+        row, k = coordinate[1 - self._k_mode], coordinate[self._k_mode]
+        return Elements(assumed & active, start, row, k, read, wanted)
 
     def scope(self) -> str:
         """Every register part that the load fills, in every warp and iteration, at every base."""
@@ -230,7 +273,7 @@ class FragmentPoints:
         lands = landing(self.access.instruction, arrays[LANE], arrays[ELEMENT] * self.element_bytes, self.element_bytes)
         shape = sides[0].first.shape
         table = [np.broadcast_to(each, shape).ravel() for each in (lands.lane, lands.register, lands.part)]
-        coords = [np.broadcast_to(each, shape).ravel() for each in self._wanted(arrays, lands)]
+        coords = [np.broadcast_to(each, shape).ravel() for each in self._in_order(self._wanted(arrays, lands))]
         read, wanted = ((each.first // 8).ravel().tolist() for each in sides)
         here = TileContents.of(self.tile, self.access.origin.at(point))
         broken.sort(key=lambda at: tuple(int(each[at]) for each in table))
