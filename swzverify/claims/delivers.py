@@ -62,7 +62,7 @@ class Delivers(Claim):
         for subject in self.subjects:
             points = _points(subject)
             _ = points.fragment if isinstance(points, FragmentPoints) else points.places
-        _ = self._parts
+        _ = self.parts
 
     @property
     def subjects(self) -> tuple[Operand | Access, ...]:
@@ -75,7 +75,7 @@ class Delivers(Claim):
         return None if self.second is None else SharedK(_points(self.operand), _points(self.second))
 
     @cached_property
-    def _parts(self) -> tuple[Points, ...]:
+    def parts(self) -> tuple[Points, ...]:
         """Each operand, in the order of K that is judged."""
         shared = self._shared
         if shared is None:
@@ -86,7 +86,7 @@ class Delivers(Claim):
         """An obligation over every element of each operand, in every iteration, at every base."""
         if self._shared is not None and self._shared.is_empty:
             return Plan(empty=f"one of {self.operand.name} and {self.subjects[1].name} is never read")
-        plans = [_plan(points) for points in self._parts]
+        plans = [_plan(points) for points in self.parts]
         if self._shared is None:
             return plans[0]
         goals = tuple(
@@ -107,7 +107,7 @@ class Delivers(Claim):
     def scope(self) -> str:
         """Every element, in every iteration, at every base; an order of K other than the stated one."""
         order = "" if self._shared is None or self._shared.is_empty else self._shared.described()
-        return "; ".join([*(points.scope() for points in self._parts), *([order] if order else [])])
+        return "; ".join([*(points.scope() for points in self.parts), *([order] if order else [])])
 
     def broken(self, *sides: Places) -> list[int]:
         """The elements that are read from elsewhere; all where the start is no multiple of 16.
@@ -122,7 +122,7 @@ class Delivers(Claim):
 
     def sides_of(self, number: int, point: Mapping[str, int]) -> tuple[Places, ...]:
         """Where each element of the first (0) or second operand is read in one iteration, and where the tile has it."""
-        points = self._parts[number]
+        points = self.parts[number]
         if isinstance(points, FragmentPoints):
             return points.sides_at(point)
         return points.read_places(point), points.wanted_places(point)
@@ -134,7 +134,7 @@ class Delivers(Claim):
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The elements that are read from elsewhere, in the iteration of a failing point."""
         number = 0 if self.second is None else _SIDES.index(goal.what)
-        points = self._parts[number]
+        points = self.parts[number]
         found = points.replay(point) if isinstance(points, FragmentPoints) else _replay(points, point)
         if found is None or self.second is None:
             return found

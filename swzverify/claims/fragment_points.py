@@ -126,13 +126,32 @@ class FragmentPoints:
         """Two integers that are equal where the element is the one that is wanted."""
         lowered, tile = self.access.lowered, self.tile
         step = ints.multiply(ints.variable(self.element), ints.integer(tile.element_units))
-        offset = ints.multiply(tile.lower_offset(self._coordinate()), ints.integer(tile.step_units))
-        swizzle = tile.address_swizzle
-        if lowered.start is None or lowered.relative is None:
+        if tile.address_swizzle is None and lowered.relative is not None:  # base and stage are the same on both sides
+            return ints.add(lowered.relative, step), self._wanted_offset()
+        return ints.add(lowered.position, step), self.wanted_position()
+
+    def _wanted_offset(self) -> Integer:
+        return ints.multiply(self.tile.lower_offset(self._coordinate()), ints.integer(self.tile.step_units))
+
+    def wanted_position(self) -> Integer:
+        """Where the tile has the element that should be where an element of a lane's range lands."""
+        start, swizzle = self.access.lowered.start, self.tile.address_swizzle
+        if start is None:
             raise SwzError("SWZ105", f"access {self.access.name} has no tile")
-        if swizzle is None:  # base and stage are the same on both sides
-            return ints.add(lowered.relative, step), offset
-        return ints.add(lowered.position, step), lower_swizzle(swizzle, ints.add(lowered.start, offset))
+        position = ints.add(start, self._wanted_offset())
+        return position if swizzle is None else lower_swizzle(swizzle, position)
+
+    def fragment_register(self) -> Integer:
+        """Which register of the fragment a register of the load is, over `register`."""
+        register = ints.named(REGISTER, loaded_registers(self.access.instruction))
+        return self._value(self.fragment.register, self._reading(register))
+
+    def _reading(self, register: Integer) -> Reading:
+        """How the fragment's expressions are lowered where the register of the load is known."""
+        access = self.access
+        env = constants(access) | loops(access, access.loop_limits, access.loop_room)
+        env |= {WARP: ints.named(WARP, access.warps), REGISTER: register}
+        return Reading(env, lambda read: joint_values(access, access.loop_limits, read))
 
     def _lands(self) -> _Lowered:
         """`landing`, over the lane and the element."""
@@ -152,11 +171,8 @@ class FragmentPoints:
 
     def _coordinate(self) -> list[Integer]:
         """The tile's coordinate of the element that should be there."""
-        access, fragment = self.access, self.fragment
-        mma, lands = fragment.mma, self._lands()
-        env = constants(access) | loops(access, access.loop_limits, access.loop_room)
-        env |= {WARP: ints.named(WARP, access.warps), REGISTER: lands.register}
-        reading = Reading(env, lambda read: joint_values(access, access.loop_limits, read))
+        fragment, lands = self.fragment, self._lands()
+        mma, reading = fragment.mma, self._reading(lands.register)
         register = self._value(fragment.register, reading)
         halves = mma.halves(fragment.role)
         row = ints.add(_high(lands.lane, GROUP_LANES), _times(_low(register, halves), GROUP_ROWS))
@@ -193,7 +209,7 @@ class FragmentPoints:
         env = {**self.access.environment(arrays), REGISTER: np.asarray(lands.register)}
         if 0 in self.access.loop_limits:
             return [np.zeros(1, dtype=np.int64)] * 2
-        register = np.asarray(fragment.register.at_many(env))
+        register = self.fragment_registers(arrays)
         element = {
             "MN": fragment.mma.row(fragment.role, lands.lane, register),
             "K": fragment.mma.column(fragment.role, lands.lane, register, lands.part),
@@ -237,6 +253,13 @@ class FragmentPoints:
         coordinate = self._wanted(arrays, lands)
         row, k = coordinate[1 - self._k_mode], coordinate[self._k_mode]
         return Elements(assumed & active, start, row, k, read, wanted)
+
+    def fragment_registers(self, arrays: Arrays) -> Numbers:
+        """The registers of the fragment into which the elements of lanes' ranges go, at points."""
+        size = self.element_bytes
+        lands = landing(self.access.instruction, arrays[LANE], arrays[ELEMENT] * size, size)
+        env = {**self.access.environment(arrays), REGISTER: np.asarray(lands.register)}
+        return np.asarray(self.fragment.register.at_many(env))
 
     def scope(self) -> str:
         """Every register part that the load fills, in every warp and iteration, at every base."""

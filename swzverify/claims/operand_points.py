@@ -101,17 +101,27 @@ class OperandPoints:
         One permutation of addresses on both sides cancels, and with it the base.
         """
         own, of_tile = self._firsts if self.swizzles_cancel else self._bases
-        tile, lowered = self.operand.tile, self.lowered
-        read = ints.total([own, lowered.start, lowered.linear])
-        coordinate = list(lowered.coordinate)
+        read = ints.total([own, self.lowered.start, self.lowered.linear])
+        wanted = self._unswizzled(of_tile)
+        if self.swizzles_cancel:
+            return read, wanted
+        return self.lowered.swizzled(read), self._swizzled(wanted)
+
+    def wanted_address(self) -> Integer:
+        """Where the tile has an element that should be read."""
+        return self._swizzled(self._unswizzled(self.places[1].address()))
+
+    def _unswizzled(self, base: Integer) -> Integer:
+        """The same before the tile's swizzle of addresses, from a base of the tile."""
+        tile, coordinate = self.operand.tile, list(self.lowered.coordinate)
         if self.order is not None:
             coordinate[self._k_mode] = self.order.lowered(coordinate[self._k_mode])
         offset = ints.multiply(tile.lower_offset(coordinate), ints.integer(tile.step_units))
-        wanted = ints.add(self._stage_start(of_tile), offset)
-        if self.swizzles_cancel:
-            return read, wanted
-        swizzle = tile.address_swizzle
-        return lowered.swizzled(read), wanted if swizzle is None else lower_swizzle(swizzle, wanted)
+        return ints.add(self._stage_start(base), offset)
+
+    def _swizzled(self, address: Integer) -> Integer:
+        swizzle = self.operand.tile.address_swizzle
+        return address if swizzle is None else lower_swizzle(swizzle, address)
 
     def read_in_stage(self) -> tuple[Integer, Integer]:
         """The address that is read, and that of the tile's stage."""
