@@ -58,6 +58,8 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
         return CaseCode(
             ["failing = [fact.note for fact in claim.plan().facts if not fact.holds]", "assert not failing"]
         )
+    if isinstance(claim, Disjoint) and isinstance(claim.first, Operand):
+        return CaseCode([f"assert not claim.meeting(), {literal(claim.form.title)}"])
     calls = _calls(claim, found)
     short = f"broken = claim.broken({', '.join(calls)})"
     lines = [short] if len(short) <= _WIDTH else ["broken = claim.broken(", *(f"    {call}," for call in calls), ")"]
@@ -75,7 +77,7 @@ def _calls(claim: Claim, found: Counterexample) -> list[str]:
     match claim:
         case Disjoint():
             column = found.columns.index(STAGE)
-            sides = zip(("first", "other"), (claim.first, claim.other), found.rows, _coords(found), strict=True)
+            sides = zip(("first", "other"), claim.tiles, found.rows, _coords(found), strict=True)
             return [
                 f"elements_at(claim.{name}, [{literal(coord)}], stage={row.cells[column]}, "
                 f"base={found.binding[f'base of {tile.name}']})"

@@ -137,8 +137,9 @@ _OF_OPERANDS = {
     "aligned": operands.aligned,
     "in_bounds": operands.in_bounds,
     "delivers": operands.delivers,
+    "disjoint": operands.stages_disjoint,
 }
-_OF_TWO = {"delivers": operands.delivers_in_one_order}
+_OF_TWO = {"delivers": operands.delivers_in_one_order, "disjoint": operands.disjoint}
 
 
 def _number(claim: Claim, key: str, world: _World) -> int:

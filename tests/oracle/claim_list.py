@@ -27,7 +27,7 @@ SORTS: dict[str, tuple[str, ...]] = {
     "coalesced": ("access",),
     "covers": ("access",),
     "equivalent": ("tile", "access", "map"),
-    "disjoint": ("tile",),
+    "disjoint": ("tile", "operand"),
     "permutation": ("map",),
     "delivers": ("operand",),
 }

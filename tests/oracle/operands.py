@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -179,6 +179,46 @@ def _tells_k_apart(operand: Operand, base: int) -> bool:
         if len(set(along)) < len(along):
             return False
     return True
+
+
+def stages_disjoint(operand: Operand) -> Finding:
+    """`disjoint: O`: the bytes that it reads in one stage and in another."""
+    bases = operand.bases()
+    if len({run.stage for run in operand.runs}) < 2:
+        return VACUOUS
+    for own, _ in bases:
+        seen: dict[int, int] = {}
+        for run in operand.runs:
+            if (own + run.start) % 16:
+                return holds(False)
+            for byte in _bytes_of(operand, own, [run]):
+                if seen.setdefault(byte, run.stage) != run.stage:
+                    return holds(False)
+    return holds(True)
+
+
+def disjoint(first: Operand, second: Operand) -> Finding:
+    """`disjoint: [O, P]`: the bytes that either one reads, in any iteration."""
+    bases = [{own for own, _ in operand.bases()} for operand in (first, second)]
+    related = first.base.memory is not None and first.base.memory == second.base.memory
+    if not related and not (first.base.align is None and second.base.align is None):
+        raise OracleError(f"the bases of {first.name} and {second.name} are not related", "SWZ105")
+    if not first.runs or not second.runs:
+        return VACUOUS
+    shift = second.base.offset - first.base.offset
+    for p in bases[0]:
+        if p + shift not in bases[1]:
+            continue
+        if any((base + run.start) % 16 for base, o in ((p, first), (p + shift, second)) for run in o.runs):
+            return holds(False)
+        if not _bytes_of(first, p, first.runs).isdisjoint(_bytes_of(second, p + shift, second.runs)):
+            return holds(False)
+    return holds(True)
+
+
+def _bytes_of(operand: Operand, base: int, runs: Sequence[Run]) -> set[int]:
+    firsts = {operand.read_at(base + run.start, r, k) for run in runs for r, k in operand.elements}
+    return {first + byte for first in firsts for byte in range(operand.size)}
 
 
 def in_bounds(operand: Operand) -> Finding:

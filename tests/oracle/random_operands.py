@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .random_parts import Draft
-from .yaml_values import Yaml
+from .yaml_values import Yaml, as_dict
 
 SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "u8": 1}
 ELEMENTS = {"f16": "f16", "bf16": "bf16", "tf32": "tf32", "e4m3": "f8e4m3", "u8": "u8"}
@@ -104,6 +104,11 @@ def _two_operands(draft: Draft) -> None:
     if draft.chance(0.5):
         names.reverse()
     draft.claim("delivers", names if draft.chance(0.7) else {"operands": names})
+    bases = [as_dict(as_dict(draft.tiles[name.replace("O", "T")])["base"]) for name in names]
+    if all("in" in each for each in bases) or draft.chance(0.05):
+        draft.claim("disjoint", names if draft.chance(0.7) else {"operands": names})
+    elif draft.chance(0.5):
+        draft.claim("disjoint", {"operand": names[0]})
 
 
 def _one_of_two(draft: Draft, shape: _Shape, role: str, rows: int, order: str) -> str:
@@ -131,10 +136,10 @@ def _one_of_two(draft: Draft, shape: _Shape, role: str, rows: int, order: str) -
     if bits:
         entry["swizzle"] = {"bits": bits, "base": 4, "shift": 3, "on": "address"}
     entry["base"] = {"align": rng.choice([1024, 1024, 128])}
-    if draft.chance(0.4):
-        memory = "shared"
-        draft.memories[memory] = {"bytes": 200_000, "align": 1024}
-        entry["base"] = {"in": memory, "offset": rng.choice([0, 1024, 16384]) if role == "A" else 32768}
+    if draft.memories or (role == "A" and draft.chance(0.5)):
+        drawn: Fields = {"bytes": 200_000, "align": rng.choice([1024, 1024, 128, 8])}
+        draft.memories.setdefault("shared", drawn)
+        entry["base"] = {"in": "shared", "offset": rng.choice([0, 1024, 16384]) if role == "A" else 32768}
     stage: Fields = {}
     loops: Fields = {"k": steps}
     if draft.chance(0.3):
