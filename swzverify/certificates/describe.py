@@ -38,11 +38,13 @@ def describe(claim: Claim) -> st.Claim:
     """The statement of a claim.
 
     Raises:
-        SwzError: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, and
-            for an access that was moved.
+        SwzError: SWZ607 for two subjects of one role and name, which a statement cannot tell apart, for
+            an access that was moved, for a fragment, and for an order of K that two operands share.
     """
     tiles, accesses, maps = dict[str, st.Tile](), dict[str, st.Access](), dict[str, st.IndexMap]()
     listings, operands = dict[str, compiled.Listing](), dict[str, st.Operand]()
+    if isinstance(claim, Delivers) and claim.second is not None:
+        raise SwzError("SWZ607", "no certificate can state this: an order of K that two operands share")
     for subject in claim.subjects:
         if isinstance(subject, Phase):
             raise SwzError("SWZ607", f"no certificate can state this: the order of accesses in phase {subject.name}")

@@ -51,7 +51,7 @@ class Aligned(Claim):
         """One obligation over every lane, or every start."""
         if isinstance(self.access, Operand):
             points = OperandPoints(self.access)
-            return operand_plan(self.access, lambda: _start_goal(points))
+            return operand_plan(self.access, lambda: start_goal(points))
         goals = aligned_goals(self.access)
         facts = () if goals else (Fact(holds=True, note="every address is a multiple of 1", decides=True),)
         return Plan(goals, facts, exists=exists_active(self.access))
@@ -78,7 +78,7 @@ class Aligned(Claim):
         return misaligned(self.access, point)
 
 
-def _start_goal(points: OperandPoints) -> Always:
+def start_goal(points: OperandPoints) -> Always:
     """The start address is a multiple of 16."""
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:

@@ -1,4 +1,4 @@
-"""`disjoint`: two tiles, or the stages of one, share no bit."""
+"""`disjoint`: two tiles or operands, or the stages of one, share no bit."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import related
 from swzverify.claims.form import Count, Form, Role
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.operands_apart import OperandsApart
 from swzverify.claims.places import Places, element_places, numbers
 from swzverify.claims.tile_points import TilePoints, address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side
+from swzverify.errors import SwzError
+from swzverify.hardware.targets import Evidence
 from swzverify.ir import integers as ints
 from swzverify.ir.expr import TRUE, Comparison, compare, negation
-from swzverify.subjects import Tile
+from swzverify.subjects import Operand, Tile
 from swzverify.subjects.memory import base_text
 
 P, Q = "p.", "q."
@@ -27,31 +30,69 @@ P, Q = "p.", "q."
 
 @dataclass(frozen=True, slots=True)
 class Disjoint(Claim):
-    """No element of one tile meets one of the other; of one tile: of another stage."""
+    """No element of one tile meets one of the other; of one tile: of another stage.
+
+    Of operands it is about the bytes that the tensor core reads.
+    """
 
     kind: ClassVar[str] = "disjoint"
     form = Form(
         title="No shared bits.",
-        says="two tiles, or the stages of one, share no bit",
-        roles=(Role.TILE,),
+        says="two tiles, or the stages of one, share no bit; or what two operands read, or one in its stages",
+        roles=(Role.TILE, Role.OPERAND),
         count=Count.ONE_OR_TWO,
         examples=("A", ["A", "B"], {"tiles": ["A", "B"]}),
     )
-    first: Tile
-    second: Tile | None = None
+    first: Tile | Operand
+    second: Tile | Operand | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a tile beside an operand.
+
+        Raises:
+            SwzError: SWZ105, also for operands whose bases nothing relates.
+        """
+        self.check_subjects()
+        if len({type(subject) for subject in self.subjects}) > 1:
+            names = " and ".join(subject.name for subject in self.subjects)
+            raise SwzError("SWZ105", f"disjoint: {names} are a tile and an operand", hint="name two of one kind")
+        _ = self._operands
 
     @property
-    def subjects(self) -> tuple[Tile, ...]:
-        """The two tiles that are kept apart, or the one tile with its stages."""
+    def subjects(self) -> tuple[Tile | Operand, ...]:
+        """The two that are kept apart, or the one with its stages."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
     @property
-    def other(self) -> Tile:
-        """The second tile, or the first one again."""
+    def other(self) -> Tile | Operand:
+        """The second subject, or the first one again."""
         return self.first if self.second is None else self.second
 
+    @property
+    def _operands(self) -> OperandsApart | None:
+        """The claim on operands; None on tiles."""
+        if isinstance(self.first, Operand) and isinstance(self.other, Operand):
+            return OperandsApart(self.first, self.other if self.second is not None else None)
+        return None
+
+    @property
+    def tiles(self) -> tuple[Tile, Tile]:
+        """The two tiles, which may be one.
+
+        Raises:
+            SwzError: SWZ105 for a claim on operands.
+        """
+        if isinstance(self.first, Tile) and isinstance(self.other, Tile):
+            return self.first, self.other
+        raise SwzError("SWZ105", f"disjoint: {self.first.name} is an operand")
+
+    def meeting(self) -> list[int]:
+        """The bytes that two operands, or the stages of one, both read at the first base."""
+        apart = self._operands
+        return [] if apart is None else apart.meeting()
+
     def _sides(self) -> tuple[TilePoints, TilePoints]:
-        tiles = (self.first, self.other)
+        tiles = self.tiles
         places = [tile.origin for tile in tiles]
         if not self.shares_base:
             places = [place.renamed(prefix + place.name) for place, prefix in zip(places, (P, Q), strict=True)]
@@ -59,7 +100,10 @@ class Disjoint(Claim):
 
     def plan(self) -> Plan:
         """One obligation over pairs of elements."""
-        if self.second is None and self.first.stages == 1:
+        apart = self._operands
+        if apart is not None:
+            return apart.plan()
+        if self.second is None and self.tiles[0].stages == 1:
             return Plan(empty=f"tile {self.first.name} has one stage: there is nothing to keep apart")
         a, b = self._sides()
         scale = max(x.tile.units_per_byte for x in (a, b))
@@ -78,11 +122,20 @@ class Disjoint(Claim):
 
     def scope(self) -> str:
         """The scope in words: every pair of elements."""
+        apart = self._operands
+        if apart is not None:
+            return apart.scope()
+        first = self.tiles[0]
         if self.second is None:
-            stages = f"every two of {self.first.stages} stages, {self.first.pitch_bytes} bytes apart"
-            return f"{stages}, {base_text(self.first.base)}"
-        places = "; ".join(f"{tile.name}: {base_text(tile.base)}" for tile in (self.first, self.second))
+            stages = f"every two of {first.stages} stages, {first.pitch_bytes} bytes apart"
+            return f"{stages}, {base_text(first.base)}"
+        places = "; ".join(f"{tile.name}: {base_text(tile.base)}" for tile in self.tiles)
         return f"every pair of elements and stages; {places}"
+
+    def evidence(self) -> str:
+        """How the rule of operands is known; tiles need none."""
+        known = [subject.instruction.evidence for subject in self.subjects if isinstance(subject, Operand)]
+        return max(known, key=lambda each: each is not Evidence.MEASURED).value if known else ""
 
     def broken(self, *sides: Places) -> list[int]:
         """The elements of the first side that share a bit with one of the second."""
@@ -96,11 +149,13 @@ class Disjoint(Claim):
     @property
     def shares_base(self) -> bool:
         """Whether the tiles are known relative to each other."""
-        return self.second is None or related(self.first.base, self.second.base)
+        return self.second is None or self._operands is not None or related(*(tile.base for tile in self.tiles))
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The two elements that meet."""
-        del goal  # there is one only
+        apart = self._operands
+        if apart is not None:
+            return apart.replay(goal, point)
         a, b = self._sides()
         scale = max(x.tile.units_per_byte for x in (a, b))
         rows: list[Row] = []

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
 from swzverify.claims.access_points import access_enough, access_scope
+from swzverify.claims.k_order import Elements, KOrder, check_count
 from swzverify.claims.places import Places, elsewhere
 from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_contents import TileContents
@@ -59,9 +61,10 @@ class _Lowered:
 
 @dataclass(frozen=True)
 class FragmentPoints:
-    """An access with a fragment."""
+    """An access with a fragment; `order` is the order of K where another one than the stated one is meant."""
 
     access: Access
+    order: KOrder | None = None
 
     @cached_property
     def fragment(self) -> Fragment:
@@ -123,13 +126,32 @@ class FragmentPoints:
         """Two integers that are equal where the element is the one that is wanted."""
         lowered, tile = self.access.lowered, self.tile
         step = ints.multiply(ints.variable(self.element), ints.integer(tile.element_units))
-        offset = ints.multiply(tile.lower_offset(self._coordinate()), ints.integer(tile.step_units))
-        swizzle = tile.address_swizzle
-        if lowered.start is None or lowered.relative is None:
+        if tile.address_swizzle is None and lowered.relative is not None:  # base and stage are the same on both sides
+            return ints.add(lowered.relative, step), self._wanted_offset()
+        return ints.add(lowered.position, step), self.wanted_position()
+
+    def _wanted_offset(self) -> Integer:
+        return ints.multiply(self.tile.lower_offset(self._coordinate()), ints.integer(self.tile.step_units))
+
+    def wanted_position(self) -> Integer:
+        """Where the tile has the element that should be where an element of a lane's range lands."""
+        start, swizzle = self.access.lowered.start, self.tile.address_swizzle
+        if start is None:
             raise SwzError("SWZ105", f"access {self.access.name} has no tile")
-        if swizzle is None:  # base and stage are the same on both sides
-            return ints.add(lowered.relative, step), offset
-        return ints.add(lowered.position, step), lower_swizzle(swizzle, ints.add(lowered.start, offset))
+        position = ints.add(start, self._wanted_offset())
+        return position if swizzle is None else lower_swizzle(swizzle, position)
+
+    def fragment_register(self) -> Integer:
+        """Which register of the fragment a register of the load is, over `register`."""
+        register = ints.named(REGISTER, loaded_registers(self.access.instruction))
+        return self._value(self.fragment.register, self._reading(register))
+
+    def _reading(self, register: Integer) -> Reading:
+        """How the fragment's expressions are lowered where the register of the load is known."""
+        access = self.access
+        env = constants(access) | loops(access, access.loop_limits, access.loop_room)
+        env |= {WARP: ints.named(WARP, access.warps), REGISTER: register}
+        return Reading(env, lambda read: joint_values(access, access.loop_limits, read))
 
     def _lands(self) -> _Lowered:
         """`landing`, over the lane and the element."""
@@ -149,18 +171,18 @@ class FragmentPoints:
 
     def _coordinate(self) -> list[Integer]:
         """The tile's coordinate of the element that should be there."""
-        access, fragment = self.access, self.fragment
-        mma, lands = fragment.mma, self._lands()
-        env = constants(access) | loops(access, access.loop_limits, access.loop_room)
-        env |= {WARP: ints.named(WARP, access.warps), REGISTER: lands.register}
-        reading = Reading(env, lambda read: joint_values(access, access.loop_limits, read))
+        fragment, lands = self.fragment, self._lands()
+        mma, reading = fragment.mma, self._reading(lands.register)
         register = self._value(fragment.register, reading)
         halves = mma.halves(fragment.role)
         row = ints.add(_high(lands.lane, GROUP_LANES), _times(_low(register, halves), GROUP_ROWS))
         group = ints.add(_times(_high(register, halves), GROUP_LANES), _low(lands.lane, GROUP_LANES))
         element = {"MN": row, "K": ints.add(_times(group, mma.parts), lands.part)}
         pairs = zip(fragment.at, fragment.modes, strict=True)
-        return [ints.add(self._value(value, reading), element[mode]) for value, mode in pairs]
+        found = [ints.add(self._value(value, reading), element[mode]) for value, mode in pairs]
+        if self.order is not None:
+            found[self._k_mode] = self.order.lowered(found[self._k_mode])
+        return found
 
     def _value(self, formula: Formula, reading: Reading) -> Integer:
         """A formula, within the bounds that all its iterations have."""
@@ -175,7 +197,7 @@ class FragmentPoints:
         access, tile = self.access, self.tile
         assumed, active, position, start = access.definition(arrays)
         lands = landing(access.instruction, arrays[LANE], arrays[ELEMENT] * self.element_bytes, self.element_bytes)
-        offset = tile.offset(self._wanted(arrays, lands))
+        offset = tile.offset(self._in_order(self._wanted(arrays, lands)))
         raw = start + np.asarray(offset) * tile.step_units
         swizzle = tile.address_swizzle
         wanted = raw if swizzle is None else swizzle(raw)
@@ -187,13 +209,57 @@ class FragmentPoints:
         env = {**self.access.environment(arrays), REGISTER: np.asarray(lands.register)}
         if 0 in self.access.loop_limits:
             return [np.zeros(1, dtype=np.int64)] * 2
-        register = np.asarray(fragment.register.at_many(env))
+        register = self.fragment_registers(arrays)
         element = {
             "MN": fragment.mma.row(fragment.role, lands.lane, register),
             "K": fragment.mma.column(fragment.role, lands.lane, register, lands.part),
         }
         pairs = zip(fragment.at, fragment.modes, strict=True)
         return [np.asarray(value.at_many(env)) + element[mode] for value, mode in pairs]
+
+    @property
+    def _k_mode(self) -> int:
+        return self.fragment.modes.index("K")
+
+    def _in_order(self, coordinate: list[Numbers]) -> list[Numbers]:
+        """The coordinate of the element that stands where another one should be."""
+        if self.order is not None:
+            coordinate[self._k_mode] = self.order.at(coordinate[self._k_mode])
+        return coordinate
+
+    @property
+    def k_extent(self) -> int:
+        """The tile's extent along K."""
+        return self.tile.extents[self._k_mode]
+
+    @property
+    def every(self) -> dict[str, Numbers]:
+        """Every element of every lane's range, in every warp, iteration and stage, at the first base.
+
+        Raises:
+            SwzError: SWZ107 if there are too many.
+        """
+        access = self.access
+        nodes = [node for node in access.free if node is not access.origin.variable]
+        check_count(access.name, prod(node.limit for node in nodes) * access.instruction.address_lanes * self.count)
+        turns = np.indices([node.limit for node in nodes], dtype=np.int64).reshape(len(nodes), -1, 1, 1)
+        free = {node.name: turn for node, turn in zip(nodes, turns, strict=True)}
+        return {**self._arrays({}), **free}
+
+    def elements(self, arrays: Arrays) -> Elements:
+        """At points: which elements the registers should hold, and where they are read."""
+        assumed, active, read, wanted, lands = self._plain(arrays)
+        *_, start = self.access.definition(arrays)
+        coordinate = self._wanted(arrays, lands)
+        row, k = coordinate[1 - self._k_mode], coordinate[self._k_mode]
+        return Elements(assumed & active, start, row, k, read, wanted)
+
+    def fragment_registers(self, arrays: Arrays) -> Numbers:
+        """The registers of the fragment into which the elements of lanes' ranges go, at points."""
+        size = self.element_bytes
+        lands = landing(self.access.instruction, arrays[LANE], arrays[ELEMENT] * size, size)
+        env = {**self.access.environment(arrays), REGISTER: np.asarray(lands.register)}
+        return np.asarray(self.fragment.register.at_many(env))
 
     def scope(self) -> str:
         """Every register part that the load fills, in every warp and iteration, at every base."""
@@ -230,7 +296,7 @@ class FragmentPoints:
         lands = landing(self.access.instruction, arrays[LANE], arrays[ELEMENT] * self.element_bytes, self.element_bytes)
         shape = sides[0].first.shape
         table = [np.broadcast_to(each, shape).ravel() for each in (lands.lane, lands.register, lands.part)]
-        coords = [np.broadcast_to(each, shape).ravel() for each in self._wanted(arrays, lands)]
+        coords = [np.broadcast_to(each, shape).ravel() for each in self._in_order(self._wanted(arrays, lands))]
         read, wanted = ((each.first // 8).ravel().tolist() for each in sides)
         here = TileContents.of(self.tile, self.access.origin.at(point))
         broken.sort(key=lambda at: tuple(int(each[at]) for each in table))

@@ -10,6 +10,7 @@ import numpy as np
 
 from swzverify.claims.common_base import common_origins, origin_text
 from swzverify.claims.goal import Goal, Plan
+from swzverify.claims.k_order import Elements, KOrder, check_count
 from swzverify.claims.places import Places
 from swzverify.claims.tile_points import address_span, base_values
 from swzverify.claims.verdict import Counterexample, Row
@@ -32,10 +33,12 @@ class OperandPoints:
     """An operand and its tile at their common bases.
 
     The bases are those at which the operand and the tile end at or below 2^18, where the addresses of
-    a descriptor end. Errors: SWZ410 where there is none; those of bases that nothing relates.
+    a descriptor end. `order` says in which order the elements along K come, where another one than the
+    stated one is meant. Errors: SWZ410 where there is no such base; those of bases that nothing relates.
     """
 
     operand: Operand
+    order: KOrder | None = None
 
     @cached_property
     def places(self) -> tuple[Origin, Origin]:
@@ -98,14 +101,27 @@ class OperandPoints:
         One permutation of addresses on both sides cancels, and with it the base.
         """
         own, of_tile = self._firsts if self.swizzles_cancel else self._bases
-        tile, lowered = self.operand.tile, self.lowered
-        read = ints.total([own, lowered.start, lowered.linear])
-        offset = ints.multiply(tile.lower_offset(lowered.coordinate), ints.integer(tile.step_units))
-        wanted = ints.add(self._stage_start(of_tile), offset)
+        read = ints.total([own, self.lowered.start, self.lowered.linear])
+        wanted = self._unswizzled(of_tile)
         if self.swizzles_cancel:
             return read, wanted
-        swizzle = tile.address_swizzle
-        return lowered.swizzled(read), wanted if swizzle is None else lower_swizzle(swizzle, wanted)
+        return self.lowered.swizzled(read), self._swizzled(wanted)
+
+    def wanted_address(self) -> Integer:
+        """Where the tile has an element that should be read."""
+        return self._swizzled(self._unswizzled(self.places[1].address()))
+
+    def _unswizzled(self, base: Integer) -> Integer:
+        """The same before the tile's swizzle of addresses, from a base of the tile."""
+        tile, coordinate = self.operand.tile, list(self.lowered.coordinate)
+        if self.order is not None:
+            coordinate[self._k_mode] = self.order.lowered(coordinate[self._k_mode])
+        offset = ints.multiply(tile.lower_offset(coordinate), ints.integer(tile.step_units))
+        return ints.add(self._stage_start(base), offset)
+
+    def _swizzled(self, address: Integer) -> Integer:
+        swizzle = self.operand.tile.address_swizzle
+        return address if swizzle is None else lower_swizzle(swizzle, address)
 
     def read_in_stage(self) -> tuple[Integer, Integer]:
         """The address that is read, and that of the tile's stage."""
@@ -143,6 +159,54 @@ class OperandPoints:
         first, second = (each.start_bytes + each.unit_bytes * index for each in self.places)
         return first, second
 
+    @property
+    def _k_mode(self) -> int:
+        return self.operand.modes.index("K")
+
+    def coordinates(self, arrays: Arrays) -> tuple[Numbers, ...]:
+        """The tile's coordinates of the elements that should be read at some points."""
+        found = list(self.operand.coordinates(arrays))
+        if self.order is not None:
+            found[self._k_mode] = self.order.at(found[self._k_mode])
+        return tuple(found)
+
+    def wanted(self, arrays: Arrays, base: Numbers) -> Numbers:
+        """Where the tile, at a base, has these elements."""
+        operand = self.operand
+        return np.asarray(operand.tile.position(self.coordinates(arrays), stage=operand.stages(arrays), base=base))
+
+    @property
+    def every(self) -> dict[str, Numbers]:
+        """Every element of every iteration, at the first base.
+
+        Raises:
+            SwzError: SWZ107 if there are too many.
+        """
+        operand = self.operand
+        check_count(operand.name, operand.iterations * operand.rows * operand.columns)
+        counts = [max(1, loop.count or 0) for loop in operand.loops]
+        turns = np.indices(counts, dtype=np.int64).reshape(len(counts), -1, 1, 1)
+        arrays = {loop.name: turn for loop, turn in zip(operand.loops, turns, strict=True)}
+        return {**arrays, **self._elements({self.places[0].name: 0})}
+
+    def elements(self, arrays: Arrays) -> Elements:
+        """At points: which elements should be read, and where they are read."""
+        operand, (own, of_tile) = self.operand, self.bases_at(arrays)
+        coordinates = operand.coordinates(arrays)
+        return Elements(
+            np.asarray(operand.iterations > 0),
+            of_tile + operand.stages(arrays) * operand.tile.pitch_bytes,
+            coordinates[1 - self._k_mode],
+            coordinates[self._k_mode],
+            operand.reads(arrays, own),
+            self.wanted(arrays, of_tile),
+        )
+
+    @property
+    def k_extent(self) -> int:
+        """The tile's extent along K."""
+        return self.operand.tile.extents[self._k_mode]
+
     def binding(self, point: Mapping[str, int]) -> dict[str, int]:
         """The loops and the base, as people know them."""
         own = self.places[0]
@@ -175,7 +239,7 @@ class OperandPoints:
     def wanted_places(self, point: Mapping[str, int]) -> Places:
         """Where the tile has these elements."""
         arrays = self._elements(point)
-        return self._placed(self.operand.wanted(arrays, self.bases_at(arrays)[1]))
+        return self._placed(self.wanted(arrays, self.bases_at(arrays)[1]))
 
     def start_places(self, point: Mapping[str, int]) -> Places:
         """The start address in one iteration."""

@@ -25,11 +25,11 @@ from swzverify.gpu.costs import Patterns, joined, patterns
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.job import save_job
 from swzverify.gpu.launch import DeviceAnswer, unpack
-from swzverify.gpu.plan import Key, Plan, not_run, plan
+from swzverify.gpu.plan import Key, Plan, not_run, plan, ran
 from swzverify.gpu.seen import CostSeen, Seen, seen
 from swzverify.gpu.source import ALIGNMENT_BYTES
 from swzverify.hardware import LANES, find_target
-from swzverify.subjects import Access
+from swzverify.subjects import Access, Operand
 
 MAX_PATTERNS = 256
 """Of one access so many patterns are counted: the worst, and others at equal distances."""
@@ -127,20 +127,20 @@ def judge_all(
 
 
 def device_room(specs: Mapping[str, Claims]) -> int:
-    """The shared memory of a block on the smallest target of the accesses; else an H100's."""
+    """The shared memory of a block on the smallest target of accesses and operands; else an H100's."""
     rooms = [
         subject.target.shared_bytes_per_block
         for claims in specs.values()
         for claim, _ in claims
         for subject, _ in claim.placed
-        if isinstance(subject, Access)
+        if isinstance(subject, Access | Operand)
     ]
     return min(rooms, default=find_target("sm_90").shared_bytes_per_block)
 
 
 def subject_key(claim: Claim) -> Key:
     """The key of a claim's first subject."""
-    subject, place = claim.placed[0]
+    subject, place = ran(claim)[0]
     return id(subject), place
 
 
@@ -249,7 +249,7 @@ def judge(
     why = not_run(claim)
     if why:
         return CrossResult(None, Comparison.of(()), Seen(None, why))
-    compared = Comparison.of(comparisons[id(subject), place] for subject, place in claim.placed)
+    compared = Comparison.of(comparisons[id(subject), place] for subject, place in ran(claim))
     found = seen(claim, plan_, answers, cost)
     run = plan_.runs[subject_key(claim)]
     result = CrossResult(None, compared, found, cost, isinstance(run, AccessRun) and run.stands_for_all)

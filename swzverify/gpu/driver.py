@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from swzverify.gpu.device_facts import DeviceError, DeviceFacts
 from swzverify.gpu.launch import Box
+from swzverify.hardware.tensor_cores import Family
 
 TMA_TYPES = {1: "UINT8", 2: "UINT16", 4: "UINT32", 8: "FLOAT64"}
 """The tensor map's type for elements of so many bytes; a load copies them as they are."""
@@ -62,7 +63,9 @@ class Device:
             DeviceError: The compiler refuses; with its words.
         """
         program = _done("nvrtcCreateProgram", nvrtc.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, [], []))
-        options = [f"--gpu-architecture={self.facts.target}".encode(), b"--std=c++17"]
+        # wgmma is there for the architecture's own target only.
+        own = "a" if self.facts.capability in Family.WGMMA.capabilities else ""
+        options = [f"--gpu-architecture={self.facts.target}{own}".encode(), b"--std=c++17"]
         status = int(nvrtc.nvrtcCompileProgram(program, len(options), options)[0])
         if status:
             size = _done("nvrtcGetProgramLogSize", nvrtc.nvrtcGetProgramLogSize(program))

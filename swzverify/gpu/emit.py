@@ -37,7 +37,7 @@ ARCH ?= native
 """
 README = f"""\
 Asks a GPU what swzverify claims of some shared-memory layouts; needs nvcc, and no Python.
-Run `make` on the machine with the GPU (or `make {PROGRAM} ARCH=sm_90`, and `./{PROGRAM} {ANSWERS}` there).
+Run `make` on the machine with the GPU (or `make {PROGRAM} ARCH=sm_90a`, and `./{PROGRAM} {ANSWERS}` there).
 Then, where swzverify is: `swzverify crosscheck SPECS --against {ANSWERS}`, with the same specs as before.
 """
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from swzverify.gpu.launch import Box, Launch
+from swzverify.gpu.products import ENCODINGS
 from swzverify.gpu.source import PRELUDE, TMA_KERNEL, TOKENS
 
 
@@ -24,7 +25,7 @@ class Job:
 
 def whole_source(kernels: Sequence[str]) -> str:
     """Kernels with what they need."""
-    return "\n".join([PRELUDE, TOKENS, TMA_KERNEL, *kernels])
+    return "\n".join([PRELUDE, TOKENS, ENCODINGS, TMA_KERNEL, *kernels])
 
 
 def save_job(folder: Path, name: str, job: Job) -> None:

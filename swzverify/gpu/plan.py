@@ -10,24 +10,30 @@ from typing import TypeAlias
 from swzverify.claims import Aligned, Claim, Delivers, Verdict
 from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
+from swzverify.claims.fragment_points import FragmentPoints
+from swzverify.claims.operand_points import OperandPoints
+from swzverify.claims.shared_k import Points
 from swzverify.errors import InternalError
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.job import Job, whole_source
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
+from swzverify.gpu.product_run import FragmentRun, OperandRun, ProductRun
 from swzverify.gpu.tile_run import TileRun
 from swzverify.subjects import Access, IndexMap, Listing, Operand, Phase, Tile
 from swzverify.subjects.memory import Origin
 
-Run: TypeAlias = AccessRun | TileRun | MapRun
+Run: TypeAlias = AccessRun | TileRun | MapRun | ProductRun
 Key: TypeAlias = tuple[int, Origin | None]
+Ran: TypeAlias = Subject | Points
+"""What runs: a subject, or what `delivers` says of an operand or a fragment."""
 
 
 @dataclass(slots=True)
 class _Wanted:
     """A subject at an origin, with the points of counterexamples that it must run."""
 
-    subject: Subject
+    subject: Ran
     place: Origin | None
     points: list[Mapping[str, int]] = field(default_factory=list[Mapping[str, int]])
 
@@ -45,7 +51,7 @@ class Plan:
         kernels = [run.source for run in self.runs.values() if run.launches]
         return Job(whole_source(kernels), launches)
 
-    def find(self, subject: Subject, place: Origin | None) -> Run:
+    def find(self, subject: Ran, place: Origin | None) -> Run:
         """The run of a subject at an origin."""
         return self.runs[id(subject), place]
 
@@ -68,12 +74,17 @@ def plan(claims: Iterable[tuple[Claim, Verdict]], room_bytes: int, prefix: str =
         points = [] if failing is None else [failing]
         if verdict.measure is not None:
             points += [verdict.measure.most_wavefronts.point, verdict.measure.most_conflicts.point]
-        for subject, place in claim.placed:
+        for subject, place in ran(claim):
             entry = wanted.setdefault((id(subject), place), _Wanted(subject, place))
             entry.points += points
     return Plan(
         {key: _run(f"{prefix}{number}", entry, room_bytes) for number, (key, entry) in enumerate(wanted.items())}
     )
+
+
+def ran(claim: Claim) -> tuple[tuple[Ran, Origin | None], ...]:
+    """What runs for a claim, with the origin that the claim uses."""
+    return tuple((part, None) for part in claim.parts) if isinstance(claim, Delivers) else claim.placed
 
 
 def not_run(claim: Claim) -> str:
@@ -89,10 +100,8 @@ def not_run(claim: Claim) -> str:
     sourced = [s.name for s in claim.subjects if isinstance(s, Access) and s.source is not None]
     if sourced and isinstance(claim, CostClaim | Aligned):
         return f"not run: {sourced[0]} says where it reads, and the kernels here read one line in each octet"
-    if isinstance(claim, Delivers) and isinstance(claim.operand, Access):
-        return "not run: no kernel here multiplies, so that nothing reads the registers of a fragment"
-    if any(isinstance(subject, Operand) for subject in claim.subjects):
-        return "not run: no kernel here multiplies, so that nothing is read through descriptors"
+    if not isinstance(claim, Delivers) and any(isinstance(subject, Operand) for subject in claim.subjects):
+        return "not run: of operands the kernels here run `delivers` only"
     if any(isinstance(subject, Listing) for subject in claim.subjects):
         return "not run: a listing is machine code of its own target, and no kernel here is made of it"
     return ""
@@ -110,6 +119,14 @@ def _run(number: str, entry: _Wanted, room_bytes: int) -> Run:
             return TileRun(tile, f"tile_{number}", place, room_bytes, _bases(place, entry.points))
         case IndexMap() as index:
             return MapRun(index, f"map_{number}", entry.place, _bases(entry.place, entry.points))
+        case OperandPoints() as points:
+            return OperandRun(
+                kernel=f"operand_{number}", room_bytes=room_bytes, seen=tuple(entry.points), points=points
+            )
+        case FragmentPoints() as points:
+            return FragmentRun(
+                kernel=f"fragment_{number}", room_bytes=room_bytes, seen=tuple(entry.points), points=points
+            )
         case Listing() | Operand() | Phase() as other:
             raise InternalError(f"{other.name} is not run on a device")
 

@@ -20,7 +20,8 @@ from swzverify.core.words import counted
 from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.map_run import MapRun
-from swzverify.gpu.plan import Key, Plan, Run
+from swzverify.gpu.plan import Key, Plan, Run, ran
+from swzverify.gpu.product_run import ProductRun
 from swzverify.gpu.source import row_variables
 from swzverify.gpu.tile_run import TileRun
 
@@ -58,7 +59,7 @@ class CostSeen:
 
 def seen(claim: Claim, plan: Plan, answers: Mapping[Key, Sequence[DeviceAnswer]], cost: CostSeen | None) -> Seen:
     """What the device says of a claim; `cost` is the counted cost of the claim's access."""
-    runs = [(plan.find(*subject), answers[id(subject[0]), subject[1]]) for subject in claim.placed]
+    runs = [(plan.find(*subject), answers[id(subject[0]), subject[1]]) for subject in ran(claim)]
     if any(
         answer.status and not launch.faults
         for run, own in runs
@@ -98,12 +99,16 @@ def _placed(claim: Claim, runs: _Sides) -> Seen:
 
 
 def _noun(run: Run) -> str:
-    return "lane" if isinstance(run, AccessRun) else "element" if isinstance(run, TileRun) else "point"
+    return "lane" if isinstance(run, AccessRun) else "element" if isinstance(run, TileRun | ProductRun) else "point"
 
 
 def _cases(claim: Claim, runs: _Sides) -> Iterator[list[Places]]:
     """The places of each subject, at every base, or pair of bases, that was run."""
-    sides = [run.places(own) for run, own in runs]
+    if any(isinstance(run, ProductRun) for run, _ in runs):
+        # Each operand by itself: an order of K that two share is in what each should read.
+        yield from ([*both] for run, own in runs if isinstance(run, ProductRun) for both in run.sides(own))
+        return
+    sides = [run.places(own) for run, own in runs if not isinstance(run, ProductRun)]
     accesses = _accesses(runs)
     for bases in product(*sides):
         if claim.shares_base and len(set(bases)) > 1:

@@ -70,6 +70,8 @@ def case_code(claim: Claim, found: Counterexample) -> CaseCode:
     if isinstance(claim, RaceFree | ReadsWhatWasWritten):
         # The threads and iterations that meet are others as soon as a step moves: the whole claim is asked.
         return CaseCode(["assert is_proved(claim), claim.form.title"], ["is_proved"])
+    if isinstance(claim, Disjoint) and isinstance(claim.first, Operand):
+        return CaseCode([f"assert not claim.meeting(), {literal(claim.form.title)}"])
     calls = _calls(claim, found)
     short = f"broken = claim.broken({', '.join(calls)})"
     lines = [short] if len(short) <= _WIDTH else ["broken = claim.broken(", *(f"    {call}," for call in calls), ")"]
@@ -87,7 +89,7 @@ def _calls(claim: Claim, found: Counterexample) -> list[str]:
     match claim:
         case Disjoint():
             column = found.columns.index(STAGE)
-            sides = zip(("first", "other"), (claim.first, claim.other), found.rows, _coords(found), strict=True)
+            sides = zip(("first", "other"), claim.tiles, found.rows, _coords(found), strict=True)
             return [
                 f"elements_at(claim.{name}, [{literal(coord)}], stage={row.cells[column]}, "
                 f"base={found.binding[f'base of {tile.name}']})"

@@ -10,6 +10,7 @@ test fails: a deleted contract does not hold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -23,6 +24,7 @@ from swzverify.claims.conflict_free import ConflictFree
 from swzverify.claims.contiguous import Contiguous
 from swzverify.claims.covers import Covers
 from swzverify.claims.covers import every_lane as lanes_of_loops
+from swzverify.claims.delivers import Delivers
 from swzverify.claims.equal_lanes import lanes_of as lanes_of_access
 from swzverify.claims.form import Subject
 from swzverify.claims.operand_points import OperandPoints
@@ -224,17 +226,29 @@ def points_at(index: Subject, points: Sequence[Mapping[str, int]], *, base: int 
 def reads_at(claim: Claim, where: Mapping[str, int]) -> tuple[Places, ...]:
     """What `delivers`, or another claim on an operand of the tensor core, judges in one iteration.
 
-    `where` has the loops by value, and `warp`, `stage` and `base` if they apply.
+    `where` has the loops by value, and `warp`, `stage` and `base` if they apply. Of two operands it judges
+    each one that has such an iteration.
     """
-    if isinstance(claim.subjects[0], Access):
-        access = claim.subjects[0]
-        point = _point(access, where, compared=False)
-        return claim.sides_at(point) if access.assumed_at(point) else _skip(f"{access.name} does not run at {where}")
-    operand = _only(Operand, claim.subjects[0])
+    if isinstance(claim, Delivers) and claim.second is not None:
+        found: list[Places] = []
+        for number, subject in enumerate(claim.subjects):
+            # The iteration is that of one of the two.
+            with suppress(SwzError, pytest.skip.Exception):
+                found += claim.sides_of(number, _iteration(subject, where))
+        return tuple(found) or _skip(f"neither of {claim.subject} is read at {dict(where)}")
+    return claim.sides_at(_iteration(claim.subjects[0], where))
+
+
+def _iteration(subject: Subject, where: Mapping[str, int]) -> dict[str, int]:
+    """An iteration of an access or an operand as the engines know it."""
+    if isinstance(subject, Access):
+        point = _point(subject, where, compared=False)
+        return point if subject.assumed_at(point) else _skip(f"{subject.name} does not run at {where}")
+    operand = _only(Operand, subject)
     known = {loop.name: 0 for loop in operand.loops}
     _check_names(f"operand {operand.name}", known, {name: 0 for name in where if name != "base"})
     point = OperandPoints(operand).point_of(where)
-    return claim.sides_at(point) if point is not None else _skip(f"operand {operand.name} is not read at {dict(where)}")
+    return point if point is not None else _skip(f"operand {operand.name} is not read at {dict(where)}")
 
 
 def is_proved(claim: Claim) -> bool:

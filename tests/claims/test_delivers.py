@@ -13,7 +13,7 @@ import pytest
 from swzrecheck.kinds import sentence_of
 from swzverify.apps.diff.compare import differences
 from swzverify.certificates.describe import describe
-from swzverify.claims import Delivers, Verdict
+from swzverify.claims import Aligned, Delivers, Verdict
 from swzverify.gpu.plan import not_run
 from swzverify.prover import Options, prove
 from swzverify.spec import Spec, SpecError
@@ -203,8 +203,9 @@ def test_a_certificate_states_the_operand() -> None:
     )
 
 
-def test_no_device_runs_an_operand() -> None:
-    assert "no kernel here multiplies" in not_run(_claim().claim)
+def test_a_device_runs_delivers_of_an_operand_and_nothing_else() -> None:
+    assert not not_run(_claim().claim)
+    assert "run `delivers` only" in not_run(Aligned(_claim().claim.subjects[0]))
 
 
 def test_a_written_test_finds_the_same_elements() -> None:

@@ -364,7 +364,7 @@ def test_diff_says_what_changes_in_a_fragment(
 
 def test_what_the_rest_of_the_house_says() -> None:
     claim = claim_of(spec_of(LOAD | {"instruction": "ldmatrix.x4.trans"}, None))
-    assert "registers of a fragment" in not_run(claim)
+    assert not not_run(claim)
     with pytest.raises(SwzError, match="SWZ607"):
         describe(claim)
     assert find_operand_cures(claim) == ()

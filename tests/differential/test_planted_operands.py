@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from swzverify.claims import operand_points
+from swzverify.claims import operand_points, shared_k
 from swzverify.claims.operand_points import OperandPoints
+from swzverify.claims.operands_apart import OperandsApart
+from swzverify.claims.shared_k import SharedK
 from swzverify.hardware.tensor_cores import Major
 from swzverify.ir import integers as ints
 from swzverify.subjects import Descriptor, Operand
@@ -37,7 +39,9 @@ def test_random_operands_are_judged_as_the_oracle_judges_them() -> None:
     assert [each for one in found for each in one.disagreements] == []
     assert not any(one.unknown or one.ambiguous for one in found)
     verdicts = {(kind, verdict) for one in found for kind, each in one.verdicts.items() for verdict in each}
-    assert verdicts >= {(kind, verdict) for kind in ("delivers", "in_bounds") for verdict in ("proved", "refuted")}
+    assert verdicts >= {
+        (kind, verdict) for kind in ("delivers", "in_bounds", "disjoint") for verdict in ("proved", "refuted")
+    }
 
 
 @pytest.mark.nightly
@@ -194,6 +198,31 @@ def one_base_stands_for_all(patch: Patch) -> None:
     patch.setattr(OperandPoints, "_bases", OperandPoints._firsts)
 
 
+def each_operand_has_an_order_of_its_own(patch: Patch) -> None:
+    def sides(self: SharedK) -> Any:
+        return tuple(shared_k._ordered(each, SharedK(each, other)._order) for each, other in _both_ways(self))
+
+    patch.setattr(SharedK, "sides", property(sides))
+
+
+def _both_ways(pair: SharedK) -> list[tuple[Any, Any]]:
+    return [(pair.first, pair.second), (pair.second, pair.first)]
+
+
+def an_order_need_not_be_one_to_one(patch: Patch) -> None:
+    patch.setattr(SharedK, "is_one_to_one", True)
+
+
+def rows_may_be_read_at_parts_of_k(patch: Patch) -> None:
+    sound = SharedK._along_k
+    patch.setattr(SharedK, "_along_k", lambda self, points: sound(self, points)[:1])
+
+
+def operands_begin_at_one_base(patch: Patch) -> None:
+    sound = OperandsApart.origins.func
+    patch.setattr(OperandsApart, "origins", property(lambda self: (sound(self)[0], sound(self)[0])))
+
+
 PLANTS: list[Callable[[Patch], None]] = [
     fields_exchanged,
     fields_exchanged_in_expressions,
@@ -208,15 +237,24 @@ PLANTS: list[Callable[[Patch], None]] = [
     half_an_element,
     only_the_first_step_of_k,
     misaligned_starts_pass,
+    each_operand_has_an_order_of_its_own,
+    an_order_need_not_be_one_to_one,
+    rows_may_be_read_at_parts_of_k,
+    operands_begin_at_one_base,
     one_base_stands_for_all,
 ]
 
 
 FOUND_AT: dict[Callable[[Patch], None], int] = {
-    the_swizzle_of_128b_in_every_mode: 65,
-    a_base_offset_that_is_added: 175,
-    base_offsets_are_ignored: 66,
-    the_swizzle_reads_offsets: 40,
+    a_base_offset_that_is_added: 170,
+    base_offsets_are_ignored: 44,
+    the_swizzle_reads_offsets: 104,
+    the_swizzle_reads_offsets_everywhere: 15,
+    each_operand_has_an_order_of_its_own: 72,
+    an_order_need_not_be_one_to_one: 49,
+    rows_may_be_read_at_parts_of_k: 13,
+    operands_begin_at_one_base: 8,
+    one_base_stands_for_all: 40,
 }
 """The seeds that find what few specs find; they are tried first."""
 

@@ -150,13 +150,14 @@ OPERANDS = {
     "memories": {"smem": {"bytes": 98304}},
     "tiles": {"A": {"element": "f16", "layout": "(128,128):(128,1)", "stages": 3, "base": {"in": "smem"}}},
     "operands": {
-        "A": {
+        role: {
             "instruction": "wgmma.m64n128k16.f16",
-            "role": "A",
+            "role": role,
             "for": {"stage": 3, "k": 4},
             "descriptor": {"start": "k*32", "sbo": 1024, "swizzle": "128B"},
             "reads": {"tile": "A", "at": [0, "k*16"], "stage": "stage"},
         }
+        for role in "AB"
     },
     "accesses": {
         "load_A": {
@@ -206,6 +207,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "ListingArgument": (("claims", 0), {"register_conflict_free": {"listing": "inner_loop"}}),
     "TilesArgument": (("claims", 0), {"equivalent": {"tiles": ["A", "B"]}}),
     "AccessesArgument": (("claims", 0), {"equivalent": {"accesses": ["read_A", "write_A"]}}),
+    "OperandsArgument": (("claims", 0), {"delivers": {"operands": ["A", "B"]}}),
     "MapsArgument": (("claims", 0), {"equivalent": {"maps": ["grouped", "strips"]}}),
     "ContiguousArgument": (("claims", 0), {"contiguous": {"tile": "A", "elements": 8}}),
     "CoalescedArgument": (("claims", 0), {"coalesced": {"access": "store_C", "at_most": 8}}),

@@ -14,7 +14,11 @@ from swzverify.gpu.access_run import AccessRun
 from swzverify.gpu.launch import DeviceAnswer, Launch
 from swzverify.gpu.map_run import MapRun
 from swzverify.gpu.plan import Plan, Run
+from swzverify.gpu.product_run import FragmentRun, OperandRun
 from swzverify.gpu.tile_run import TileRun
+from swzverify.subjects import Operand
+from tests.claims.test_fragment_claims import Warp
+from tests.hardware.test_fragments import MANUAL
 
 NOWHERE = 2**64 - 1
 
@@ -38,6 +42,12 @@ def answer_launch(run: Run, launch: Launch) -> DeviceAnswer:
             return _tile(run, launch)
         case MapRun():
             return _map(run, launch)
+        case OperandRun():
+            return _operand(run, launch)
+        case FragmentRun():
+            return _fragment(run, launch)
+        case _:
+            raise AssertionError(run)
 
 
 def _byte(token: int, number: int) -> int:
@@ -163,3 +173,81 @@ def _map(run: MapRun, launch: Launch) -> DeviceAnswer:
             values.append(value % 2**lowered.bits.width)
     none = np.zeros((1, 0), dtype=np.uint32)
     return DeviceAnswer(0, np.array(values, dtype=np.uint64), none, none.astype(np.uint8))
+
+
+MASKS = {"none": 0, "32B": 1, "64B": 3, "128B": 7}
+BITS = {"e4m3": 4, "e5m2": 3}
+
+
+def read_by_wgmma(operand: Operand, start: int, row: int, k: int) -> int:
+    """The byte address of an element, as measured on an H100."""
+    fields, size = operand.descriptor, operand.element_bytes
+    width = int(str(fields.swizzle).removesuffix("B")) if str(fields.swizzle) != "none" else 16
+    plain = str(fields.swizzle) == "none"
+    along, across = (k, row) if operand.major == "K" else (row, k)
+    far = fields.lbo_bytes
+    near = fields.sbo_bytes
+    if plain and operand.major == "MN":
+        far, near = near, far
+    at = start + across % 8 * width + across // 8 * near + along * size % width + along * size // width * far
+    if operand.major == "K" and not plain:
+        at = start + across % 8 * width + across // 8 * near + along * size
+    return at ^ ((at // 128 - fields.base_offset) & MASKS[str(fields.swizzle)]) << 4
+
+
+def _digits(numbers: np.ndarray, element: str, passes: int) -> np.ndarray:
+    bits = BITS.get(element, 8)
+    return np.array([numbers.ravel() >> bits * each & (1 << bits) - 1 for each in range(passes)], dtype=np.uint32)
+
+
+def _operand(run: OperandRun, launch: Launch) -> DeviceAnswer:
+    points, operand = run.points, run.points.operand
+    names = [loop.name for loop in operand.loops]
+    shape = (len(launch.rows), operand.rows, operand.columns)
+    wanted, numbers = np.zeros(shape, dtype=np.uint64), np.zeros(shape, dtype=np.int64)
+    for number, row in enumerate(launch.rows.tolist()):
+        point = {**dict(zip(names, row, strict=True)), points.places[0].name: launch.base}
+        env = {**operand.constants, **operand.binding(point)}
+        start = points.places[0].at(point) + int(operand.start.at(env))
+        base = points.places[1].at(point)
+        stage = 0 if operand.stage is None else int(operand.stage.at(env))
+        for r, k in np.ndindex(*shape[1:]):
+            own = {"MN": r, "K": k}
+            coord = [int(at.at(env)) + own[mode] for at, mode in zip(operand.at, operand.modes, strict=True)]
+            if points.order is not None:
+                along = operand.modes.index("K")
+                coord[along] = int(points.order.table[coord[along]])
+            wanted[number, r, k] = int(operand.tile.position(coord, stage=stage, base=base))
+            found = read_by_wgmma(operand, start, r, k)
+            numbers[number, r, k] = (found - launch.window) // operand.element_bytes + 1
+    return _numbered(run.element[0], launch, wanted, numbers)
+
+
+def _numbered(element: str, launch: Launch, wanted: np.ndarray, numbers: np.ndarray) -> DeviceAnswer:
+    values = _digits(numbers * launch.touch, element, launch.passes)
+    none = np.zeros((launch.passes, 0), dtype=np.uint8)
+    return DeviceAnswer(0, wanted.ravel().astype(np.uint64), values, none)
+
+
+def _fragment(run: FragmentRun, launch: Launch) -> DeviceAnswer:
+    """A load, and where the manual's tables have each register part in the product."""
+    points, access = run.points, run.points.access
+    mma, role, size = points.fragment.mma, points.fragment.role, points.element_bytes
+    key = f"m{mma.m}n{mma.n}k{mma.k}" + ("" if size == 2 else " tf32" if size == 4 else " s8")
+    place = MANUAL[key, role.value][2]
+    words, rows = launch.values_words // len(launch.rows) // access.warps // (mma.rows(role) * mma.k), mma.rows(role)
+    numbers = np.zeros((len(launch.rows), access.warps, words, rows, mma.k), dtype=np.int64)
+    names = [node.name for node in run.nodes]
+    wanted: list[int] = []
+    for at, row in enumerate(launch.rows.tolist()):
+        for warp in range(access.warps):
+            point = {**dict(zip(names, row, strict=True)), access.origin.name: launch.base, "warp": warp}
+            wanted += points.sides_at(point)[1].first.ravel().tolist()
+            lanes = [(record.address_bytes or 0, 0) for record in access.lanes_at(point)]
+            held = Warp(access.instruction.name, lanes, size, lambda first, cell: first + cell * size).registers
+            env = {**access.constants, **access.binding(point), "warp": warp}
+            for (lane, register, part), address in held.items():
+                into = int(points.fragment.register.at({**env, "register": register}))
+                r, k = place(lane >> 2, lane % 4, into * (4 // size) + part)
+                numbers[at, warp, register, r, k] = (address - launch.window) // size + 1
+    return _numbered(mma.element, launch, np.asarray(wanted) // 8, numbers)

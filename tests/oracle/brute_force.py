@@ -88,8 +88,9 @@ def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
 
 
 def _judge_claim(claim: Claim, world: _World) -> Finding:
-    if [sort for sort, _ in claim.subjects] == ["operand"]:
-        return _OF_OPERANDS[claim.kind](world.operands[claim.subjects[0][1]])
+    if {sort for sort, _ in claim.subjects} == {"operand"}:
+        named = [world.operands[name] for _, name in claim.subjects]
+        return _OF_OPERANDS[claim.kind](*named) if len(named) == 1 else _OF_TWO[claim.kind](*named)
     subjects = [_subject(sort, name, world) for sort, name in claim.subjects]
     match claim.kind, subjects:
         case "injective", [Tile() as tile]:
@@ -132,7 +133,13 @@ def _judge_claim(claim: Claim, world: _World) -> Finding:
             return _judge_pair(claim.kind, subjects)
 
 
-_OF_OPERANDS = {"aligned": operands.aligned, "in_bounds": operands.in_bounds, "delivers": operands.delivers}
+_OF_OPERANDS = {
+    "aligned": operands.aligned,
+    "in_bounds": operands.in_bounds,
+    "delivers": operands.delivers,
+    "disjoint": operands.stages_disjoint,
+}
+_OF_TWO = {"delivers": operands.delivers_in_one_order, "disjoint": operands.disjoint}
 
 
 def _number(claim: Claim, key: str, world: _World) -> int:

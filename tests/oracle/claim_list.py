@@ -27,7 +27,7 @@ SORTS: dict[str, tuple[str, ...]] = {
     "coalesced": ("access",),
     "covers": ("access",),
     "equivalent": ("tile", "access", "map"),
-    "disjoint": ("tile",),
+    "disjoint": ("tile", "operand"),
     "permutation": ("map",),
     "delivers": ("operand",),
 }
@@ -96,7 +96,7 @@ def read_claim(item: dict[str, Yaml], spec: Spec) -> Claim:
         if sort in argument:
             subjects.append((sort, as_str(argument[sort])))
         plural = SECTIONS[sort]
-        if kind in ("equivalent", "disjoint") and plural in argument:
+        if kind in ("equivalent", "disjoint", "delivers") and plural in argument:
             subjects += [(sort, as_str(name)) for name in as_list(argument[plural])]
     if not subjects:
         raise OracleError(f"{item!r} names no subject")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -46,6 +46,20 @@ class Operand:
     tile: Tile
     k_first: bool
     runs: tuple[Run, ...]
+    is_b: bool = False
+
+    @property
+    def k_extent(self) -> int:
+        return self.tile.layout.extents[0 if self.k_first else 1]
+
+    def meant(self, run: Run, r: int, k: int) -> tuple[int, int]:
+        """The tile's row and k that element (r, k) should be."""
+        return (run.at[1] + r, run.at[0] + k) if self.k_first else (run.at[0] + r, run.at[1] + k)
+
+    def index(self, row: int, k: int) -> int:
+        """The place in the tile's `bits` of the element at a row and a k."""
+        first, second = (k, row) if self.k_first else (row, k)
+        return first + self.tile.layout.extents[0] * second
 
     def linear(self, r: int, k: int) -> int:
         e, s, lbo, sbo = self.size, self.width, self.lbo, self.sbo
@@ -116,6 +130,97 @@ def delivers(operand: Operand) -> Finding:
     return holds(True)
 
 
+def delivers_in_one_order(first: Operand, second: Operand) -> Finding:
+    """`delivers: [O, P]`: whether one permutation of K serves both."""
+    if first.is_b == second.is_b:
+        raise OracleError(f"{first.name} and {second.name} have one role", "SWZ105")
+    bases = [operand.bases() for operand in (first, second)]
+    if not first.runs or not second.runs:
+        return VACUOUS
+    sets = [frozenset(each) for operand in (first, second) for each in _read_along_k(operand).values()]
+    if len(set(sets)) > 1:
+        raise OracleError("rows are read at different k", "SWZ105")
+    every = sets[0]
+    if not _tells_k_apart(first, bases[0][0][1]):
+        raise OracleError(f"tile {first.tile.name} has two elements of a row at one address", "SWZ105")
+    order: dict[int, int] = {}
+    for operand, its in zip((first, second), bases, strict=True):
+        for (own, tile), run in product(its, operand.runs):
+            if (own + run.start) % 16:
+                return holds(False)
+            bits = operand.tile.bits(operand.tile.start(tile, run.stage))
+            for r, k in operand.elements:
+                row, at = operand.meant(run, r, k)
+                found = 8 * operand.read_at(own + run.start, r, k)
+                if at not in order:
+                    there = [each for each in range(operand.k_extent) if bits[operand.index(row, each)] == found]
+                    if not there:
+                        return holds(False)
+                    order[at] = there[0]
+                if not (order[at] < operand.k_extent and bits[operand.index(row, order[at])] == found):
+                    return holds(False)
+    return holds(frozenset(order.values()) == every and len(order) == len(every))
+
+
+def _read_along_k(operand: Operand) -> dict[tuple[int, int], set[int]]:
+    """The k at which each row is read, by stage and row."""
+    found: dict[tuple[int, int], set[int]] = {}
+    for run in operand.runs:
+        for r, k in operand.elements:
+            row, at = operand.meant(run, r, k)
+            found.setdefault((run.stage, row), set()).add(at)
+    return found
+
+
+def _tells_k_apart(operand: Operand, base: int) -> bool:
+    for stage, row in _read_along_k(operand):
+        bits = operand.tile.bits(operand.tile.start(base, stage))
+        along = [bits[operand.index(row, each)] for each in range(operand.k_extent)]
+        if len(set(along)) < len(along):
+            return False
+    return True
+
+
+def stages_disjoint(operand: Operand) -> Finding:
+    """`disjoint: O`: the bytes that it reads in one stage and in another."""
+    bases = operand.bases()
+    if len({run.stage for run in operand.runs}) < 2:
+        return VACUOUS
+    for own, _ in bases:
+        seen: dict[int, int] = {}
+        for run in operand.runs:
+            if (own + run.start) % 16:
+                return holds(False)
+            for byte in _bytes_of(operand, own, [run]):
+                if seen.setdefault(byte, run.stage) != run.stage:
+                    return holds(False)
+    return holds(True)
+
+
+def disjoint(first: Operand, second: Operand) -> Finding:
+    """`disjoint: [O, P]`: the bytes that either one reads, in any iteration."""
+    bases = [{own for own, _ in operand.bases()} for operand in (first, second)]
+    related = first.base.memory is not None and first.base.memory == second.base.memory
+    if not related and not (first.base.align is None and second.base.align is None):
+        raise OracleError(f"the bases of {first.name} and {second.name} are not related", "SWZ105")
+    if not first.runs or not second.runs:
+        return VACUOUS
+    shift = second.base.offset - first.base.offset
+    for p in bases[0]:
+        if p + shift not in bases[1]:
+            continue
+        if any((base + run.start) % 16 for base, o in ((p, first), (p + shift, second)) for run in o.runs):
+            return holds(False)
+        if not _bytes_of(first, p, first.runs).isdisjoint(_bytes_of(second, p + shift, second.runs)):
+            return holds(False)
+    return holds(True)
+
+
+def _bytes_of(operand: Operand, base: int, runs: Sequence[Run]) -> set[int]:
+    firsts = {operand.read_at(base + run.start, r, k) for run in runs for r, k in operand.elements}
+    return {first + byte for first in firsts for byte in range(operand.size)}
+
+
 def in_bounds(operand: Operand) -> Finding:
     bases = operand.bases()
     if not operand.runs:
@@ -178,7 +283,8 @@ def read_operand(
         if run.start >= TOP:
             raise OracleError(f"operand {name} starts beyond 2^18", "SWZ410")
     width = WIDTHS[as_str(fields["swizzle"])]
-    return Operand(name, rows, k, SIZES[kind], mn_major, width, lbo, sbo, base_offset, base, tile, k_first, runs)
+    is_b = spec["role"] == "B"
+    return Operand(name, rows, k, SIZES[kind], mn_major, width, lbo, sbo, base_offset, base, tile, k_first, runs, is_b)
 
 
 def _instruction(name: str) -> tuple[str, int, int, int, str]:

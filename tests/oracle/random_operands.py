@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .random_parts import Draft
-from .yaml_values import Yaml
+from .yaml_values import Yaml, as_dict
 
 SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "u8": 1}
 ELEMENTS = {"f16": "f16", "bf16": "bf16", "tf32": "tf32", "e4m3": "f8e4m3", "u8": "u8"}
@@ -40,8 +40,11 @@ class _Shape:
 
 
 def operands(draft: Draft) -> None:
-    """An operand that a kernel could have, perhaps with one mistake, and claims on it."""
+    """An operand that a kernel could have, perhaps with one mistake, and claims on it; or two for one product."""
     rng = draft.rng
+    if draft.chance(0.3):
+        _two_operands(draft)
+        return
     kind = rng.choice(["f16", "f16", "bf16", "tf32", "e4m3", "u8"])
     family = rng.choice(["wgmma", "wgmma", "wgmma", "tcgen05.mma"])
     draft.target = "sm_90a" if family == "wgmma" else "sm_100a"
@@ -83,6 +86,79 @@ def operands(draft: Draft) -> None:
     for claim in ("aligned", "in_bounds"):
         if draft.chance(0.4):
             draft.claim(claim, {"operand": name})
+
+
+def _two_operands(draft: Draft) -> None:
+    """An operand A and an operand B whose K comes in some order; often in the same one."""
+    rng = draft.rng
+    kind = rng.choice(["f16", "bf16", "tf32", "e4m3"])
+    draft.target = "sm_90a"
+    shape = _Shape(kind, "wgmma", rng.choice(["none", "none", "32B", "128B"]), False, 64, rng.choice([2, 3, 4]), 1)
+    order = rng.choice(["stated", "chunks", "chunks", "back", "exchanged", "half", "twice"])
+    rows_of_b = rng.choice([8, 16, 64])
+    names: list[str] = []
+    for role in "AB":
+        if draft.chance(0.2):
+            order = rng.choice(["stated", "chunks", "back", "exchanged"])
+        names.append(_one_of_two(draft, shape, role, 64 if role == "A" else rows_of_b, order))
+    if draft.chance(0.5):
+        names.reverse()
+    draft.claim("delivers", names if draft.chance(0.7) else {"operands": names})
+    bases = [as_dict(as_dict(draft.tiles[name.replace("O", "T")])["base"]) for name in names]
+    if all("in" in each for each in bases) or draft.chance(0.05):
+        draft.claim("disjoint", names if draft.chance(0.7) else {"operands": names})
+    elif draft.chance(0.5):
+        draft.claim("disjoint", {"operand": names[0]})
+
+
+def _one_of_two(draft: Draft, shape: _Shape, role: str, rows: int, order: str) -> str:
+    rng, size, steps = draft.rng, shape.size, shape.k_steps
+    per, columns = 16 // size, shape.step * steps
+    name, tile = draft.fresh("O"), draft.fresh("T")
+    fields: Fields = {"swizzle": shape.mode}
+    k = {"back": f"({steps - 1}-k)", "exchanged": "(k^1)" if steps % 2 == 0 else "(k+1)%3"}.get(order, "k")
+    if shape.mode == "none":
+        far = rows * 16
+        layout = f"((8,{rows // 8}),({per},{columns // per})):(({per},{8 * per}),(1,{far // size}))"
+        fields |= {"sbo": 128, "lbo": far * steps, "start": f"{k}*{far}"}
+        if order != "chunks":
+            fields |= {"lbo": far if order != "twice" else 0, "start": f"{k}*{2 * far}"}
+    else:
+        width = shape.width // size
+        panels = -(-columns // width)
+        layout = f"({rows},({width},{panels})):({width},(1,{rows * width}))"
+        start = f"{k}*32 % {shape.width} + {k}*32/{shape.width}*{rows * shape.width}"
+        fields |= {"sbo": 8 * shape.width, "start": start}
+        if order == "chunks" and shape.mode == "128B":
+            fields["base_offset"] = 1
+    entry: Fields = {"element": ELEMENTS[shape.kind], "layout": layout}
+    bits = {"none": 0, "32B": 1, "64B": 2, "128B": 3}[shape.mode]
+    if bits:
+        entry["swizzle"] = {"bits": bits, "base": 4, "shift": 3, "on": "address"}
+    entry["base"] = {"align": rng.choice([1024, 1024, 128])}
+    if draft.memories or (role == "A" and draft.chance(0.5)):
+        drawn: Fields = {"bytes": 200_000, "align": rng.choice([1024, 1024, 128, 8])}
+        draft.memories.setdefault("shared", drawn)
+        entry["base"] = {"in": "shared", "offset": rng.choice([0, 1024, 16384]) if role == "A" else 32768}
+    stage: Fields = {}
+    loops: Fields = {"k": steps}
+    if draft.chance(0.3):
+        pitch = -(-rows * max(columns * size, shape.width) // 1024) * 1024
+        entry["stages"] = {"count": 2, "pitch": pitch}
+        loops["stage"], stage = 2, {"stage": "stage"}
+        fields["start"] = f"{fields['start']} + stage*{rng.choice([pitch, pitch, pitch, 16384, 32])}"
+    along = f"k*{shape.step}" if order != "half" else f"k%2*{shape.step}"
+    if stage and draft.chance(0.2):
+        along = f"k*(1 - stage)*{shape.step}"
+    draft.tiles[tile] = entry
+    draft.operands[name] = {
+        "instruction": f"wgmma.m64n{rows if role == 'B' else 8}k{shape.step}.{shape.kind}",
+        "role": role,
+        "for": loops,
+        "descriptor": fields,
+        "reads": {"tile": tile, "at": [0, along], **stage},
+    }
+    return name
 
 
 @dataclass(frozen=True, slots=True)

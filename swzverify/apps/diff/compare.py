@@ -127,9 +127,10 @@ def _trivial(claim: Equivalent) -> bool:
 
 def _relation(before: Disjoint, after: Disjoint) -> list[Change]:
     """The change of the pairs kept apart: places anywhere, or relative to each other."""
-    if before.second is None or after.second is None:
+    subjects = [*before.subjects, *after.subjects]
+    if before.second is None or after.second is None or not all(isinstance(each, Tile) for each in subjects):
         return []
-    old, new = related(before.first.base, before.second.base), related(after.first.base, after.second.base)
+    old, new = (related(*(tile.base for tile in each.tiles)) for each in (before, after))
     if old == new:
         return []
     was, now = ("placed relative to each other" if each else "placed anywhere" for each in (old, new))

@@ -37,8 +37,8 @@ def find_operand_cures(claim: Delivers, options: Options | None = None) -> tuple
 
     A change is a cure when the engines prove the claim for it.
     """
-    if isinstance(claim.operand, Access):
-        return ()  # nothing is tried for a fragment
+    if isinstance(claim.operand, Access) or claim.second is not None:
+        return ()  # nothing is tried for a fragment, and for two operands
     work = Work.within(options or Options())
     found: dict[str, Cure] = {}
     for candidate in _candidates(claim.operand):
