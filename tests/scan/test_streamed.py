@@ -132,7 +132,7 @@ def test_a_file_gets_results_as_they_come(ptx: str, monkeypatch: pytest.MonkeyPa
 def test_after_ctrl_c_the_report_is_on_what_was_judged(ptx: str, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     interrupt_at(monkeypatch, NAMES[2])
     result = run(ptx, "--format", form, "-j", "1", "--write-baseline", "known.json", "--write-spec", "k.swz.yaml")
-    assert (result.exit_code, result.stderr) == (130, "interrupted: 2 of 3 functions judged\n")
+    assert (result.exit_code, result.stderr) == (130, "SWZ903: interrupted: 2 of 3 functions judged\n")
     shown = result.stdout.replace("\\", "")  # Markdown escapes
     assert "interrupted: 2 of 3 functions judged; the others have no verdict" in shown
     assert "two" in result.stdout

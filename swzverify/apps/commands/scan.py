@@ -24,6 +24,7 @@ from swzverify.apps.run.scan import scan_files
 from swzverify.apps.run.scan_run import InterruptedScanError, Listeners, ScanProgress
 from swzverify.claims.verdict import Outcome
 from swzverify.report.result import Report
+from swzverify.report.scan import INTERRUPTED as PARTIAL
 from swzverify.report.scan_claims import KINDS, report_of
 from swzverify.report.scan_text import Detail
 
@@ -72,7 +73,7 @@ def scan_command(options: ScanOptions) -> NoReturn:
     code = INTERRUPTED if partial else int(_exit_code(report, (*wanted, DISAGREEMENT)))
     write_scan(found, report, code, reports, detail=detail, check=check, streamed=stream)
     if partial:
-        click.echo(partial, err=True)
+        click.echo(f"{PARTIAL}: {partial}", err=True)
     else:
         save_known(options.write_baseline, report)
         save_written(options.write_spec, found, options.target)
