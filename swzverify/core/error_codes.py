@@ -141,10 +141,10 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Sweeps": {
         "SWZ571": "nothing to sweep",
         "SWZ572": "an axis that a sweep does not have, or cannot be told",
-        "SWZ573": "a package that a sweep needs is not installed",
-        "SWZ574": "a folder that cannot take a sweep's results",
-        "SWZ575": "processes died at one stretch of a sweep",
-        "SWZ576": "no cluster to sweep on",
+        "SWZ573": "a package that a sweep or a cluster needs is not installed",
+        "SWZ574": "a folder that cannot take these results",
+        "SWZ575": "processes died at one part of the work",
+        "SWZ576": "no cluster to work on",
     },
     "Pictures": {
         "SWZ581": "nothing that can be drawn so",
@@ -202,6 +202,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Faults of swzverify": {
         "SWZ901": "a fault of swzverify",
         "SWZ902": "a worker process died",
+        "SWZ903": "a scan that was interrupted",
     },
 }
 TITLES: Mapping[str, str] = MappingProxyType(

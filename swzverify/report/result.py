@@ -28,13 +28,14 @@ NO_CLAIM = "SWZ507"
 
 
 class ExitCode(IntEnum):
-    """The exit codes of `swzverify prove`; no format changes them."""
+    """The exit codes of `swzverify prove`, and that of a report after Ctrl-C; no format changes them."""
 
     AS_EXPECTED = 0
     UNEXPECTED = 1
     ERROR = 2
     UNDECIDED = 3
     NO_CLAIM = 5
+    INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)

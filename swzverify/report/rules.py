@@ -19,6 +19,7 @@ _EXIT_WORDS = {
     ExitCode.ERROR: "an error in a spec, in the usage, or in swzverify",
     ExitCode.UNDECIDED: "nothing was refuted unexpectedly, but something is unknown or vacuous",
     ExitCode.NO_CLAIM: "no claim found",
+    ExitCode.INTERRUPTED: "interrupted: the report is on what was judged",
 }
 
 

@@ -117,7 +117,7 @@ def _log(report: Report, version: str, code: ExitCode, results: list[dict[str, J
         "rules": [_rule(rule) for rule in rules],
     }
     invocation: dict[str, Json] = {
-        "executionSuccessful": code not in {ExitCode.ERROR, ExitCode.NO_CLAIM},
+        "executionSuccessful": code not in {ExitCode.ERROR, ExitCode.NO_CLAIM, ExitCode.INTERRUPTED},
         "exitCode": int(code),
         "exitCodeDescription": words.exit_words[code],
     }

@@ -21,6 +21,8 @@ from swzverify.report.scan_chip import chip_record, decision_record
 from swzverify.report.scan_counts import counts_record
 from swzverify.report.source_line import source_line
 
+INTERRUPTED: Final = "SWZ903"
+"""The code of the problem that a report on a part of the functions has."""
 NO_CONFLICTS: Final = "no verdict on bank conflicts: the counters of wgmma count none, whatever the layout"
 """Source: tests/data/README.md, h100_wgmma.csv."""
 
@@ -64,6 +66,11 @@ class ScannedFile:
         """Each access with what counters say of it; None without counters."""
         return zip(self.accesses, self.measured or repeat(None, len(self.accesses)), strict=True)
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether the scan was interrupted before it judged all functions."""
+        return any(each.code == INTERRUPTED for each in self.problems)
+
 
 def block_words(block: tuple[int, int, int] | None) -> str:
     """The shape that was judged.
@@ -92,9 +99,12 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
         for file in given
         for kernel, count in file.barriers.items()
     ]
-    whole = {"accesses": rows, "barriers": barriers, "problems": _problems(given)} | (
-        {} if check is None else {"check": check}
-    )
+    whole = {
+        "accesses": rows,
+        "barriers": barriers,
+        "problems": _problems(given),
+        "partial": any(file.is_partial for file in given),
+    } | ({} if check is None else {"check": check})
     return json.dumps(whole, indent=1) + "\n"
 
 
@@ -105,21 +115,34 @@ def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = N
     the line before it.
     """
     given = list(files)
-    rows = [{"type": "access", **row} for file in given for row in _rows(file)]
-    rows += [{"type": "problem", **each} for each in _problems(given)]
-    accesses = [access for file in given for access in file.accesses]
+    return "".join(map(access_lines, given)) + last_lines(given, check)
+
+
+def access_lines(file: ScannedFile) -> str:
+    """The lines of the accesses and operands of a file, or of a part of it."""
+    return "".join(_line({"type": "access", **row}) for row in _rows(file))
+
+
+def last_lines(files: Sequence[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
+    """The lines behind those of all accesses."""
+    rows: list[dict[str, Any]] = [{"type": "problem", **each} for each in _problems(files)]
+    problems = len(rows)
+    accesses = [access for file in files for access in file.accesses]
     verdicts = [access.decision.verdict for access in accesses]
     counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
     claims = {title.replace(" ", "_"): of for title, of in claim_counts(accesses).items()}
-    operands = sum(len(file.operands) for file in given)
-    problems = len(rows) - len(verdicts) - operands
+    operands = sum(len(file.operands) for file in files)
     if check is not None:
         rows.append({"type": "check", **check})
-    barriers = sum(sum(file.barriers.values()) for file in given)
-    rows.append(
-        {"type": "summary", **counts, **claims, "barriers": barriers, "operands": operands, "problems": problems}
-    )
-    return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+    barriers = sum(sum(file.barriers.values()) for file in files)
+    more = {"barriers": barriers, "operands": operands, "problems": problems}
+    is_partial = any(file.is_partial for file in files)
+    rows.append({"type": "summary", **counts, **claims, **more, "partial": is_partial})
+    return "".join(map(_line, rows))
+
+
+def _line(row: dict[str, Any]) -> str:
+    return json.dumps(row, separators=(",", ":")) + "\n"
 
 
 def _problems(files: Sequence[ScannedFile]) -> list[dict[str, Any]]:
@@ -127,8 +150,8 @@ def _problems(files: Sequence[ScannedFile]) -> list[dict[str, Any]]:
 
 
 def problem_words(problem: Problem) -> str:
-    """What could not be read, with its line."""
-    return f"line {problem.line}: {problem.message}"
+    """What could not be read, with its line if it has one."""
+    return f"line {problem.line}: {problem.message}" if problem.line else problem.message
 
 
 def _rows(file: ScannedFile) -> Iterator[dict[str, Any]]:

@@ -23,7 +23,7 @@ from swzverify.compiled.scan.measured import Measured, Status
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.explain.pictures import Picture
 from swzverify.hardware import access_cost
-from swzverify.report.result import ClaimResult, Report
+from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.rules import Rule, Vocabulary
 from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.report.scan_chip import chip_words, differs
@@ -70,6 +70,7 @@ VOCABULARY: Final = Vocabulary(
         1: "there is a verdict that --fail-on names",
         2: "an error in a file, in the usage, or in swzverify",
         5: NOTHING,
+        ExitCode.INTERRUPTED: "interrupted: the report is on what was judged",
     },
 )
 

@@ -15,8 +15,9 @@ from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess,
 from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.words import counted
+from swzverify.errors import Problem
 from swzverify.report.escape import visible
-from swzverify.report.scan import NO_CONFLICTS, ScannedFile, claim_counts, problem_words
+from swzverify.report.scan import INTERRUPTED, NO_CONFLICTS, ScannedFile, claim_counts, problem_words
 from swzverify.report.scan_blocks import Block, KernelPart, Shown, kernel_parts
 from swzverify.report.scan_chip import chip_words, decision_words, differs
 from swzverify.report.scan_counts import counts_lines
@@ -51,27 +52,64 @@ def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), detail: 
 
     `known` marks the known failures, access by access.
     """
-    lines = [f"{visible(file.name)}: {visible(problem_words(each))}" for file in files for each in file.problems]
     parts = list(kernel_parts(files, known))
-    blocks = [(part, block) for part in parts for block in part.blocks(known=detail.verbosity >= 0)]
+    lines = [line for file in files for line in _problem_lines(file.problems, file.name)]
     if detail.top is not None:
+        blocks = [(part, block) for part in parts for block in part.blocks(known=detail.verbosity >= 0)]
         shown = sorted(blocks, key=lambda each: each[1].rank)[: detail.top]
         for part, of_part in groupby(shown, key=lambda each: each[0]):
             lines += _kernel_lines(part, [block for _, block in of_part], detail)
         lines.append(f"{len(shown)} of {counted(len(blocks), 'problem')} shown")
     else:
-        for part in parts:
-            mine = [block for holder, block in blocks if holder is part]
-            if mine or detail.verbosity >= 0:
-                lines += _kernel_lines(part, mine, detail)
+        lines += [line for part in parts for line in _part_lines(part, detail)]
         lines += [line for file in files for line in _only_operands(file, detail)]
-    accesses = [access for file in files for access in file.accesses]
-    operands = [each for file in files for each in file.operands]
-    lines += _totals(accesses) + operand_summary(operands)
     accepted = sum(each.is_known for part in parts for each in part.shown)
+    lines += _last_lines(files, accepted)
+    names = ScanNames(access.kernel for file in files for access in (*file.accesses, *file.operands))
+    return _text(lines, names)
+
+
+class TextParts:
+    """The text of a scan in parts, as functions are judged; no finding is known.
+
+    `kernels` are the names of all functions, and `problems` those of all files.
+    """
+
+    def __init__(self, kernels: Sequence[str], problems: Sequence[Problem], detail: Detail) -> None:
+        self.first = _text(_problem_lines(problems), ScanNames(()))
+        self._names, self._detail = ScanNames(kernels), detail
+
+    def part(self, file: ScannedFile) -> str:
+        """The text on one function."""
+        lines = [line for part in kernel_parts([file]) for line in _part_lines(part, self._detail)]
+        return _text(lines + _only_operands(file, self._detail), self._names)
+
+    def last(self, files: Sequence[ScannedFile]) -> str:
+        """The totals of all files, and that the scan was interrupted."""
+        partial = [each for file in files for each in file.problems if each.code == INTERRUPTED]
+        return _text(_problem_lines(partial) + _last_lines(files), self._names)
+
+
+def _text(lines: Iterable[str], names: ScanNames) -> str:
+    return "".join(f"{names.line(each)}\n" for each in lines)
+
+
+def _problem_lines(problems: Iterable[Problem], file: str = "") -> list[str]:
+    return [f"{visible(file or each.file)}: {visible(problem_words(each))}" for each in problems]
+
+
+def _part_lines(part: KernelPart, detail: Detail) -> list[str]:
+    """A kernel with its problems; quiet output has no kernel without any."""
+    blocks = list(part.blocks(known=detail.verbosity >= 0))
+    return _kernel_lines(part, blocks, detail) if blocks or detail.verbosity >= 0 else []
+
+
+def _last_lines(files: Sequence[ScannedFile], accepted: int = 0) -> list[str]:
+    """The totals."""
+    accesses = [access for file in files for access in file.accesses]
+    lines = _totals(accesses) + operand_summary([each for file in files for each in file.operands])
     lines.append(_count_words(accesses) + (f"; {accepted} known" if accepted else ""))
-    names = ScanNames(access.kernel for access in (*accesses, *operands))
-    return "\n".join(map(names.line, lines + _chip_totals(accesses))) + "\n"
+    return lines + _chip_totals(accesses)
 
 
 def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> list[str]:

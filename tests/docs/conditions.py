@@ -10,6 +10,7 @@ from collections.abc import Callable
 from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,15 +19,14 @@ import swzverify
 from swzrecheck import solvers
 from swzverify import testing
 from swzverify.apps.commands import init as starter
-from swzverify.apps.run import fault, reading
+from swzverify.apps.run import fault, reading, scan_jobs
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.core import pool
+from swzverify.core import on_dask, pool
 from swzverify.gpu import crosscheck as gpu_crosscheck
 from swzverify.gpu.device_facts import DeviceFacts
 from swzverify.gpu.launch import DeviceAnswer
 from swzverify.gpu.plan import Plan
 from swzverify.search.synth import pricing
-from swzverify.spec.sweep import on_dask
 from tests.binaries.fakes import cuobjdump, dump, only_tool
 from tests.gpu.simulated import answers_of
 from tests.gpu.specs import H100, priced
@@ -160,6 +160,19 @@ def _no_scheduler(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setattr(on_dask, "CONNECT_SECONDS", 1)
 
 
+def _an_interrupt(condition: pytest.MonkeyPatch, _: Path) -> None:
+    """Ctrl-C at the second function."""
+    real, judged = scan_jobs.scan_function, list[str]()
+
+    def scanned(*given: Any, **more: Any) -> Any:
+        judged.append("")
+        if len(judged) == 2:
+            raise KeyboardInterrupt
+        return real(*given, **more)
+
+    condition.setattr(scan_jobs, "scan_function", scanned)
+
+
 _COLUMNS = """.version 8.3
 .target sm_90
 .address_size 64
@@ -216,6 +229,7 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "a_killed_process": _a_killed_process,
     "no_pyarrow": _no_pyarrow,
     "no_scheduler": _no_scheduler,
+    "an_interrupt": _an_interrupt,
 }
 """What the pages' conditions stand for; no GPU and no profiler is asked, whether the machine has
 them or not.

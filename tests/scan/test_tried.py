@@ -194,6 +194,57 @@ def test_a_launch_that_meets_something_goes_on(monkeypatch: pytest.MonkeyPatch) 
     assert told(CHASED + LATER)[-1].verdict == "unknown"
 
 
+UNDEFINED = "setp.eq.u32 %p1, %r50, 12345; @%p1 bra X; add.u32 %r51, %r9, 1; X: "
+"""A branch that reads what no instruction wrote."""
+BY_UNDEFINED = CHASED.replace(
+    "mul.lo.u32 %r4, %r1, 40", "and.b32 %r4, %r50, 1; shl.b32 %r4, %r4, 7; mul.lo.u32 %r4, %r1, %r4"
+)
+"""Lanes lie 128 bytes apart, or all at one word, as such a register says."""
+
+
+def test_a_branch_on_what_is_not_defined() -> None:
+    """Both runs of a launch have the conflict, whatever such a register holds in them."""
+    found = told(UNDEFINED + CHASED)[-1]
+    assert (found.verdict, found.ways) == ("conflict", told(CHASED)[-1].ways)
+
+
+def test_an_address_that_is_not_defined_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told(UNDEFINED + BY_UNDEFINED)[-1].verdict == "unknown"
+    monkeypatch.setattr(tried, "UNDEFINED", tried.UNDEFINED[::-1])
+    assert told(UNDEFINED + BY_UNDEFINED)[-1].verdict == "unknown"
+
+    # The mistake that a run alone would be.
+    def always(_one: object, _other: object) -> bool:
+        return True
+
+    monkeypatch.setattr(tried, "_are_alike", always)
+    assert told(UNDEFINED + BY_UNDEFINED)[-1].verdict == "conflict"
+
+
+def test_so_many_launches_read_what_is_not_defined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tried, "MOST_FILLED", 0)
+    assert told(UNDEFINED + CHASED)[-1].verdict == "unknown"
+
+
+def test_the_offsets_of_a_long_segment() -> None:
+    """A tile is whole only if its segment ends far behind where it begins."""
+    head = HEAD.replace(".param .u64 q", ".param .u64 q, .param .u64 begins, .param .u64 ends")
+    segment = """
+        ld.param.u64 %d1, [q]; ld.global.u32 %r10, [%d1];
+        ld.param.u64 %d2, [begins]; ld.global.u32 %r10, [%d2];
+        ld.param.u64 %d3, [ends]; ld.global.u32 %r11, [%d3];
+        sub.u32 %r11, %r11, %r10; setp.lt.u32 %p1, %r11, 1500; @%p1 bra OUT; setp.gt.u32 %p1, %r11, 16384; @%p1 bra OUT;
+    """
+    module = read_module(f"{TOP}{head}{segment}{CHASED} OUT: ret; }}", "k.ptx")
+    kernel = Kernel(module, module.functions[0], WHOLE, "sm_90", NO_FACTS, None)
+    read = accesses(module, module.functions[0], WHOLE)
+
+    def found(most: int) -> Verdict:
+        return tried.tried(replace(kernel, most=most), read, [unknown("")] * len(read))[-1].verdict
+
+    assert (found(10), found(11)) == ("unknown", "conflict")
+
+
 def test_how_many_launches_are_tried() -> None:
     kernel, read = kernel_of(CHASED)
     decisions = [unknown("")] * len(read)

@@ -14,8 +14,8 @@ import pytest
 from swzverify.apps.commands import sweep as run
 from swzverify.apps.commands.sweep import Progress, run_sweep
 from swzverify.apps.options.sweep import SweepOptions
+from swzverify.core import on_dask
 from swzverify.errors import SwzError
-from swzverify.spec.sweep import on_dask
 
 # A cluster that starts or goes warns of ports and sockets of its own.
 pytestmark = [

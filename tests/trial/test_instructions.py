@@ -62,6 +62,13 @@ THERE = "shl.b32 %r40, %r21, 2; add.u32 %r40, %r40, %r3;"
          "fma.rn.f32 %f1, %f1, %f2, %f3; cvt.rzi.u32.f32 %r22, %f1; sub.u32 %r22, %r22, 16777216;"
          "st.shared.u32 [%r20], %r22;", 2, 2),
         ("setp.eq.u32 %p1, %r1, 1; vote.sync.ballot.b32 %r22, %p1, -1; st.shared.u32 [%r20], %r22;", 2, 2),
+        ("setp.lt.u32 %p1, %r1, 3; bar.red.popc.u32 %r22, 0, %p1; st.shared.u32 [%r20], %r22;", 3, 3),
+        ("setp.lt.u32 %p1, %r1, 3; barrier.red.popc.aligned.u32 %r22, 1, 32, !%p1;"
+         "st.shared.u32 [%r20], %r22;", 29, 29),
+        ("setp.lt.u32 %p1, %r1, 3; bar.red.and.pred %p2, 0, %p1; selp.u32 %r22, 1, 2, %p2;"
+         "st.shared.u32 [%r20], %r22;", 2, 2),
+        ("setp.lt.u32 %p1, %r1, 3; bar.red.or.pred %p2, 0, %p1; selp.u32 %r22, 1, 2, %p2;"
+         "st.shared.u32 [%r20], %r22;", 1, 1),
     ],
 )  # fmt: skip
 def test_what_is_stored_is_read(body: str, first: int, second: int) -> None:
@@ -82,6 +89,8 @@ def test_what_is_stored_is_read(body: str, first: int, second: int) -> None:
         "st.shared.u32 [%r20], %r1; ld.param.u64 %d1, [q]; { .param .b32 given; st.param.b32 [given], %r1;"
         "proto: .callprototype _ (.param .b32 _); call %d1, (given), proto; }",
         "mov.u32 %r22, %clock; st.shared.u32 [%r20], %r22;",
+        "mov.u32 %r22, %clock; setp.ne.u32 %p2, %r1, 5; @%p2 mov.u32 %r22, 0; setp.eq.u32 %p1, %r22, 0;"
+        "bar.red.popc.u32 %r22, 0, %p1; st.shared.u32 [%r20], %r22;",
         "st.shared.u32 [%r20], %r30;",
         "div.u32 %r22, %r1, %r9; st.shared.u32 [%r20], %r22;",
         "st.shared.u32 [%r20], %r1; mov.u32 %r22, %clock; add.u32 %r22, %r22, %r3; st.shared.u32 [%r22], 1;",
@@ -115,6 +124,18 @@ def test_a_parameter_that_is_a_float(kind: str) -> None:
     function = read_module(text, "k.ptx").functions[0]
     made = next(iter(Search(Launcher(function, (32, 1, 1), 0))))
     assert ("1.0" in made.words) == (kind in ("f16", "f32", "f64"))
+
+
+def test_warps_reduce_at_one_instruction_alone() -> None:
+    text = "setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.red.or.pred %p2, 0, %p1; bra B; A: {}; B: mov.u32 %r40, %r3;"
+    for other, ended in (
+        ("bar.red.or.pred %p2, 0, %p1", "warps wait for a barrier that the others do not come to"),
+        ("bar.sync 0", "warps wait for a barrier that the others do not come to"),
+    ):
+        module = read_module(f"{TOP}{HEAD}{text.format(other)}\nret; }}", "k.ptx")
+        function = inlined(module, module.functions[0]).function
+        made = next(iter(Search(Launcher(function, (64, 1, 1), 0))))
+        assert run(module, function, made, [], 500).ended == ended
 
 
 def test_a_branch_that_is_not_known_ends_the_trial() -> None:

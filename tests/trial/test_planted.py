@@ -10,6 +10,7 @@ import pytest
 
 from swzverify.compiled.trial import atomics, code, exchange, floats, lanes, machine, memory, placement
 from swzverify.compiled.trial.memory import Array, Mask
+from swzverify.hardware import LANES
 from tests.kernel.texts import HEAD, TOP
 from tests.ptx_oracle.case_list import all_cases
 from tests.ptx_oracle.test_chip import data
@@ -35,6 +36,8 @@ ld.shared.u32 %r8, [%r20]; mad.lo.u32 %r8, %r8, %r1, %r3; ld.shared.u32 %r9, [%r
 """Two arrays do not overlap."""
 STEP = 9
 """Each so many of the single instructions are run."""
+REDUCTIONS = slice(509, 512)
+"""Single instructions that reduce at a barrier."""
 PROGRAMS = 8
 FLOATS = (1, 4, 30, 106, 134)
 """Random kernels on floats."""
@@ -64,7 +67,8 @@ def questions() -> dict[str, Question]:
     }
     for seed in FLOATS:
         found[f"floats {seed}"] = lambda seed=seed: text_differs(program(seed))
-    for at, (case, chip) in list(enumerate(zip(all_cases(), data()["answers"], strict=False)))[::STEP]:
+    every = list(enumerate(zip(all_cases(), data()["answers"], strict=False)))
+    for at, (case, chip) in (*every[::STEP], *every[REDUCTIONS]):
         found[f"case {at}"] = lambda case=case, chip=chip: not answered(case, chip)[1]
     for seed in range(PROGRAMS):
         found[f"program {seed}"] = lambda seed=seed: program_differs(seed)
@@ -98,6 +102,16 @@ def loops_last(flow: Any) -> list[int]:
 def nobody_waits(self: Any, instruction: Any, active: Mask, block: Any) -> None:
     behind = instruction.index + 1
     self.at[active] = behind if behind < block.stop else self._start(block.ways[0].target)
+
+
+def of_first_warp(instruction: Any, lanes: Any, active: Mask) -> None:
+    alone = active & (np.arange(lanes.threads) < LANES)
+    REDUCE(instruction, lanes, alone)
+    value, known = lanes.read(instruction.operands[0], 1 if instruction.opcode.endswith(".pred") else 32)
+    lanes.write(instruction.operands[0], np.full(lanes.threads, value[0]), known[:1].repeat(lanes.threads), active)
+
+
+REDUCE = machine.reduce_at_barrier
 
 
 def all_at_one_place(self: Any, symbols: list[Any], _dynamic_bytes: int) -> None:
@@ -142,6 +156,7 @@ PLANTED: dict[str, tuple[object, str, Any, str]] = {
     "an atomic changes nothing": (atomics, "_new", lost, "case 477"),
     "what is behind a loop runs before it": (machine, "in_one_piece", loops_last, "program 3"),
     "nobody waits at a barrier": (machine._Machine, "_wait", nobody_waits, "barrier"),
+    "a barrier reduces one warp": (machine, "reduce_at_barrier", of_first_warp, "case 509"),
     "arrays overlap": (placement.Placement, "_shared", all_at_one_place, "arrays"),
     "what was not computed is stored as known": (memory.Memory, "store", store_known, "case 90"),
     "guards always hold": (code.Code, "run", guards_hold, "random kernels"),

@@ -6,6 +6,7 @@ import gc
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -187,8 +188,8 @@ def of_first_block(self: Any, addresses: Array, threads: Array, width_bytes: int
 
 
 def as_one_block(self: Any) -> None:
-    if len(np.unique([barrier[0] for barrier in self.barriers])) > 1:
-        self.barriers = {(0, *barrier[1:]): waiting for barrier, waiting in self.barriers.items()}
+    if len(np.unique([barrier.block for barrier in self.barriers])) > 1:
+        self.barriers = {replace(barrier, block=0): waiting for barrier, waiting in self.barriers.items()}
     RELEASE(self)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import click
 
@@ -62,10 +63,13 @@ def tell_report(text: str, output: str | None, style: TextStyle, what: str = "re
         write_report(text, output, what)
 
 
-def write_report(text: str, output: str, what: str = "report") -> None:
-    """Write what a command found to a file. Ends the command with SWZ504 where it cannot be written."""
+def write_report(text: str, output: str, what: str = "report", mode: Literal["w", "a"] = "w") -> None:
+    """Write what a command found to a file, or behind what is there with the mode `a`.
+
+    Ends the command with SWZ504 where it cannot be written.
+    """
     try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        with open(output, mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
     except OSError as error:
         raise Failure(f"SWZ504 cannot write the {what} {output!r}: {error.strerror}") from error

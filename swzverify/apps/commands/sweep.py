@@ -23,6 +23,7 @@ from swzverify.apps.commands.terminal import echo, terminal_style
 from swzverify.apps.commands.writing import write_text
 from swzverify.apps.options.shared import picture_format
 from swzverify.apps.options.sweep import SweepOptions
+from swzverify.core.on_dask import Task, client_at, client_of_slurm, run_on_dask
 from swzverify.core.processes import usable_cpus
 from swzverify.errors import InternalError, SpecError, SwzError
 from swzverify.report.sweep import render_sweep, sweep_json
@@ -31,10 +32,9 @@ from swzverify.spec.problems import Problems
 from swzverify.spec.source import read_text
 from swzverify.spec.sweep.arrow import require_pyarrow
 from swzverify.spec.sweep.bench import Bench, Question
-from swzverify.spec.sweep.chunk import Chunk, chunk_cases, chunks_of
+from swzverify.spec.sweep.chunk import Chunk, chunk_cases, chunks_of, measured
 from swzverify.spec.sweep.folder import PARQUET, Folder
 from swzverify.spec.sweep.local import run_locally
-from swzverify.spec.sweep.on_dask import client_at, client_of_slurm, run_on_dask
 from swzverify.spec.sweep.summary import Summary, summarize
 from swzverify.spec.variants import Variants
 
@@ -133,7 +133,7 @@ def run_sweep(options: SweepOptions, watch: Callable[[Progress], None]) -> Sweep
             manifest = None
         asked = _asked(question, bench)
         if manifest is None:
-            _refuse_other_files(folder)
+            folder.refuse_other_files()
             cases = chunk_cases(bench)
             manifest = {**asked, "chunk_cases": cases, "finished": False}
             folder.write_spec(question.text)
@@ -214,16 +214,6 @@ def _refuse(output: str, what: str) -> None:
     )
 
 
-def _refuse_other_files(folder: Folder) -> None:
-    strangers = [file.name for file in folder.path.iterdir() if file.name not in ("parts", "lock")]
-    if strangers:
-        raise SwzError(
-            "SWZ574",
-            f"{folder.path} has other files, such as {strangers[0]}, and no sweep",
-            hint="choose another --output",
-        )
-
-
 def _work(
     question: Question,
     bench: Bench,
@@ -264,4 +254,15 @@ def _measured(
             client = stack.enter_context(client_at(options.scheduler))
         else:
             client = stack.enter_context(client_of_slurm(options.slurm or 1))
-        yield from run_on_dask(question, chunks, client)
+        yield from run_on_dask(client, chunks, _task(question))
+
+
+def _task(question: Question) -> Task[Chunk, bytes]:
+    """The measurement of chunks on a cluster, keyed by the question as well."""
+    of = f"{question.spec_sha256[:16]}-{question.version}-{question.prove}"
+    return Task(
+        measured,
+        (question,),
+        lambda chunk: f"{of}-{chunk.first}-{chunk.end}",
+        lambda chunk: f"cases {chunk.first} to {chunk.end - 1}",
+    )

@@ -24,12 +24,16 @@ class ScanOptions(Options):
     whether each lane's address is aligned, and inside its array. Machine code with a table of lines
     (-lineinfo) tells what each access became on the chip.
 
+    Text and JSON Lines are written as functions are judged. After Ctrl-C the report is on those that
+    were.
+
     \b
     Exit codes:
       0  every access was listed
       1  there is a verdict that --fail-on names, and no known finding; or counters disagree
       2  an error in a file or in the usage
       5  no access to shared memory found
+      130  interrupted; the report is on what was judged
     """
 
     files: tuple[str, ...] = argument("FILE...")
@@ -104,6 +108,14 @@ class ScanOptions(Options):
         click.IntRange(min=0),
     )
     jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few functions]")
+    scheduler: str | None = option(
+        "--scheduler ADDRESS", "Work on the Dask cluster whose scheduler is there.", writes=True
+    )
+    resume: str | None = option(
+        "--resume FOLDER",
+        "Keep there what was found at each function, and go on there when the same scan runs again.",
+        writes=True,
+    )
     top: int | None = option(
         "--top N", "Show in text only the N worst problems of all kernels.", click.IntRange(min=1), writes=True
     )

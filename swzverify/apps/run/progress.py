@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.status import Status
     from rich.text import Text
 
 from swzverify.apps.run.run import Progress
@@ -15,9 +16,32 @@ from swzverify.core.words import counted
 from swzverify.report.escape import visible
 
 
+class StatusLine:
+    """A line at the end of a terminal, which later texts replace."""
+
+    def __init__(self, status: Status, width: int) -> None:
+        """`width` is how many columns there are beside the sign that turns."""
+        self.width = width
+        self._status = status
+
+    def show(self, text: Text) -> None:
+        """Replace the line."""
+        text.truncate(self.width, overflow="ellipsis")
+        self._status.update(text)
+
+    @contextmanager
+    def away(self) -> Generator[None]:
+        """Wipe the line while something else is written to the terminal."""
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
+
+
 @contextmanager
-def progress_line(*, enabled: bool) -> Generator[Callable[[Progress], None] | None]:
-    """Give what `run_specs` wants as `watch`; None, and no line, when it is not enabled.
+def status_line(begins: str, *, enabled: bool) -> Generator[StatusLine | None]:
+    """Give a line that begins with a word; None, and no line, when it is not enabled.
 
     The line goes to standard error, and only where that is a terminal that can rewrite a line.
     """
@@ -32,8 +56,15 @@ def progress_line(*, enabled: bool) -> Generator[Callable[[Progress], None] | No
     if not console.is_terminal or console.is_dumb_terminal or not console.encoding.startswith("utf"):
         yield None
         return
-    with Status(Text("proving"), console=console) as status:
-        yield lambda progress: status.update(progress_words(progress, console.width - 2))
+    with Status(Text(begins), console=console) as status:
+        yield StatusLine(status, console.width - 2)
+
+
+@contextmanager
+def progress_line(*, enabled: bool) -> Generator[Callable[[Progress], None] | None]:
+    """Give what `run_specs` wants as `watch`; None, and no line, when it is not enabled."""
+    with status_line("proving", enabled=enabled) as line:
+        yield None if line is None else lambda progress: line.show(progress_words(progress, line.width))
 
 
 def progress_words(progress: Progress, width: int) -> Text:

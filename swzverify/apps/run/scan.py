@@ -1,18 +1,28 @@
-"""Files scanned, in this process or in several: PTX in, the accesses of each text out."""
+"""Files scanned: PTX in, the accesses of each text out, and of each function as soon as it is judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+from typing import Any, Final
 
+import swzverify
 from swzverify.apps.options.scan import ScanOptions
-from swzverify.apps.run.fault import fault
+from swzverify.apps.run.scan_jobs import (
+    Job,
+    Judged,
+    Launches,
+    Scanned,
+    SentText,
+    Work,
+    judge_here,
+    judge_in_pool,
+    judge_on_dask,
+)
+from swzverify.apps.run.scan_run import InterruptedScanError, Listeners, ReadText, ScanRun
 from swzverify.compiled.binaries import (
-    NOT_GIVEN,
-    LaunchedBlock,
     Machine,
     PtxText,
     blocks_of_file,
@@ -27,32 +37,26 @@ from swzverify.compiled.scan import (
     Blocks,
     BlockShape,
     Given,
-    JudgedBlock,
-    ScannedAccess,
-    ScannedOperand,
     facts_of,
     judged_block,
-    scan_function,
-    scan_operands,
     scanned_functions,
-    synchronizations,
     unknown_names,
     wanted_kernels,
     with_whole_names,
 )
-from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.core.processes import processes_for
-from swzverify.errors import InternalError, SwzError
+from swzverify.errors import SwzError
 from swzverify.hardware import find_target
-from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 
 FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""
 
-
-Job: TypeAlias = tuple[int, int]
-"""The number of a text, and of a function in it."""
+_UNRELATED: Final = frozenset(
+    {"reports", "fail_on", "baseline", "write_baseline", "write_spec", "exports", "check_run"}
+    | {"jobs", "scheduler", "resume", "top", "verbose", "quiet"}
+)
+"""Options that change no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,85 +76,71 @@ class LaunchFacts:
     named: tuple[tuple[str, BlockShape], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Launch:
-    """What is known of each function that is scanned; parameters have the names of the PTX."""
-
-    blocks: Mapping[Job, JudgedBlock]
-    given: Given
-    smem: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadText:
-    """A PTX text that was read, with its module.
-
-    `name` is the file's name, and `origin` the place of the text in it. `machine` is its machine code;
-    `no_machine` says why there is none. `launched` has blocks of launches that stand in the file.
-    """
-
-    name: str
-    origin: str
-    text: str
-    module: Module
-    machine: Listing | None = None
-    no_machine: str = NOT_GIVEN
-    launched: Mapping[str, LaunchedBlock] = field(default_factory=dict[str, LaunchedBlock])
-
-
-def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
+def scan_files(options: ScanOptions, launch: LaunchFacts, to: Listeners = Listeners()) -> list[ScannedFile]:  # noqa: B008 - it is frozen
     """The accesses of each PTX text of the files, in their order. The folder of certificates is ready.
 
     Raises:
         SwzError: Those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or
             condition that no file has, SWZ552 for conditions that no values fulfil, SWZ555 for a block
-            that a kernel does not allow.
+            that a kernel does not allow; SWZ573 to SWZ576 for a folder or a cluster that cannot be used.
+        InterruptedScanError: Ctrl-C, after some functions were judged.
     """
     find_target(options.target)
-    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch)
+    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch, to)
 
 
-def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
+def scan_texts(
+    texts: Sequence[ReadText],
+    options: ScanOptions,
+    launch: LaunchFacts,
+    to: Listeners = Listeners(),  # noqa: B008 - it is frozen
+) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
     options, known, facts = _check(texts, options, launch)
     jobs = [*known.blocks]
-    found: dict[tuple[int, int], Told] = {}
-    processes, paths = processes_for(len(jobs), options.jobs, FEW_FUNCTIONS), _paths(texts)
-    if processes == 1:
-        for job in jobs:
-            text = texts[job[0]]
-            told_here = _scanned(text.module, job, options, known, text.machine)
-            found[job] = _certified(told_here, paths[job[0]], text.text, options)
-    else:
-        sent: _Sent = tuple((path, each.text, each.machine) for path, each in zip(paths, texts, strict=True))
-        service: Service[Job, Told] = Service(_serve, (sent, options, known), lambda _: True, _death)
-        with closing(run_jobs(jobs, processes, service)) as heard:
-            for at, news, _ in heard:
-                found[jobs[at]] = news
-    told: list[list[Told]] = [[] for _ in texts]
-    for job in jobs:
-        told[job[0]].append(found[job])
-    return [_file(text, mine, facts) for text, mine in zip(texts, told, strict=True)]
+    sent = tuple(SentText(path, each.text, each.machine) for path, each in zip(_paths(texts), texts, strict=True))
+    run = ScanRun(texts, jobs, facts, to)
+    try:
+        with ExitStack() as stack:
+            left, work = jobs, Work(sent, options, known)
+            keep: Callable[[Job, Scanned], None] = lambda _, __: None  # noqa: E731 - it is one of two
+            if options.resume is not None or options.scheduler is not None:
+                identity = _identity(texts, options, launch)
+                work = replace(work, digest=sha256(repr(identity).encode()).hexdigest()[:32])
+                if options.resume is not None:
+                    from swzverify.apps.run.scan_kept import kept_in  # noqa: PLC0415 - few scans keep what they find
+
+                    kept = stack.enter_context(kept_in(options.resume, identity))
+                    keep, left = kept.put, [job for job in jobs if not run.knows(job, kept.find(job))]
+            for job, told in stack.enter_context(closing(_judged(left, work, [each.module for each in texts], run))):
+                if isinstance(told, Scanned):
+                    keep(job, told)
+                run.take(job, told)
+    except KeyboardInterrupt:
+        if not run.found:
+            raise
+        raise InterruptedScanError(run.files(), run.progress) from None
+    return run.files()
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What went wrong at a function, in words; `is_ours` tells a fault of swzverify."""
-
-    words: str
-    is_ours: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Scanned:
-    """The accesses of a function, and its operands that the tensor core reads by descriptors."""
-
-    accesses: tuple[ScannedAccess, ...]
-    operands: tuple[ScannedOperand, ...]
+def _judged(left: Sequence[Job], work: Work, modules: Sequence[Module], run: ScanRun) -> Judged:
+    """Judge functions where the options say."""
+    if left and work.options.scheduler is not None:
+        return judge_on_dask(left, work.options.scheduler, work)
+    processes = processes_for(len(left), work.options.jobs, FEW_FUNCTIONS)
+    return judge_here(left, modules, work, run.begin) if processes == 1 else judge_in_pool(left, processes, work)
 
 
-Told: TypeAlias = "Scanned | Fault"
-_Sent: TypeAlias = tuple[tuple[str, str, Listing | None], ...]
+def _identity(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> dict[str, Any]:
+    """What the verdicts of a scan depend on."""
+    chosen = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in _UNRELATED}
+    return {
+        "version": swzverify.__version__,
+        "files": [[each.name, each.origin, sha256(each.text.encode()).hexdigest()] for each in texts],
+        "machine_code": sha256(repr([each.machine for each in texts]).encode()).hexdigest(),
+        "options": {name: repr(value) for name, value in chosen.items()},
+        "launches": repr((launch, [sorted(each.launched.items()) for each in texts])),
+    }
 
 
 def _texts(name: str, options: ScanOptions) -> Iterator[ReadText]:
@@ -188,7 +178,7 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
 
 def _check(
     texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts
-) -> tuple[ScanOptions, _Launch, dict[Function, tuple[str, ...]]]:
+) -> tuple[ScanOptions, Launches, dict[Function, tuple[str, ...]]]:
     """The options and the launch with the names of the PTX, and what is given of each function.
 
     What fits no kernel is refused early.
@@ -206,27 +196,7 @@ def _check(
         for number, text in enumerate(texts)
         for place in scanned_functions(text.module, options.kernel)
     }
-    return options, _Launch(judged, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
-
-
-def _scanned(module: Module, job: Job, options: ScanOptions, launch: _Launch, machine: Listing | None) -> Scanned:
-    block, function = launch.blocks[job], module.functions[job[1]]
-    operands = scan_operands(module, function, block.shape, launch.given, launch.smem, assumed=block.assumed)
-    accesses = tuple(
-        scan_function(
-            module,
-            function,
-            block.shape,
-            options.target,
-            launch.given,
-            smem=launch.smem,
-            machine=machine,
-            suggest=options.suggest,
-            trials=options.trials,
-            assumed=block.assumed,
-        )
-    )
-    return Scanned(accesses, tuple(operands))
+    return options, Launches(judged, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
 
 
 def _paths(texts: Sequence[ReadText]) -> list[str]:
@@ -236,66 +206,3 @@ def _paths(texts: Sequence[ReadText]) -> list[str]:
         path = f"{each.name} ({each.origin})" if each.origin else each.name
         found.append(path if path not in found else f"{path} ({len(found) + 1})")
     return found
-
-
-def _certified(told: Scanned, path: str, text: str, options: ScanOptions) -> Scanned:
-    """The accesses; certificates of those that are free are written where they are wanted."""
-    if options.certificates is None:
-        return told
-    from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
-
-    return replace(told, accesses=certify_accesses(options.certificates, path, text, told.accesses))
-
-
-def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
-    accesses: list[ScannedAccess] = []
-    operands: list[ScannedOperand] = []
-    problems = [replace(each, file=text.name) for each in text.module.problems]
-    for each in told:
-        if isinstance(each, Fault):
-            if each.is_ours:
-                raise InternalError(each.words)
-            raise SwzError("SWZ902", f"{visible(text.name)}: {each.words}", hint="use fewer processes: -j 1")
-        accesses += each.accesses
-        operands += each.operands
-    scanned = [each for each in text.module.functions if each in given]
-    applied = {each.name: texts for each in scanned if (texts := given[each])}
-    barriers = {each.name: count for each in scanned if (count := synchronizations(text.module, each))}
-    files, code = dict(text.module.files), "" if text.machine is None else text.machine.target
-    return ScannedFile(
-        text.name,
-        tuple(accesses),
-        files,
-        tuple(problems),
-        text.origin,
-        applied,
-        code,
-        text.no_machine,
-        text.machine,
-        barriers=barriers,
-        operands=tuple(operands),
-    )
-
-
-# ---- other processes
-
-
-def _serve(pipe: Connection[Told, Job], texts: _Sent, options: ScanOptions, launch: _Launch) -> None:
-    """Scan the functions that come along the pipe."""
-    modules: dict[int, Module] = {}
-
-    def answer(job: Job) -> Told:
-        number = job[0]
-        try:
-            name, text, machine = texts[number]
-            if number not in modules:
-                modules[number] = read_module(text, name)
-            return _certified(_scanned(modules[number], job, options, launch, machine), name, text, options)
-        except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal
-            return Fault(fault(error), is_ours=True)
-
-    serve(pipe, lambda: answer)
-
-
-def _death(lost: Lost[Job, Told]) -> Told:
-    return Fault(f"the process at function {lost.job[1] + 1} {lost.how}", is_ours=False)

@@ -45,7 +45,7 @@ STEPS: Final = (10_000, 40_000)
 """Instructions of one launch, each for all warps that are there; the more where a launch meets
 conflicts.
 """
-LONG: Final = 10
+LONG: Final = 11
 """The first launches, which have so many instructions; later ones have `SHORT` at first."""
 SHORT: Final = 2_000
 FIRST_TOGETHER: Final = (2, 8)
@@ -67,6 +67,10 @@ DYNAMIC_BYTES: Final = 48 << 10
 
 Source: CUDA Programming Guide 13, 5.1.3, table 31: more has to be asked for.
 """
+UNDEFINED: Final = (0, 0x9E37_79B9_7F4A_7C15)
+"""What registers that were not written hold, in the two runs of a launch that reads such."""
+MOST_FILLED: Final = 6
+"""Launches that are run again with such values, unless that brings something new."""
 _NOT_OPEN: Final = frozenset({FAULT, FAULTS, NO_BLOCK, NEVER_MADE})
 
 
@@ -151,6 +155,8 @@ class _Trials:
 
     def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
         self.wanted, self.steps = wanted, 0
+        self._filled = 0
+        self._fills = False
         self._kernel, self._watched = kernel, watched
         self._whole = inlined(kernel.module, kernel.function).function
         conditions = tuple(each.condition for each in kernel.facts.assumed)
@@ -167,8 +173,12 @@ class _Trials:
             first = self._run(together, [STEPS[0] if each.number < LONG else SHORT for each in together])
             for launch, trial in zip(together, first, strict=True):
                 before = len(self.wanted)
-                yield from self._more(launch, trial)
-                is_new = self._search.learn(launch, trial, self.wanted)
+                reached = trial
+                if self._ends_open(trial):
+                    (reached,) = self._again([launch], [STEPS[0]])
+                    self._fills = self._search.is_new(reached)
+                yield from self._more(launch, reached)
+                is_new = self._search.learn(launch, reached, self.wanted)
                 patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
                 if self.steps >= self._most or not patience:
                     return
@@ -185,9 +195,47 @@ class _Trials:
                 return
             (trial,) = self._run([launch], [budgets.pop(0)])
 
+    def _ends_open(self, trial: Trial) -> bool:
+        """Whether a trial ended at what is not known, and may be run again."""
+        if self._fills or not trial.ended or trial.is_cut_off or self._filled == MOST_FILLED:
+            return False
+        self._filled += 1
+        return True
+
     def _run(self, launches: Sequence[Launch], steps: Sequence[int]) -> list[Trial]:
+        if self._fills:
+            return self._again(launches, steps)
+        return self._tried(launches, steps, None)
+
+    def _again(self, launches: Sequence[Launch], steps: Sequence[int]) -> list[Trial]:
+        """Trials in which registers that were not written hold numbers: what two runs with others agree on.
+
+        What such a register holds is not defined. An access that does not depend on it has the same
+        addresses in both.
+        """
+        first, second = (self._tried(launches, steps, value) for value in UNDEFINED)
+        self.steps += sum(each.steps for each in second)
+        return [_agreed(*both) for both in zip(first, second, strict=True)]
+
+    def _tried(self, launches: Sequence[Launch], steps: Sequence[int], undefined: int | None) -> list[Trial]:
         most = max(1, self._most - self.steps)
-        return run_all(self._kernel.module, self._whole, launches, self._watched, [min(each, most) for each in steps])
+        limits = [min(each, most) for each in steps]
+        return run_all(self._kernel.module, self._whole, launches, self._watched, limits, undefined=undefined)
+
+
+def _agreed(one: Trial, other: Trial) -> Trial:
+    """What two runs of a launch did alike."""
+    if other.fault:
+        return other
+    return replace(one, seen={at: seen for at, seen in one.seen.items() if _are_alike(seen, other.seen.get(at))})
+
+
+def _are_alike(one: Seen, other: Seen | None) -> bool:
+    """Whether an access made the same warp instructions in two runs."""
+    return other is not None and all(
+        np.array_equal(np.array(mine), np.array(theirs))
+        for mine, theirs in ((one.addresses, other.addresses), (one.active, other.active), (one.warps, other.warps))
+    )
 
 
 def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:

@@ -1,7 +1,7 @@
-"""Values that the lanes of a warp pass to one another.
+"""Values that the lanes of a warp, or the threads at a barrier, pass to one another.
 
 Source: PTX ISA, Data Movement and Conversion Instructions: shfl.sync; Parallel Synchronization and
-Communication Instructions: vote.sync, activemask.
+Communication Instructions: vote.sync, activemask, barrier.red.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ from swzverify.hardware import LANES
 
 _SHUFFLE: Final = re.compile(r"shfl(?:\.sync)?\.(up|down|bfly|idx)\.b32")
 _VOTE: Final = re.compile(r"vote\.sync\.(all|any|uni|ballot)\.(?:pred|b32)")
+
+REDUCTION: Final = re.compile(
+    r"bar(?:\.cta)?\.red\.(popc\.u32|(?:and|or)\.pred)"
+    r"|barrier(?:\.cta)?\.red\.(popc(?:\.aligned)?\.u32|(?:and|or)(?:\.aligned)?\.pred)"
+)
+"""Barriers that make something of a predicate of each thread."""
 
 
 def exchange(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
@@ -92,3 +98,18 @@ def _ballot(which: Mask) -> Array:
     warps = which.reshape(-1, LANES)
     bits = (warps.astype(np.int64) << np.arange(LANES)).sum(axis=1)
     return np.repeat(bits, LANES)
+
+
+def reduce_at_barrier(instruction: Instruction, lanes: Lanes, active: Mask) -> None:
+    """Give the active threads, which wait at a barrier, what it makes of their predicates."""
+    value, known = lanes.read(instruction.operands[-1], 1)
+    bits = value[active] != 0
+    match instruction.opcode.partition(".red.")[2].partition(".")[0]:
+        case "popc":
+            result = int(bits.sum())
+        case "and":
+            result = int(bits.all())
+        case _:
+            result = int(bits.any())
+    is_known = lanes.everything if known[active].all() else lanes.nothing
+    lanes.write(instruction.operands[0], np.full(lanes.threads, result, dtype=np.int64), is_known, active)

@@ -48,7 +48,8 @@ class Lanes:
 
     A value is a bit pattern of its register's width. `coordinates` are values of leaves of
     special registers, by name; `addresses` are those of symbols; `exists` tells which threads
-    the blocks have, of which there are `blocks`. What was not written is not known.
+    the blocks have, of which there are `blocks`. What was not written is not known, or `undefined` if
+    that is a number.
     """
 
     def __init__(
@@ -58,10 +59,12 @@ class Lanes:
         addresses: Mapping[SymbolRef, int],
         exists: Mask,
         blocks: int = 1,
+        undefined: int | None = None,
     ) -> None:
         self.threads, self.exists = len(exists), exists
         self.blocks, self.of_block = blocks, len(exists) // blocks
         self._block, self._coordinates, self._addresses = block, coordinates, addresses
+        self._undefined = undefined
         self._values: dict[Register, Array] = {}
         self._known: dict[Register, Mask] = {}
         self._specials: dict[tuple[str, int], tuple[Array, Mask]] = {}
@@ -80,8 +83,10 @@ class Lanes:
         """An operand as so many bits, and where it is known."""
         match operand:
             case Register():
-                if operand not in self._values or width_of(operand) < width:
+                if width_of(operand) < width:
                     return self._unknown()
+                if operand not in self._values:
+                    return self._unknown() if self._undefined is None else self._one(self._undefined, width)
                 return cut(self._values[operand], width), self._known[operand]
             case Immediate(value):
                 return self._one(value if width > 1 else int(value != 0), width)
@@ -108,8 +113,8 @@ class Lanes:
         if not isinstance(target, Register):
             return
         if target not in self._values:
-            self._values[target] = np.zeros(self.threads, dtype=np.int64)
-            self._known[target] = np.zeros(self.threads, dtype=np.bool_)
+            before, known_before = self.read(target, width_of(target))
+            self._values[target], self._known[target] = before.copy(), known_before.copy()
         np.copyto(self._values[target], cut(values, width_of(target)), where=active)
         np.copyto(self._known[target], known, where=active)
 

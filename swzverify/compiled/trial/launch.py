@@ -48,6 +48,7 @@ class Data(StrEnum):
     NONE = "nothing (a null pointer)"
     COMPARED = "numbers that the kernel compares with"
     ROWS = "multiples of 32 below 256"
+    LARGE = "random words below 16384"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +246,9 @@ def _pool(data: Data, compared: tuple[int, ...]) -> Bytes:
         case Data.ROWS:
             return _drawn(draw, range(0, 256, 32), count)
         case _:
-            below = {Data.SMALL: 16, Data.BYTES: 256, Data.ZERO: 1, Data.NONE: 1}.get(data, 1 << 32)
+            below = {Data.SMALL: 16, Data.BYTES: 256, Data.LARGE: 1 << 14, Data.ZERO: 1, Data.NONE: 1}.get(
+                data, 1 << 32
+            )
             return draw.integers(0, below, count, dtype=np.uint32).view(np.uint8)
 
 

@@ -31,6 +31,7 @@ from swzverify.compiled.kernel.flow import Block, Flow, FlowError, in_one_piece
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, PtxError
 from swzverify.compiled.trial.code import Code, CutOffError, EndError
+from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
 from swzverify.compiled.trial.memory import Array, FaultError, LimitError, Mask, Memory, StopError, bytes_of
@@ -61,7 +62,7 @@ class _Kind(Enum):
 @cache
 def _kind(opcode: str) -> _Kind:
     name = opcode.partition(".")[0]
-    if _BARRIER.fullmatch(opcode):
+    if _BARRIER.fullmatch(opcode) or REDUCTION.fullmatch(opcode):
         return _Kind.BARRIER
     if _OTHER_BARRIER.fullmatch(opcode) and opcode != "bar.warp.sync":
         return _Kind.OTHER_BARRIER
@@ -110,12 +111,14 @@ def run_all(
     most_steps: Sequence[int],
     *,
     keeps_memory: bool = False,
+    undefined: int | None = None,
 ) -> list[Trial]:
     """Run one block of each launch, and keep the shared addresses of the instructions `wanted`.
 
     The launches are of a function with its calls inlined. They have one shape of the block, the same
     numbers of buffers and parameters, and at most `most_steps` steps. Trials have the memory of their
-    block only with `keeps_memory`, because it is large.
+    block only with `keeps_memory`, because it is large. Registers that were not written are `undefined`;
+    None: not known.
     """
     found: list[Trial] = []
     kept, at = frozenset(wanted), 0
@@ -125,13 +128,28 @@ def run_all(
             threads = -(-prod(launches[at].block) // LANES) * LANES
             count = min(MOST_THREADS // threads, MOST_BYTES // max(1, bytes_of(placed.regions, threads)))
             here = slice(at, at + max(1, count))
-            machine = _Machine(module, function, launches[here], kept, most_steps[here])
+            machine = _Machine(module, function, launches[here], kept, most_steps[here], undefined)
         except (FlowError, LimitError) as error:
             return [Trial({}, str(error), "", 0, (), NOTHING)] * len(launches)
         machine.run()
         found += machine.trials(keeps_memory=keeps_memory)
         at = len(found)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Barrier:
+    """What warps of a block wait at.
+
+    `count` is how many threads have to come, None for all of them. `reduction` is the instruction, if the
+    barrier makes something of a predicate of each thread: only warps that are at one instruction wait
+    together then.
+    """
+
+    block: int
+    number: int
+    count: int | None
+    reduction: Instruction | None = None
 
 
 class _Machine:
@@ -147,6 +165,7 @@ class _Machine:
         launches: Sequence[Launch],
         wanted: frozenset[int],
         most_steps: Sequence[int],
+        undefined: int | None,
     ) -> None:
         self.function, self.blocks = function, len(launches)
         self.flow, self.order = _paths(function)
@@ -162,12 +181,12 @@ class _Machine:
         placed = [Placement(module, function, launch) for launch in launches]
         self.starts = placed[0].starts
         self.memory = Memory([each.regions for each in placed], self.threads)
-        self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks)
+        self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks, undefined)
         self.code = Code(self.lanes, self.memory, self.kept.keep)
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
         self.waits = np.zeros(self.blocks * self.warps, dtype=np.bool_)
-        self.barriers: dict[tuple[int, int, int | None], list[int]] = {}
+        self.barriers: dict[_Barrier, list[int]] = {}
         self.ways: list[Counter[tuple[int, int]]] = [Counter() for _ in launches]
         self.most_steps = np.array(most_steps, dtype=np.int64)
         self.steps = np.zeros(self.blocks, dtype=np.int64)
@@ -249,7 +268,7 @@ class _Machine:
         self.stopped[block] = (error.message if isinstance(error, PtxError) else str(error), type(error))
         self.at[block * self.threads : (block + 1) * self.threads] = self.end
         self.waits[block * self.warps : (block + 1) * self.warps] = False
-        self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier[0] != block}
+        self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier.block != block}
 
     def _count_steps(self, active: Mask) -> None:
         over = self.steps + self.code.steps > self.most_steps
@@ -314,8 +333,10 @@ class _Machine:
     # ---- barriers
 
     def _wait(self, instruction: Instruction, active: Mask, block: Block) -> None:
-        numbers = [each.value for each in instruction.operands if isinstance(each, Immediate)]
-        if instruction.guard is not None or len(numbers) != len(instruction.operands) or len(numbers) > 2:
+        reduces = REDUCTION.fullmatch(instruction.opcode) is not None
+        named = instruction.operands[1:-1] if reduces else instruction.operands
+        numbers = [each.value for each in named if isinstance(each, Immediate)]
+        if instruction.guard is not None or len(numbers) != len(named) or len(numbers) > 2 or (reduces and not numbers):
             raise EndError("a barrier's number is not known")
         here, live = active.reshape(-1, LANES), (self.at < self.end).reshape(-1, LANES)
         coming = np.flatnonzero(here.any(axis=1))
@@ -326,8 +347,9 @@ class _Machine:
         self.at[active] = behind if behind < block.stop else self._start(block.ways[0].target)
         self.waits[coming] = True
         number, count = (*numbers, 0)[0], numbers[1] if len(numbers) == 2 else None
+        reduction = instruction if reduces else None
         for warp in coming.tolist():
-            self.barriers.setdefault((warp // self.warps, number, count), []).append(warp)
+            self.barriers.setdefault(_Barrier(warp // self.warps, number, count, reduction), []).append(warp)
 
     def _release(self) -> None:
         """Let those go on that all wait for one barrier; in each block that is left all warps wait."""
@@ -337,12 +359,17 @@ class _Machine:
             full = [
                 barrier
                 for barrier, waiting in self.barriers.items()
-                if barrier[0] == block and len(waiting) * LANES == (barrier[2] or counts[block] * LANES)
+                if barrier.block == block and len(waiting) * LANES == (barrier.count or counts[block] * LANES)
             ]
             if not full:
                 self._stop(block, EndError("warps wait for a barrier that the others do not come to"))
             for barrier in full:
-                self.waits[self.barriers.pop(barrier)] = False
+                waiting = self.barriers.pop(barrier)
+                if barrier.reduction is not None:
+                    active = np.zeros((self.blocks * self.warps, LANES), dtype=np.bool_)
+                    active[waiting] = (self.at < self.end).reshape(-1, LANES)[waiting]
+                    reduce_at_barrier(barrier.reduction, self.lanes, active.reshape(-1))
+                self.waits[waiting] = False
 
 
 @lru_cache(maxsize=4)

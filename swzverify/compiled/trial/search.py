@@ -29,8 +29,11 @@ _FIRST: Final = (
     Plan((1,), (Data.BYTES,)),
     Plan((1024,), (Data.BYTES,)),
     Plan((33,), (Data.ANY,), (1, 1, 1)),
+    Plan((8, 4), (Data.ANY, Data.SMALL, Data.LARGE)),
 )
-"""The first ones are small, so that loops end soon."""
+"""The first ones are small, so that loops end soon. The last one has offsets of a long segment."""
+_DATA: Final = tuple(each for each in Data if each is not Data.LARGE)
+"""What later launches choose from."""
 _NUMBERS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 33, 48, 64, 100, 128, 256, 512, 1024, 4096)
 _REALS: Final = (1.0, 0.0, 0.5, 2.0, -1.0, 10.0, 0.001)
 """Floats that are parameters."""
@@ -78,19 +81,23 @@ class Search:
         """
         plan = self._plans.pop(launch.number)
         self._wanted = frozenset(wanted)
-        is_new = not trial.fault and not trial.ways <= self._ways
+        is_new = self.is_new(trial)
         if is_new:
             compared = tuple(sorted(trial.compared))
             self._kept.append(_Kept(plan, frozenset(trial.seen), len(trial.ways), compared))
             self._ways |= trial.ways
         return is_new
 
+    def is_new(self, trial: Trial) -> bool:
+        """Whether a launch took a new path."""
+        return not trial.fault and not trial.ways <= self._ways
+
     def _next(self, number: int) -> Plan:
         draw, launcher = self._draw, self._launcher
         if not self._kept or draw.random() < _FRESH:
             count = draw.choice((1, 2, 3, 4, max(1, launcher.numbers)))
             numbers = tuple(draw.choices(draw.choice((_NUMBERS, _NUMBERS[1:11])), k=count))
-            data = tuple(draw.choices(tuple(Data), k=draw.choice((1, 1, 2, 3))))
+            data = tuple(draw.choices(_DATA, k=draw.choice((1, 1, 2, 3))))
             grid = ONE_BLOCK if draw.random() < _ALONE else GRID
             place = (draw.randrange(grid[0]) if draw.random() < 0.5 else 0, 0, 0)
             reals = tuple(draw.choices(_REALS, k=3)) if launcher.reals else (1.0,)
@@ -117,7 +124,7 @@ class Search:
                     (self._number(compared), self._number(compared), numbers[at] + 1, numbers[at] // 2)
                 )
             case "data":
-                data[draw.randrange(len(data))] = draw.choice(tuple(Data))
+                data[draw.randrange(len(data))] = draw.choice(_DATA)
                 seed = number
             case "real":
                 reals[draw.randrange(len(reals))] = draw.choice(_REALS)

@@ -36,7 +36,7 @@ def bench_of(question: Question) -> Bench:
     return Bench(question)
 
 
-def measured(question: Question, chunk: Chunk) -> bytes:
+def measured(chunk: Chunk, question: Question) -> bytes:
     """The rows of a chunk, as a Parquet file.
 
     Errors are those of `Bench`.

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
+from swzverify.core.folders import locked_folder, refuse_other_files, write_whole
 from swzverify.errors import SwzError
 from swzverify.spec.sweep.arrow import join_files
 from swzverify.spec.sweep.columns import Column
@@ -21,7 +22,6 @@ MANIFEST = "sweep.json"
 SCHEMA = "swzverify.sweep/1"
 PARQUET, CSV, SPEC = "cases.parquet", "cases.csv", "spec.yaml"
 _PARTS = "parts"
-_LOCK = "lock"
 
 
 class Folder:
@@ -35,23 +35,21 @@ class Folder:
         """Nothing is read or written yet."""
         self.path = Path(path)
 
-    @contextmanager
-    def locked(self) -> Generator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Make the folder if it does not exist, and keep other processes out of it.
 
         Raises:
             SwzError: SWZ574 if another sweep runs in it, or if it cannot be written.
         """
-        try:
-            (self.path / _PARTS).mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise SwzError("SWZ574", f"{self.path}: {error.strerror}", hint="choose another --output") from error
-        try:
-            _take(handle, self.path)
-            yield
-        finally:
-            os.close(handle)
+        return locked_folder(self.path, _PARTS, what="sweep", option="--output")
+
+    def refuse_other_files(self) -> None:
+        """Refuse a folder that has other files, and no sweep.
+
+        Raises:
+            SwzError: SWZ574.
+        """
+        refuse_other_files(self.path, _PARTS, what="sweep", option="--output")
 
     def manifest(self) -> dict[str, Any] | None:
         """The manifest; None where the folder has none.
@@ -73,11 +71,11 @@ class Folder:
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace the manifest."""
         text = json.dumps({"schema": SCHEMA, **manifest}, indent=2) + "\n"
-        self._write(self.path / MANIFEST, text.encode())
+        write_whole(self.path / MANIFEST, text.encode())
 
     def write_spec(self, text: str) -> None:
         """Keep the text of the spec beside the results."""
-        self._write(self.path / SPEC, text.encode())
+        write_whole(self.path / SPEC, text.encode())
 
     def clear(self) -> None:
         """Remove every result."""
@@ -92,7 +90,7 @@ class Folder:
 
     def put(self, index: int, data: bytes) -> None:
         """Keep a chunk; it is there whole or not at all."""
-        self._write(self.path / _PARTS / f"{index:08}.parquet", data)
+        write_whole(self.path / _PARTS / f"{index:08}.parquet", data)
 
     def join(self, chunks: int, columns: Sequence[Column], manifest: Mapping[str, Any]) -> int:
         """Write all chunks as one Parquet file and one CSV file; returns the number of rows.
@@ -110,27 +108,3 @@ class Folder:
         """Remove the chunks' files."""
         for file in (self.path / _PARTS).glob("*"):
             file.unlink(missing_ok=True)
-
-    def _write(self, file: Path, data: bytes) -> None:
-        new = file.with_name(f"{file.name}.new")
-        try:
-            with new.open("wb") as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
-            new.replace(file)
-        except OSError as error:
-            raise SwzError("SWZ574", f"{file}: {error.strerror}", hint="the chunks that are there stay") from error
-
-
-def _take(handle: int, path: Path) -> None:
-    try:
-        import fcntl  # noqa: PLC0415 - Windows has none, and no lock then
-    except ImportError:
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise SwzError(
-            "SWZ574", f"another sweep runs in {path}", hint="wait for it, or choose another --output"
-        ) from error

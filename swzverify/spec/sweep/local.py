@@ -71,7 +71,7 @@ def _serve(pipe: Connection[_News, Chunk], question: Question) -> None:
 
 def _answer(question: Question, chunk: Chunk) -> _News:
     try:
-        return _News(chunk, measured(question, chunk))
+        return _News(chunk, measured(chunk, question))
     except SwzError as error:
         return _News(chunk, error=error)
     except Exception as error:  # noqa: BLE001 - it is told by the process that has the terminal

@@ -1,23 +1,24 @@
-"""The chunks of a sweep on the workers of a Dask cluster.
+"""Jobs on the workers of a Dask cluster.
 
-Dask is an extra that few sweeps need, and has no types.
+Dask is an extra that few runs need, and has no types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from swzverify.errors import SwzError
-from swzverify.spec.sweep.bench import Question
-from swzverify.spec.sweep.chunk import Chunk, measured
 
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 AHEAD = 4
-"""Chunks that wait for each thread of the cluster: none is idle, and memory holds them all."""
+"""Jobs that wait for each thread of the cluster: none is idle, and memory holds them all."""
 CONNECT_SECONDS = 20
 
 
@@ -57,42 +58,63 @@ def client_of_slurm(jobs: int) -> Generator[Any]:
         yield client
 
 
-def run_on_dask(question: Question, chunks: Sequence[Chunk], client: Any) -> Generator[tuple[Chunk, bytes], None, None]:
-    """Each chunk with its bytes, in the order in which they finish.
+@dataclass(frozen=True, slots=True)
+class Task(Generic[Job, Result]):
+    """What the workers do: `work(job, *shared)`.
 
-    Chunks of a lost worker go to another one. Errors of a chunk are passed on.
+    Attributes:
+        work: A function of a module that the workers can import.
+        shared: What all jobs have in common; a worker gets it once.
+        key: What names a job and everything that its result depends on: a scheduler may know others.
+        words: A job in words, for messages.
+    """
+
+    work: Callable[..., Result]
+    shared: tuple[object, ...]
+    key: Callable[[Job], str]
+    words: Callable[[Job], str]
+
+
+def run_on_dask(client: Any, jobs: Iterable[Job], task: Task[Job, Result]) -> Generator[tuple[Job, Result], None, None]:
+    """Each job with its result, in the order in which they finish.
+
+    Jobs of a lost worker go to another one. Errors of a job are passed on.
 
     Raises:
-        SwzError: SWZ575 if workers died at one chunk repeatedly, or if all workers are gone.
+        SwzError: SWZ575 if workers died at one job repeatedly, or if all workers are gone.
     """
     distributed = import_module("distributed")
-    waiting = iter(chunks)
-    owner: dict[Any, Chunk] = {}
+    waiting = iter(jobs)
+    owner: dict[Any, Job] = {}
     running: Any = distributed.as_completed([], loop=client.loop)
+    # As results of jobs, which a cluster whose workers are still to come can take.
+    shared = [client.submit(_itself, each, pure=False) for each in task.shared]
 
     def give(count: int) -> None:
-        for chunk in islice(waiting, count):
-            # Keyed by the question as well: a scheduler may know the chunks of another sweep.
-            key = f"swzverify-{question.spec_sha256[:16]}-{question.version}-{question.prove}-{chunk.first}-{chunk.end}"
-            future = client.submit(measured, question, chunk, key=key)
-            owner[future.key] = chunk
+        for job in islice(waiting, count):
+            future = client.submit(task.work, job, *shared, key=f"swzverify-{task.key(job)}")
+            owner[future.key] = job
             running.add(future)
 
     threads = max(1, sum(client.nthreads().values()))
     give(AHEAD * threads)
     for future in running:
-        chunk = owner.pop(future.key)
+        job = owner.pop(future.key)
         try:
-            data = future.result()
+            result: Result = future.result()
         except distributed.KilledWorker as error:
             raise SwzError(
                 "SWZ575",
-                f"Dask lost every worker that was at cases {chunk.first} to {chunk.end - 1}: {error}",
+                f"Dask lost every worker that was at {task.words(job)}: {error}",
                 hint="what is finished stays; look at the workers' logs, and run it again",
             ) from error
         future.release()
-        yield chunk, data
+        yield job, result
         give(1)
+
+
+def _itself(value: object) -> object:
+    return value
 
 
 def _require(package: str) -> None:
