@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from .block import BlockState, words
+from .clocks import lanes_of
 from .errors import FaultError
 from .fetch import Array, Batch
 from .flow import Block
@@ -44,6 +45,8 @@ class Barriers:
     def kill(self, warp: int, mask: int) -> None:
         """Lanes leave the kernel: nobody waits for them any more."""
         self.warps[warp].live &= ~mask
+        if self.state.clocks is not None:
+            self.state.clocks.leave(lanes_of(warp, mask))
         for key in list(self.barriers):
             self._open(key)
 
@@ -98,6 +101,8 @@ class Barriers:
             barrier.count = int(values[1][lane]) if len(values) > 1 else None
             barrier.arrive(split.warp, split.mask)
             barrier.waiting.append((split, end))
+            if self.state.clocks is not None:
+                self.state.clocks.arrive(key, lanes_of(split.warp, split.mask))
             self._block(split)
         for key in list(self.barriers):
             self._open(key)
@@ -109,6 +114,8 @@ class Barriers:
         for warp, mask in enumerate(masks):
             if mask:
                 barrier.arrive(warp, mask)
+                if self.state.clocks is not None:
+                    self.state.clocks.arrive(number, lanes_of(warp, mask))
         self._open(number)
 
     def _open(self, key: object, *, loose: bool = False) -> bool:
@@ -117,6 +124,9 @@ class Barriers:
         if not barrier.arrived or not barrier.complete(self.warps, loose=loose):
             return False
         waiting, barrier.waiting, barrier.arrived = barrier.waiting, [], {}
+        if self.state.clocks is not None:
+            whole = key != "cluster" and barrier.count in (None, self.state.lanes)
+            self.state.clocks.opened(key, waiting, whole=whole, loose=loose)
         if waiting and "red" in waiting[0][1].mods:
             self._reduce(waiting)
         for split, _ in waiting:
