@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 KINDS = {"ld": "R", "ldmatrix": "R", "st": "W", "stmatrix": "W", "cp.async.ca": "W", "cp.async.cg": "W"}
 """R reads, W writes; what is not here is an atomic, A."""
+FAR = 1 << 30
+"""Behind all places of the code."""
 
 
 class Touch(NamedTuple):
@@ -105,7 +107,9 @@ class Clocks:
         self._pending: Pending | None = None
         self._arrived: dict[object, Array] = {}
         self._ended = np.zeros(2 * lanes, np.int32)
-        self._places: list[set[int]] = [set() for _ in range(lanes)]
+        self._places: list[set[tuple[int, int]]] = [set() for _ in range(lanes)]
+        self._first = [0] * lanes
+        """The first place, in the order of the code, that a thread was at since its last barrier."""
         self._reach: dict[int, list[set[int]]] = {}
 
     # ---- accesses
@@ -117,7 +121,12 @@ class Clocks:
         self._pending = Pending(record, who, address[lanes].tolist(), {})
         if depth == 0:
             for lane in who:
-                self._places[lane].add(place)
+                self._places[lane].add((place, self._first[lane]))
+
+    def come(self, lanes: list[int], rank: int) -> None:
+        """Threads come to a place of the kernel, by the order of the code."""
+        for lane in lanes:
+            self._first[lane] = min(self._first[lane], rank)
 
     def stored(self, lanes: Array, address: Array, value: Array) -> None:
         """Data that the instruction stores."""
@@ -220,6 +229,7 @@ class Clocks:
             self.known_by_all = self.clock[lanes].min(0).tolist()
         for lane in lanes:
             self._places[lane].clear()
+            self._first[lane] = FAR
 
     def _complete(self, waiting: list[tuple[Split, Instr]], *, loose: bool) -> None:
         """Look for threads that do not come to a barrier of the whole block."""
@@ -231,8 +241,12 @@ class Clocks:
             self.divergences.add(Divergence(lines, "threads wait at different barriers"))
         for split, end in waiting:
             if split.depth == 0:
+                rank = split.code.flow.rank
                 for lane in self.returned:
-                    if any(split.block not in self._after(split.code, place) for place in self._places[lane]):
+                    if any(
+                        split.block not in self._after(split.code, place) or first < rank[split.block] < rank[place]
+                        for place, first in self._places[lane]
+                    ):
                         self.divergences.add(Divergence((end.line,), "a thread goes past it, and touches memory"))
 
     def _after(self, code: Code, place: int) -> set[int]:

@@ -94,6 +94,12 @@ CASES = (
     Case("half_a_warp_skips_the_barrier", (ST, "@!%p1 bra A;", BAR, "A:", LD), "divergent-barrier", ((0, 4),)),
     Case("a_warp_skips_the_barrier", (ST, "@!%p2 bra A;", BAR, "A:", LD), "divergent-barrier", ((0, 4),)),
     Case("two_barriers_meet", (ST, "@%p2 bra A;", BAR, "bra B;", "A:", BAR, "B:", LD), "divergent-barrier"),
+    Case(
+        "half_a_warp_skips_barriers_in_a_loop",
+        (*AGAIN[:2], ST, "@!%p3 bar.sync 0;", OWN, *AGAIN[2:]),
+        "divergent-barrier",
+    ),
+    Case("early_return_from_a_loop", (*AGAIN[:2], ST, BAR, LD, BAR, "@%p1 ret;", *AGAIN[2:]), "free"),
     Case("loop_without_the_second_barrier", (*AGAIN[:2], ST, BAR, LD, *AGAIN[2:]), "race", ((2, 4),)),
     Case("loop_with_two_barriers", (*AGAIN[:2], ST, BAR, LD, BAR, *AGAIN[2:]), "free"),
     Case(
