@@ -32,7 +32,9 @@ class Races:
     """More pairs, if returning from the kernel is no arrival at the barriers that complete later."""
     divergences: list[Divergence]
     left_out: list[str]
-    """Executed instructions that order or touch shared memory in a way that is not modelled."""
+    """Executed instructions that touch shared memory in a way that is not modelled."""
+    order_left_out: list[str]
+    """Instructions that may order accesses in a way that is not modelled."""
     decided_by_races: list[int] = field(default_factory=list)
     """Lines of branches, guards and addresses that may read what a race leaves open."""
 
@@ -40,9 +42,9 @@ class Races:
     def verdict(self) -> str:
         """`free`, `race`, `race-benign` or `divergent-barrier`.
 
-        `unknown` where something is left out, and `stopped` where the launch did not end.
+        `unknown` where what is left out matters, and `stopped` where the launch did not end.
         """
-        if self.left_out:
+        if self.left_out or (self.order_left_out and self.pairs):
             return "unknown"
         if self.divergences:
             return "divergent-barrier"
@@ -87,7 +89,8 @@ def races_of(
         sorted(pairs.values()),
         sorted(of_returned),
         divergences,
-        left_out(function, result),
+        [f"line {each.line}: {each.text}" for each in result.accesses if each.blind and each.executions],
+        order_left_out(function),
         decided_by(function, racy),
     )
 
@@ -121,16 +124,13 @@ def _joined(clocks: list[Clocks]) -> dict[object, Race]:
     return found
 
 
-def left_out(function: Function, result: Result) -> list[str]:
-    """What ran, or may have run, and is not modelled."""
-    found = [f"line {each.line}: {each.text}" for each in result.accesses if each.blind and each.executions]
-    found += [
-        f"line {instr.line}: {instr.opcode}"
-        for instr in function.instrs
-        if instr.op in ("ld", "st", "atom", "red", "fence") and any(mod in STRONG for mod in instr.mods)
-        if space_in(instr.mods) in ("shared", "")
-    ]
-    return found
+def order_left_out(function: Function) -> list[str]:
+    """What may release and acquire: strong accesses, and fences where there are atomics, as in a lock."""
+    strong = [instr for instr in function.instrs if any(mod in STRONG for mod in instr.mods)]
+    atomics = [instr for instr in function.instrs if instr.op in ("atom", "red")]
+    fences = [instr for instr in function.instrs if instr.op in ("membar", "fence")]
+    found = [instr for instr in strong if instr.op in ("ld", "st", "atom", "red")] + (fences if atomics else [])
+    return [f"line {instr.line}: {instr.opcode}" for instr in found]
 
 
 def decided_by(function: Function, lines: set[int]) -> list[int]:

@@ -70,10 +70,19 @@ def test_what_a_race_decides_is_told() -> None:
 
 
 def test_what_is_not_modelled_is_told() -> None:
-    for line in ("mbarrier.init.shared.b64 [%r3], 64;", "st.release.cta.shared.u32 [%r4], %r1;"):
-        found = judged(Case("", (line,), "unknown"))
-        assert found.verdict == "unknown"
-        assert line.split()[0] in found.left_out[0]
+    found = judged(Case("", ("mbarrier.init.shared.b64 [%r3], 64;",), "unknown"))
+    assert found.verdict == "unknown"
+    assert "mbarrier.init" in found.left_out[0]
+
+
+def test_order_that_is_not_modelled_is_told() -> None:
+    """It makes no race, and what is free without it is free."""
+    lock = ("atom.shared.cas.b32 %r9, [%r3], 0, 1;", "membar.cta;")
+    for lines in (("st.release.cta.shared.u32 [%r4], %r1;",), lock):
+        alone, races = judged(Case("", lines, "free")), judged(Case("", (*lines, "st.shared.u32 [%r3+4], %r1;"), ""))
+        assert alone.verdict == "free"
+        assert races.verdict == "unknown"
+        assert len(races.order_left_out) == 1
 
 
 # Each planted mistake is found by a small kernel.
