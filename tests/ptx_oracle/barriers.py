@@ -124,9 +124,11 @@ class Barriers:
         if not barrier.arrived or not barrier.complete(self.warps, loose=loose):
             return False
         waiting, barrier.waiting, barrier.arrived = barrier.waiting, [], {}
+        whole = key != "cluster" and barrier.count in (None, self.state.lanes)
         if self.state.clocks is not None:
-            whole = key != "cluster" and barrier.count in (None, self.state.lanes)
             self.state.clocks.opened(key, waiting, whole=whole, loose=loose)
+        if self.state.recorder is not None and whole:
+            self.state.recorder.passed(self.state.mask([split for split, _ in waiting]))
         if waiting and "red" in waiting[0][1].mods:
             self._reduce(waiting)
         for split, _ in waiting:

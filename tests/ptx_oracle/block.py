@@ -11,6 +11,7 @@ from .async_ops import Mbarrier
 from .clocks import Clocks
 from .fetch import Array
 from .layout import Layout
+from .occurrences import Recorder
 from .program import Code
 from .spaces import SHARED_BASE, PerLane, Shared
 from .splits import Split
@@ -29,6 +30,8 @@ class Shape(NamedTuple):
     clocked: Callable[[Clocks], None] | None = None
     """Wants the clocks of each block: see `races`."""
     exits_order: bool = True
+    recorder: Recorder | None = None
+    """Writes down what registers get: see `occurrences`."""
 
     @property
     def threads(self) -> int:
@@ -51,6 +54,9 @@ class BlockState:
         self.params.rows()[:, : len(given)] = given
         self.carry = np.zeros(self.lanes, bool)
         self.clock = 0
+        self.recorder = shape.recorder
+        if self.recorder is not None:
+            self.recorder.begin(index, self.lanes)
         self.clocks: Clocks | None = None
         if shape.clocked is not None:
             self.clocks = Clocks(self.lanes, shape.threads, SHARED_BASE, exits_order=shape.exits_order)

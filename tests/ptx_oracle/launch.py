@@ -17,6 +17,7 @@ from .errors import OracleError
 from .fetch import specials
 from .layout import Layout
 from .model import Function, Module, Symbol
+from .occurrences import Recorder
 from .parse import parse
 from .program import Program
 from .record import Access, Violation
@@ -122,6 +123,7 @@ class Launch:
         self.arena = Arena(lenient=lenient)
         self.clocked: Callable[[Clocks], None] | None = None
         self.exits_order = True
+        self.recorder: Recorder | None = None
 
     def arguments(self, given: Mapping[int, Argument], seed: int) -> tuple[bytes, dict[Place, tuple[int, int]]]:
         """Place the buffers; give the bytes of all parameters, and where the buffers lie."""
@@ -194,7 +196,8 @@ class Launch:
             "%gridid": 1,
         }
         values = specials(block, grid, sizes)
-        common = Shape(grid, block, values, parameters, not self.strict, self.clocked, self.exits_order)
+        watched = (self.clocked, self.exits_order, self.recorder)
+        common = Shape(grid, block, values, parameters, not self.strict, *watched)
         try:
             self._run_blocks(program, common, result, steps, max_blocks, only)
         except OracleError as error:

@@ -90,9 +90,14 @@ class Runner:
         batch = Batch(self.state, registers, self.state.mask(splits), first.depth, first.block)
         block = code.flow.blocks[first.block]
         line = 0
+        recorder = self.state.recorder if first.depth == 0 else None
         try:
-            for line, run in code.steps[first.block]:  # noqa: B007
+            if recorder is not None:
+                recorder.come(code.flow, first.block, batch.mask)
+            for at, (line, run) in enumerate(code.steps[first.block]):  # noqa: B007
                 run(batch)
+                if recorder is not None:
+                    recorder.note(code.function.instrs[block.start + at], batch)
             if block.end is not None:
                 line = block.end.line
             self._finish(batch, splits, block)
