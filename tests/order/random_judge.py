@@ -50,7 +50,8 @@ def said_of(found: Any) -> Said:
 def launched(text: str, block: tuple[int, int, int], number: int, seed: int = 1) -> Races:
     """The races of the launch with this parameter."""
     found = races_of(text, "k", block, (GRID,), params=[number, Buffer(4096, "mod:8")], seed=seed, steps=20_000)
-    if found.result.error or found.left_out:
+    # A warp that has parted may do what the interpreter refuses.
+    if (found.result.error and not found.divergences) or found.left_out:
         raise AssertionError(f"n={number}: {found.result.error} {found.left_out}")
     return found
 

@@ -129,7 +129,7 @@ class Barriers:
             self.state.clocks.opened(key, waiting, whole=whole, loose=loose)
         if self.state.recorder is not None and whole:
             self.state.recorder.passed(self.state.mask([split for split, _ in waiting]))
-        if waiting and "red" in waiting[0][1].mods:
+        if any("red" in end.mods for _, end in waiting):
             self._reduce(waiting)
         for split, _ in waiting:
             self._ready(split, split.code.flow.blocks[split.block].follow)
@@ -138,6 +138,8 @@ class Barriers:
     def _reduce(self, waiting: list[tuple[Split, Instr]]) -> None:
         """Give all lanes at a barrier the count, or the and or the or, of their predicates."""
         said, lanes = [], []
+        # Where threads part, some may wait at a barrier that does not reduce.
+        waiting = [(split, end) for split, end in waiting if "red" in end.mods]
         for split, end in waiting:
             batch = self._batch(split)
             said.append(split.code.env.src(end.operands[-1], "pred", end.line)(batch) & batch.mask)

@@ -1,4 +1,7 @@
-"""Small kernels with what section 10 of docs/semantics.md says of them, for blocks of 64 threads."""
+"""Small kernels with what section 10 of docs/semantics.md says of them, for blocks of 64 threads.
+
+No verdict depends on the parameter.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ OWN = "ld.shared.u32 %r9, [%r4];"
 AGAIN = ("mov.u32 %r20, 0;", "L: ", "add.u32 %r20, %r20, 1; setp.lt.u32 %p5, %r20, 3;", "@%p5 bra L;")
 HALF = "add.u32 %r7, %r4, 64;"
 
-CASES = (
+CASES: tuple[Case, ...] = (
     Case("own_word", (ST, OWN), "free"),
     Case("lanes_of_a_warp_have_no_order", (ST, LD), "race", ((0, 1),)),
     Case("write_after_read", (LD, ST), "race", ((0, 1),)),
@@ -147,3 +150,221 @@ CASES = (
         ((0, 2),),
     ),
 )
+
+
+def _loop(*body: str, trips: str = "4", counter: int = 20, label: str = "L") -> tuple[str, ...]:
+    """A counted loop around lines; the first of them is at place 2."""
+    again = f"add.u32 %r{counter}, %r{counter}, 1; setp.lt.u32 %p5, %r{counter}, {trips};"
+    return (f"mov.u32 %r{counter}, 0;", f"{label}: ", *body, again, f"@%p5 bra {label};")
+
+
+def _stage(into: str, number: str, stages: int, word: str) -> str:
+    """The address of a word in the stage that a number gives."""
+    return f"rem.u32 %r30, {number}, {stages}; shl.b32 %r30, %r30, 8; add.u32 {into}, {word}, %r30;"
+
+
+SWAP = "mov.u32 %r33, %r31; mov.u32 %r31, %r32; mov.u32 %r32, %r33;"
+ARRAYS = "mov.u32 %r31, 0; mov.u32 %r32, 1024;"
+CURRENT = "add.u32 %r34, %r4, %r31; add.u32 %r35, %r6, %r31; add.u32 %r36, %r6, %r32;"
+WARPS = "shr.u32 %r7, %r1, 5; add.u32 %r21, %r7, 1; sub.u32 %r22, 2, %r7;"
+
+TRAPS = (
+    Case(
+        "pointers_swapped",
+        (ARRAYS, *_loop(CURRENT, "st.shared.u32 [%r34], %r1;", BAR, "ld.shared.u32 %r9, [%r35];", SWAP)),
+        "free",
+    ),
+    # The symbol in the address is one, and the array is another one in every second trip.
+    Case(
+        "pointers_swapped_too_early",
+        (ARRAYS, *_loop(CURRENT, "st.shared.u32 [%r34], %r1;", BAR, "ld.shared.u32 %r9, [%r36];", SWAP)),
+        "race",
+        ((4, 6),),
+    ),
+    # The first lane's number is one value in a warp and not in the block.
+    Case(
+        "a_shuffle_in_the_address",
+        (
+            "shfl.sync.idx.b32 %r30, %r4, 0, 31, -1;",
+            "sub.u32 %r31, %r4, %r30; add.u32 %r31, %r31, %r3;",
+            "st.shared.u32 [%r31], %r1;",
+        ),
+        "race",
+        ((2, 2),),
+    ),
+    Case(
+        "a_shuffle_in_another_address",
+        (
+            "shfl.sync.idx.b32 %r30, %r1, 0, 31, -1;",
+            "add.u32 %r31, %r4, %r30; add.u32 %r31, %r31, %r30;",
+            "st.shared.u32 [%r31], %r1;",
+        ),
+        "free",
+    ),
+    Case(
+        "trips_without_a_barrier",
+        _loop(
+            "add.u32 %r30, %r1, %r20; and.b32 %r30, %r30, 63; shl.b32 %r30, %r30, 2; add.u32 %r30, %r30, %r3;",
+            "st.shared.u32 [%r30], %r1;",
+        ),
+        "race",
+        ((3, 3),),
+    ),
+    # Warp 0 makes one trip outside and two inside, warp 1 two outside and one in each.
+    Case(
+        "trips_that_add_up",
+        (
+            WARPS,
+            *_loop(
+                *_loop("mad.lo.u32 %r30, %r23, 256, %r6;", "st.shared.u32 [%r30], %r1;", BAR, trips="%r22"),
+                trips="%r21",
+                counter=23,
+                label="O",
+            ),
+        ),
+        "free",
+    ),
+    Case(
+        "trips_that_add_up_and_meet",
+        (
+            WARPS,
+            *_loop(
+                *_loop(
+                    "and.b32 %r30, %r8, 1; add.u32 %r30, %r30, %r21;",
+                    "add.u32 %r30, %r30, %r23; mad.lo.u32 %r30, %r30, 4, %r3;",
+                    "st.shared.u32 [%r30], %r1;",
+                    BAR,
+                    trips="%r22",
+                ),
+                trips="%r21",
+                counter=23,
+                label="O",
+            ),
+        ),
+        "race",
+        ((7, 7),),
+    ),
+    Case(
+        "ring_of_three",
+        _loop(
+            _stage("%r31", "%r20", 3, "%r4"),
+            "st.shared.u32 [%r31], %r1;",
+            BAR,
+            _stage("%r31", "%r20", 3, "%r6"),
+            "ld.shared.u32 %r9, [%r31];",
+        ),
+        "free",
+    ),
+    Case(
+        "ring_of_two",
+        _loop(
+            _stage("%r31", "%r20", 2, "%r4"),
+            "st.shared.u32 [%r31], %r1;",
+            BAR,
+            _stage("%r31", "%r20", 2, "%r6"),
+            "ld.shared.u32 %r9, [%r31];",
+        ),
+        "free",
+    ),
+    Case(
+        "ring_of_two_read_late",
+        _loop(
+            _stage("%r31", "%r20", 2, "%r4"),
+            "st.shared.u32 [%r31], %r1;",
+            BAR,
+            "add.u32 %r37, %r20, 1;",
+            _stage("%r31", "%r37", 2, "%r6"),
+            "ld.shared.u32 %r9, [%r31];",
+        ),
+        "race",
+        ((3, 7),),
+    ),
+    # Who has left the loop and who has not would meet, but all leave in one trip.
+    Case("leaving_a_loop_together", (*_loop(ST, BAR, OTHER, BAR), "st.shared.u32 [%r6], %r1;"), "free"),
+    Case(
+        "leaving_a_loop_one_by_one",
+        (*_loop("st.shared.u32 [%r4], %r1;", trips="%r8"), "st.shared.u32 [%r6], %r1;"),
+        "race",
+        ((2, 5),),
+    ),
+    Case(
+        "a_flag_in_shared_memory",
+        (
+            "@!%p2 st.shared.u32 [%r3+4096], 3;",
+            BAR,
+            "ld.shared.u32 %r30, [%r3+4096]; setp.gt.u32 %p6, %r30, 2;",
+            "@%p6 bra A;",
+            ST,
+            BAR,
+            "A:",
+            "st.shared.u32 [%r4+512], %r1;",
+            BAR,
+            "ld.shared.u32 %r9, [%r6+512];",
+        ),
+        "race-benign",
+        ((0, 0),),
+    ),
+    Case(
+        "a_flag_of_one_thread",
+        (
+            "setp.eq.u32 %p6, %r1, 0; @%p6 st.shared.u32 [%r3+4096], 3;",
+            BAR,
+            "ld.shared.u32 %r30, [%r3+4096]; setp.gt.u32 %p6, %r30, 2;",
+            "@%p6 bra A;",
+            ST,
+            BAR,
+            "A:",
+            "st.shared.u32 [%r4+512], %r1;",
+            BAR,
+            "ld.shared.u32 %r9, [%r6+512];",
+        ),
+        "free",
+    ),
+    Case(
+        "a_flag_without_a_barrier",
+        (
+            "setp.eq.u32 %p6, %r1, 0; @%p6 st.shared.u32 [%r3+4096], 3;",
+            "ld.shared.u32 %r30, [%r3+4096]; setp.gt.u32 %p6, %r30, 9;",
+            "@%p6 bra A;",
+            ST,
+            "A:",
+        ),
+        "race",
+        ((0, 1),),
+    ),
+    Case(
+        "a_tree_of_neighbours",
+        (
+            ST,
+            BAR,
+            "mov.u32 %r20, 1;",
+            "L:",
+            "shl.b32 %r30, %r20, 1; add.u32 %r31, %r30, -1; and.b32 %r31, %r31, %r1; setp.eq.u32 %p6, %r31, 0;",
+            "shl.b32 %r32, %r20, 2; add.u32 %r32, %r32, %r4; @%p6 ld.shared.u32 %r9, [%r32];",
+            "@%p6 st.shared.u32 [%r4], %r9;",
+            BAR,
+            "shl.b32 %r20, %r20, 1; setp.lt.u32 %p5, %r20, 64;",
+            "@%p5 bra L;",
+        ),
+        "free",
+    ),
+    Case(
+        "a_tree_without_barriers",
+        (
+            ST,
+            BAR,
+            "mov.u32 %r20, 1;",
+            "L:",
+            "shl.b32 %r30, %r20, 1; add.u32 %r31, %r30, -1; and.b32 %r31, %r31, %r1; setp.eq.u32 %p6, %r31, 0;",
+            "shl.b32 %r32, %r20, 2; add.u32 %r32, %r32, %r4; @%p6 ld.shared.u32 %r9, [%r32];",
+            "@%p6 st.shared.u32 [%r4], %r9;",
+            "shl.b32 %r20, %r20, 1; setp.lt.u32 %p5, %r20, 64;",
+            "@%p5 bra L;",
+        ),
+        "race",
+        ((5, 6),),
+    ),
+)
+"""What a check can get wrong: arrays by their symbols, values of a warp, trips, conditions that the block shares."""
+
+CASES += TRAPS

@@ -82,6 +82,8 @@ def races_of(
         _, others = _run(text, kernel, (grid, block), smem, params, seed, steps, names, exits_order=False)
         of_returned = [race for key, race in _joined(others).items() if key not in pairs]
     divergences = sorted({found for each in clocks for found in each.divergences})
+    if "all lanes wait" in result.error:
+        divergences.append(Divergence((), "threads wait at barriers that never complete"))
     function = Launch(text, kernel).function
     racy = {line for race in pairs.values() for line, kind in zip(race.lines, race.kinds, strict=True) if kind != "W"}
     return Races(
