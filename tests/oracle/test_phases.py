@@ -5,6 +5,7 @@ run the same steps as a kernel.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.ptx_oracle.races import Races, races_of
 from . import phases
 from .brute_force import judge
 from .oracle_errors import OracleError
+from .random_phases import phase_spec
 
 THREADS = 64
 
@@ -268,6 +270,26 @@ def compared(first: int, last: int) -> dict[str, int]:
 @pytest.mark.parametrize("count", counts(20, 100))
 def test_random_phases_are_judged_as_kernels_run(count: int) -> None:
     assert min(compared(0, count).values()) > count // 6
+
+
+@pytest.mark.parametrize("count", counts(15, 200))
+def test_random_specs_have_every_verdict(count: int) -> None:
+    seen: Counter[tuple[str, str]] = Counter()
+    for seed in range(count):
+        seen.update((each.kind, each.verdict) for each in judge(phase_spec(seed)))
+    for kind in ("race_free", "reads_what_was_written"):
+        assert min(seen[kind, verdict] for verdict in ("proved", "refuted")) > count // 10, seen
+
+
+@pytest.mark.parametrize("count", counts(15, 200))
+def test_a_barrier_more_makes_no_race(count: int) -> None:
+    for seed in range(count):
+        given = phase_spec(seed)
+        fewer = [each.verdict for each in judge(given)]
+        steps = given["phases"]["P"]["steps"]
+        steps.insert(seed % len(steps), "barrier")
+        more = [each.verdict for each in judge(given)]
+        assert all(after == "proved" for before, after in zip(fewer, more, strict=True) if before == "proved")
 
 
 @pytest.mark.nightly
