@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.ptx_oracle import Buffer
+from tests.ptx_oracle.race_cases import CASES
 from tests.ptx_oracle.races import Races, races_of
 
 from .random_kernels import GRID, NUMBERS, Kernel, kernel
@@ -99,15 +100,24 @@ def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
 
 def judge_random(first: int, last: int, judge: Judge) -> tuple[Counter[str], list[str]]:
     """How often each answer of a judge came on the kernels of these seeds, and the wrong answers."""
+    return _judged(((drawn, truth(drawn)) for drawn in map(kernel, range(first, last))), judge)
+
+
+def judge_cases(judge: Judge) -> tuple[Counter[str], list[str]]:
+    """The same on the small kernels of `ptx_oracle`, whose verdicts are known."""
+    cases = (Kernel(0, case.text, (64, 1, 1), frozenset({case.name})) for case in CASES)
+    return _judged(((each, {1: launched(each.text, each.block, 1)}) for each in cases), judge)
+
+
+def _judged(kernels: Iterable[tuple[Kernel, dict[int, Races]]], judge: Judge) -> tuple[Counter[str], list[str]]:
     total: Counter[str] = Counter()
     wrong: list[str] = []
-    for seed in range(first, last):
-        drawn = kernel(seed)
+    for drawn, launches in kernels:
         said = judge(drawn.text, drawn.block)
-        mark = marked(said, drawn, truth(drawn))
+        mark = marked(said, drawn, launches)
         total[mark] += 1
         if mark.startswith(("WRONG", "FALSE")):
-            wrong.append(f"seed {seed}: {mark}; {said}; {sorted(drawn.constructs)}")
+            wrong.append(f"seed {drawn.seed}: {mark}; {said}; {sorted(drawn.constructs)}")
     return total, wrong
 
 

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.nightly import counts
+from tests.ptx_oracle.race_cases import CASES
 
-from .random_judge import Said, appearances, judge_random, launched, said_of, truth, verdict_of
+from .random_judge import Said, appearances, judge_cases, judge_random, launched, said_of, truth, verdict_of
 from .random_kernels import FRAGMENTS, NUMBERS, kernel
 
 NOT_FREE = {"by_parameter", "one_value", "own_words", "shuffled_address", "voted_address"}
@@ -59,6 +60,14 @@ def test_a_judge_that_is_right() -> None:
     assert wrong == []
     assert total["free"] > 0
     assert sum(count for mark, count in total.items() if mark.startswith(("race", "depends"))) > 0
+
+
+def test_judges_of_the_small_kernels() -> None:
+    racy = {f"['{case.name}']" for case in CASES if case.verdict not in ("free", "unknown")}
+    _, wrong = judge_cases(lambda _text, _block: Said("free"))
+    assert {each.rpartition("; ")[2] for each in wrong} == racy
+    _, wrong = judge_cases(lambda _text, _block: Said("unknown"))
+    assert wrong == []
 
 
 def test_a_judge_that_always_says_free() -> None:
