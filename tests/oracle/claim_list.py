@@ -15,7 +15,7 @@ from .hardware import read_instruction
 from .oracle_errors import OracleError
 from .yaml_values import Spec, Yaml, as_dict, as_list, as_str
 
-SECTIONS = {"tile": "tiles", "access": "accesses", "map": "maps", "operand": "operands"}
+SECTIONS = {"tile": "tiles", "access": "accesses", "map": "maps", "operand": "operands", "phase": "phases"}
 SORTS: dict[str, tuple[str, ...]] = {
     "injective": ("tile",),
     "bijective": ("tile",),
@@ -30,6 +30,8 @@ SORTS: dict[str, tuple[str, ...]] = {
     "disjoint": ("tile", "operand"),
     "permutation": ("map",),
     "delivers": ("operand",),
+    "race_free": ("phase",),
+    "reads_what_was_written": ("access",),
 }
 """What each kind of claim can be about."""
 
@@ -88,6 +90,8 @@ def read_claim(item: dict[str, Yaml], spec: Spec) -> Claim:
     argument = item[kind]
     if not isinstance(argument, dict):
         return Claim(kind, tuple(_bare(kind, as_str(name), spec) for name in as_list(argument)), argument)
+    if kind == "reads_what_was_written":
+        return Claim(kind, tuple(("access", as_str(argument[role])) for role in ("read", "write")), argument, argument)
     if kind == "covers":
         covered = as_str(argument["tile"]) if "tile" in argument else None
         return Claim(kind, (("access", as_str(argument["access"])),), argument, argument, covered)

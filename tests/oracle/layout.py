@@ -136,6 +136,8 @@ def read_layout(value: Yaml, constants: Mapping[str, int]) -> tuple[Layout, int]
     >>> layout, elements = read_layout("((8,R),4):((1,32),8)", {"R": 2})
     >>> layout.extents, elements, layout.mode_offset(0, 9)
     ([16, 4], 64, 33)
+    >>> read_layout("((8,8)):((8,1))", {})[0].extents
+    [64]
     """
     if isinstance(value, dict):
         return _read_order(value, constants)
@@ -169,7 +171,8 @@ def _read_tree(text: str, constants: Mapping[str, int]) -> Tree:
         return c_expr.constant(text, constants)
     parts = _split(text[1:-1], ",")
     if len(parts) == 1:
-        return _read_tree(parts[0], constants)
+        inner = _read_tree(parts[0], constants)
+        return inner if isinstance(inner, int) else [inner]
     return [_read_tree(part, constants) for part in parts if part.strip()]
 
 

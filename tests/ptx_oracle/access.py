@@ -71,6 +71,8 @@ def store(block: BlockState, space: str, lanes: Array, address: Array, value: Ar
         part, who = (value, lanes) if which is None else (value[which], lanes[which])
         if name == "shared":
             block.shared.store(inside, part)
+            if block.clocks is not None:
+                block.clocks.stored(who, inside, part)
         elif name == "global":
             block.arena.store(inside - np.uint64(GLOBAL_BASE), part)
         elif name == "const":
@@ -116,6 +118,8 @@ def note_shared(record: Access, batch: Batch, lanes: Array, address: Array) -> N
             raise FaultError(f"{what}: {size} bytes at {int(address[bad][0]):#x}")
     if (lanes & ~odd).any():
         record.note(batch.block.index, lanes & ~odd, address)
+        if batch.block.clocks is not None:
+            batch.block.clocks.access(record, lanes & ~odd, address, batch.place, batch.depth)
 
 
 def check_alignment(batch: Batch, space: str, address: Array, size: int) -> None:

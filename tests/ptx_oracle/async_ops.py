@@ -14,7 +14,7 @@ import numpy as np
 from .access import copy_async, everyone, load, store
 from .errors import FaultError, UnsupportedError
 from .fetch import Array, Batch, Env, Step
-from .model import Addr, Instr, Operand
+from .model import Addr, Imm, Instr, Operand
 from .parse import address_of
 from .spaces import SHARED_SPAN
 from .table import nothing, opcode
@@ -49,11 +49,30 @@ def compile_cp(instr: Instr, env: Env) -> Step:
     mods = instr.mods
     if "mbarrier" in mods:
         return arrive(instr, env)
-    if any(mod in mods for mod in ("commit_group", "wait_group", "wait_all", "prefetch")):
+    if "prefetch" in mods or ("bulk" in mods and ("commit_group" in mods or "wait_group" in mods)):
         return nothing
     if "bulk" in mods:
         return bulk(instr, env)
+    if any(mod in mods for mod in ("commit_group", "wait_group", "wait_all")):
+        return group(instr)
     return copy_async(instr, env)
+
+
+def group(instr: Instr) -> Step:
+    """Compile what puts copies into groups and waits for them, which nothing but clocks notices."""
+    pending = instr.operands[0] if instr.operands else None
+    count = int(pending.value) if isinstance(pending, Imm) else None
+
+    def step(batch: Batch, mask: Array) -> None:
+        clocks, lanes = batch.block.clocks, np.flatnonzero(mask).tolist()
+        if clocks is None:
+            return
+        if "commit_group" in instr.mods:
+            clocks.commit(lanes)
+        else:
+            clocks.wait_copies(lanes, count)
+
+    return step
 
 
 def bulk(instr: Instr, env: Env) -> Step:

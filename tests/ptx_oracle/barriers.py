@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from .block import BlockState, words
+from .clocks import lanes_of
 from .errors import FaultError
 from .fetch import Array, Batch
 from .flow import Block
@@ -44,6 +45,8 @@ class Barriers:
     def kill(self, warp: int, mask: int) -> None:
         """Lanes leave the kernel: nobody waits for them any more."""
         self.warps[warp].live &= ~mask
+        if self.state.clocks is not None:
+            self.state.clocks.leave(lanes_of(warp, mask))
         for key in list(self.barriers):
             self._open(key)
 
@@ -98,6 +101,8 @@ class Barriers:
             barrier.count = int(values[1][lane]) if len(values) > 1 else None
             barrier.arrive(split.warp, split.mask)
             barrier.waiting.append((split, end))
+            if self.state.clocks is not None:
+                self.state.clocks.arrive(key, lanes_of(split.warp, split.mask))
             self._block(split)
         for key in list(self.barriers):
             self._open(key)
@@ -109,6 +114,8 @@ class Barriers:
         for warp, mask in enumerate(masks):
             if mask:
                 barrier.arrive(warp, mask)
+                if self.state.clocks is not None:
+                    self.state.clocks.arrive(number, lanes_of(warp, mask))
         self._open(number)
 
     def _open(self, key: object, *, loose: bool = False) -> bool:
@@ -117,7 +124,12 @@ class Barriers:
         if not barrier.arrived or not barrier.complete(self.warps, loose=loose):
             return False
         waiting, barrier.waiting, barrier.arrived = barrier.waiting, [], {}
-        if waiting and "red" in waiting[0][1].mods:
+        whole = key != "cluster" and barrier.count in (None, self.state.lanes)
+        if self.state.clocks is not None:
+            self.state.clocks.opened(key, waiting, whole=whole, loose=loose)
+        if self.state.recorder is not None and whole:
+            self.state.recorder.passed(self.state.mask([split for split, _ in waiting]))
+        if any("red" in end.mods for _, end in waiting):
             self._reduce(waiting)
         for split, _ in waiting:
             self._ready(split, split.code.flow.blocks[split.block].follow)
@@ -126,6 +138,8 @@ class Barriers:
     def _reduce(self, waiting: list[tuple[Split, Instr]]) -> None:
         """Give all lanes at a barrier the count, or the and or the or, of their predicates."""
         said, lanes = [], []
+        # Where threads part, some may wait at a barrier that does not reduce.
+        waiting = [(split, end) for split, end in waiting if "red" in end.mods]
         for split, end in waiting:
             batch = self._batch(split)
             said.append(split.code.env.src(end.operands[-1], "pred", end.line)(batch) & batch.mask)

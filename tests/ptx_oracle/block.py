@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .async_ops import Mbarrier
+from .clocks import Clocks
 from .fetch import Array
 from .layout import Layout
+from .occurrences import Recorder
 from .program import Code
-from .spaces import PerLane, Shared
+from .spaces import SHARED_BASE, PerLane, Shared
 from .splits import Split
 
 MASKS_KEPT = 4096
@@ -25,6 +27,11 @@ class Shape(NamedTuple):
     specials: dict[str, Array]
     parameters: bytes
     lenient: bool
+    clocked: Callable[[Clocks], None] | None = None
+    """Wants the clocks of each block: see `races`."""
+    exits_order: bool = True
+    recorder: Recorder | None = None
+    """Writes down what registers get: see `occurrences`."""
 
     @property
     def threads(self) -> int:
@@ -47,6 +54,13 @@ class BlockState:
         self.params.rows()[:, : len(given)] = given
         self.carry = np.zeros(self.lanes, bool)
         self.clock = 0
+        self.recorder = shape.recorder
+        if self.recorder is not None:
+            self.recorder.begin(index, self.lanes)
+        self.clocks: Clocks | None = None
+        if shape.clocked is not None:
+            self.clocks = Clocks(self.lanes, shape.threads, SHARED_BASE, exits_order=shape.exits_order)
+            shape.clocked(self.clocks)
         self.woken = False
         self.on_arrive: Callable[[int, int, list[int]], None] = lambda _number, _count, _masks: None
         """What to do when lanes arrive at a barrier without waiting."""

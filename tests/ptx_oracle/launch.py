@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -12,10 +12,12 @@ import numpy as np
 from .auto import automatic
 from .block import Shape
 from .buffers import Argument, Buffer, Record, number_bytes, shape3
+from .clocks import Clocks
 from .errors import OracleError
 from .fetch import specials
 from .layout import Layout
 from .model import Function, Module, Symbol
+from .occurrences import Recorder
 from .parse import parse
 from .program import Program
 from .record import Access, Violation
@@ -119,6 +121,9 @@ class Launch:
         self.function = function
         self.strict = strict
         self.arena = Arena(lenient=lenient)
+        self.clocked: Callable[[Clocks], None] | None = None
+        self.exits_order = True
+        self.recorder: Recorder | None = None
 
     def arguments(self, given: Mapping[int, Argument], seed: int) -> tuple[bytes, dict[Place, tuple[int, int]]]:
         """Place the buffers; give the bytes of all parameters, and where the buffers lie."""
@@ -190,7 +195,9 @@ class Launch:
             "%reserved_smem_offset_begin": 0,
             "%gridid": 1,
         }
-        common = Shape(grid, block, specials(block, grid, sizes), parameters, not self.strict)
+        values = specials(block, grid, sizes)
+        watched = (self.clocked, self.exits_order, self.recorder)
+        common = Shape(grid, block, values, parameters, not self.strict, *watched)
         try:
             self._run_blocks(program, common, result, steps, max_blocks, only)
         except OracleError as error:

@@ -9,6 +9,7 @@ import numpy as np
 from . import calls
 from .barriers import Barriers
 from .block import BlockState, Shape, words
+from .clocks import lanes_of
 from .errors import BudgetError, FaultError, OracleError, UnsupportedError
 from .fetch import Batch
 from .flow import Block
@@ -82,13 +83,21 @@ class Runner:
         if first.block == code.flow.end:
             self._return(splits)
             return
+        if self.state.clocks is not None and first.depth == 0:
+            for split in splits:
+                self.state.clocks.come(lanes_of(split.warp, split.mask), code.flow.rank[first.block])
         registers = self.state.registers(code, first.depth)
         batch = Batch(self.state, registers, self.state.mask(splits), first.depth, first.block)
         block = code.flow.blocks[first.block]
         line = 0
+        recorder = self.state.recorder if first.depth == 0 else None
         try:
-            for line, run in code.steps[first.block]:  # noqa: B007
+            if recorder is not None:
+                recorder.come(code.flow, first.block, batch.mask)
+            for at, (line, run) in enumerate(code.steps[first.block]):  # noqa: B007
                 run(batch)
+                if recorder is not None:
+                    recorder.note(code.function.instrs[block.start + at], batch)
             if block.end is not None:
                 line = block.end.line
             self._finish(batch, splits, block)

@@ -1,0 +1,146 @@
+"""Holds a judge of races against the launches of random kernels.
+
+    python -m tests.order.random_judge FIRST LAST
+
+prints how often each construct appears in them, and what the launches show. The judge is any
+function of a kernel's text and block; `judge_random` counts where the launches contradict it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.ptx_oracle import Buffer
+from tests.ptx_oracle.race_cases import CASES
+from tests.ptx_oracle.races import Races, races_of
+
+from .random_kernels import GRID, NUMBERS, Kernel, kernel
+
+MOST_TRIPS = 4096
+"""A witness with a larger parameter is not run."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a judge says of a kernel.
+
+    `lines` are the lines of the two accesses of a race, and `parameters` the launch that shows it.
+    """
+
+    verdict: str
+    lines: tuple[int, int] | None = None
+    parameters: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+Judge = Callable[[str, tuple[int, int, int]], Said]
+
+
+def said_of(found: Any) -> Said:
+    """What an object with `verdict` and `pairs` says, as the package's `KernelRaces` has them."""
+    for pair in found.pairs:
+        if pair.witness is not None and str(pair.verdict) == str(found.verdict):
+            lines = sorted((pair.first.line, pair.second.line))
+            return Said(str(found.verdict), (lines[0], lines[1]), dict(pair.witness.parameters))
+    return Said(str(found.verdict))
+
+
+def launched(text: str, block: tuple[int, int, int], number: int, seed: int = 1) -> Races:
+    """The races of the launch with this parameter."""
+    found = races_of(text, "k", block, (GRID,), params=[number, Buffer(4096, "mod:8")], seed=seed, steps=20_000)
+    # A warp that has parted may do what the interpreter refuses.
+    if (found.result.error and not found.divergences) or found.left_out:
+        raise AssertionError(f"n={number}: {found.result.error} {found.left_out}")
+    return found
+
+
+def truth(drawn: Kernel) -> dict[int, Races]:
+    """What the launches of a kernel show, by the parameter."""
+    return {number: launched(drawn.text, drawn.block, number) for number in NUMBERS}
+
+
+def verdict_of(launches: Mapping[int, Races]) -> str:
+    """One verdict for all launches: `depends` if some race and some do not."""
+    seen = {races.verdict for races in launches.values()}
+    for verdict in ("divergent-barrier", "race", "race-benign"):
+        if verdict in seen:
+            return "depends" if verdict == "race" and seen & {"free", "race-benign"} else verdict
+    return "free"
+
+
+def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
+    """What the launches say of a judge's answer; `WRONG` where they contradict it."""
+    seen = verdict_of(launches)
+    races = any(not race.is_benign for found in launches.values() for race in found.pairs)
+    if said.verdict == "unknown":
+        return f"unknown ({seen})"
+    if said.verdict in ("free", "race-benign"):
+        if races or seen == "divergent-barrier" or (said.verdict == "free" and seen == "race-benign"):
+            return f"WRONG {said.verdict} ({seen})"
+        if any(found.of_returned for found in launches.values()):
+            return f"{said.verdict}, as returned threads have arrived"
+        return said.verdict
+    if said.verdict == "divergent-barrier":
+        return said.verdict if seen == "divergent-barrier" else f"divergent-barrier not seen ({seen})"
+    if said.lines is not None:
+        number = next((value for name, value in said.parameters.items() if name in ("n", "k_param_0")), NUMBERS[0])
+        if not 0 <= number <= MOST_TRIPS:
+            return f"{said.verdict} not run ({seen})"
+        there = launches.get(number) or launched(drawn.text, drawn.block, number)
+        if said.lines not in there.lines():
+            more = "" if there.verdict == "free" else ", but others do"
+            return f"FALSE {said.verdict}: its accesses have order{more} ({seen})"
+    elif not races:
+        return f"{said.verdict} not seen ({seen})"
+    return f"{said.verdict} ({seen})"
+
+
+def judge_random(first: int, last: int, judge: Judge) -> tuple[Counter[str], list[str]]:
+    """How often each answer of a judge came on the kernels of these seeds, and the wrong answers."""
+    return _judged(((drawn, truth(drawn)) for drawn in map(kernel, range(first, last))), judge)
+
+
+def judge_cases(judge: Judge) -> tuple[Counter[str], list[str]]:
+    """The same on the small kernels of `ptx_oracle`, whose verdicts are known."""
+    cases = (Kernel(0, case.text, (64, 1, 1), frozenset({case.name})) for case in CASES)
+    return _judged(((each, {1: launched(each.text, each.block, 1)}) for each in cases), judge)
+
+
+def _judged(kernels: Iterable[tuple[Kernel, dict[int, Races]]], judge: Judge) -> tuple[Counter[str], list[str]]:
+    total: Counter[str] = Counter()
+    wrong: list[str] = []
+    for drawn, launches in kernels:
+        said = judge(drawn.text, drawn.block)
+        mark = marked(said, drawn, launches)
+        total[mark] += 1
+        if mark.startswith(("WRONG", "FALSE")):
+            wrong.append(f"seed {drawn.seed}: {mark}; {said}; {sorted(drawn.constructs)}")
+    return total, wrong
+
+
+def appearances(first: int, last: int) -> tuple[Counter[str], dict[str, Counter[str]]]:
+    """The verdicts of the launches, over all kernels and for each construct."""
+    total: Counter[str] = Counter()
+    by_construct: dict[str, Counter[str]] = defaultdict(Counter)
+    for seed in range(first, last):
+        drawn = kernel(seed)
+        seen = verdict_of(truth(drawn))
+        total[seen] += 1
+        for construct in drawn.constructs:
+            by_construct[construct][seen] += 1
+    return total, by_construct
+
+
+def main(words: list[str]) -> None:
+    """Print how often each construct appears."""
+    total, by_construct = appearances(int(words[0]), int(words[1]))
+    print(dict(total))
+    for construct, seen in sorted(by_construct.items()):
+        print(f"  {construct}: {sum(seen.values())} kernels, {dict(seen)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
