@@ -1,0 +1,409 @@
+"""A launch with a clock for each thread: which accesses to shared memory nothing orders.
+
+The machine runs lanes of a warp together, but this orders nothing here: two accesses are ordered by the program
+of one thread, by barriers of the block, and by barriers of a warp. An asynchronous copy is in flight until its
+own thread waits for it, and for other threads until the barrier behind that wait. So one run shows the
+races of every schedule in which all threads take the same branches.
+
+A run ends where order comes from something that is not followed: barriers of a part of the block, barrier
+objects, bulk copies, loads and stores with acquire or release.
+
+Source: PTX ISA, Memory Consistency Model; docs/semantics.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
+from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.effects import written
+from swzverify.compiled.kernel.flow import Block, FlowError, base_name
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.order.verdict import Witness
+from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, Operand, Vector, size_of_type
+from swzverify.compiled.trial.code import Code, EndError
+from swzverify.compiled.trial.history import Effect, History, Unordered
+from swzverify.compiled.trial.lanes import Lanes
+from swzverify.compiled.trial.launch import GRID, Data, Launch, Launcher, Plan
+from swzverify.compiled.trial.machine import Kind, Machine, kind_of
+from swzverify.compiled.trial.memory import Array, Bytes, LimitError, Mask, Memory
+from swzverify.compiled.trial.placement import SHARED_BEGIN
+from swzverify.hardware import LANES
+from swzverify.ir.expr import Expr
+
+STEPS: Final = 20_000
+"""Instructions of one run, each for all warps that are there."""
+DYNAMIC_BYTES: Final = 48 << 10
+"""Dynamic shared memory of a launch for which none is given."""
+_PLANS: Final = (
+    Plan((4, 8), (Data.SMALL,)),
+    Plan((64,), (Data.SMALL,)),
+    Plan((1,), (Data.UP,)),
+    Plan((256,), (Data.ANY,)),
+)
+"""What a witness does not say of a launch, in the order in which it is tried."""
+_WARP_BARRIER: Final = "bar.warp.sync"
+_EVERY_LANE: Final = (1 << LANES) - 1
+_STRONG: Final = frozenset({"acquire", "release", "acq_rel", "relaxed"})
+_MATRICES: Final = re.compile(r"(?:ld|st)matrix\.sync\.aligned\.m8n8\.x([124])(?:\.trans)?\.(?:shared(?:::cta)?\.)?b16")
+_ROW_BYTES: Final = 16
+_OF_PARAMETER: Final = re.compile(r"(.+)\+(\d+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A barrier at which one thread waits, and to which another one does not come.
+
+    Attributes:
+        line: The line of the PTX.
+        waiting: The number of the thread that waits.
+        absent: The number of the thread that does not come.
+    """
+
+    line: int
+    waiting: int
+    absent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a run shows of the order of accesses to shared memory.
+
+    Attributes:
+        races: The unordered pairs, one for each two lines.
+        missed: The barriers that not all threads reach.
+        ended: Why the run ended early, or what of it is not known; empty if the run shows all pairs of its launch.
+    """
+
+    races: tuple[Unordered, ...]
+    missed: tuple[Missed, ...]
+    ended: str
+
+
+def replay(
+    module: Module, function: Function, launch: Launch, most_steps: int = STEPS, only: frozenset[int] | None = None
+) -> Replay:
+    """Run one block of a launch; `function` has its calls inlined.
+
+    With `only`, accesses of these threads alone are compared.
+    """
+    try:
+        machine = _Clocked(module, function, launch, most_steps, only)
+    except (FlowError, LimitError) as error:
+        return Replay((), (), str(error))
+    machine.run()
+    return machine.result()
+
+
+def replayed(
+    module: Module,
+    function: Function,
+    block: BlockShape,
+    witness: Witness,
+    lines: tuple[int, int],
+    arguments: Arguments = NO_ARGUMENTS,
+    conditions: tuple[Expr, ...] = (),
+    smem: int | None = None,
+) -> bool:
+    """Whether a launch with the values of a witness has the race between accesses at two lines.
+
+    The two threads have to share a byte there, which need not be the byte of the witness. What neither the
+    witness nor `arguments` give is made up, within the `conditions` on bytes of parameters.
+
+    Args:
+        module: The module of the kernel.
+        function: The kernel, with or without its calls inlined.
+        block: The shape of the block.
+        witness: The threads, and values by name: `NAME+OFFSET:BYTES` or `NAME` for a parameter, `ctaid.x`,
+            `nctaid.x` and so on for the place and the shape of the grid.
+        lines: The lines of the PTX of the two accesses, in the order of the threads.
+        arguments: What is given of every launch.
+        conditions: What holds of every launch.
+        smem: The bytes of dynamic shared memory.
+
+    Returns:
+        Whether a run shows the pair. False does not show that there is no race.
+    """
+    if function.tuning.cluster not in (None, (1, 1, 1)):
+        # A run is a block alone, which is no cluster of several.
+        return False
+    whole = inlined(module, function).function
+    values = dict(witness.parameters)
+    launcher = Launcher(
+        whole, block, DYNAMIC_BYTES if smem is None else smem, _arguments(whole, values, arguments), conditions
+    )
+    sides = tuple(sorted(zip(lines, witness.threads, strict=True)))
+    for plan in _PLANS:
+        launch = launcher.launch(_placed(plan, values), 0)
+        if launch is None:
+            continue
+        shown = replay(module, whole, launch, only=frozenset(witness.threads)).races
+        if any(sides == tuple(sorted(zip(each.lines, each.threads, strict=True))) for each in shown):
+            return True
+    return False
+
+
+def _arguments(function: Function, values: Mapping[str, int], given: Arguments) -> Arguments:
+    """What is given, with the parameters and the grid of a witness."""
+    known = dict(given.known)
+    for name, value in values.items():
+        part = _OF_PARAMETER.fullmatch(name)
+        parameter = function.parameter(part[1] if part else name)
+        if parameter is not None:
+            offset, size = (int(part[2]), int(part[3])) if part else (0, parameter.size_bytes or 0)
+            if given.value(parameter.name, offset, size) is None:
+                known[parameter.name] = (*known.get(parameter.name, ()), Field(offset, size, value % (1 << 8 * size)))
+    grid = given.grid
+    if grid is None and any(_of_axis(values, "nctaid", axis) is not None for axis in "xyz"):
+        x, y, z = (_of_axis(values, "nctaid", axis) or 1 for axis in "xyz")
+        grid = (x, y, z)
+    return Arguments(known, given.whole, grid)
+
+
+def _placed(plan: Plan, values: Mapping[str, int]) -> Plan:
+    """A plan with the block of the grid that a witness names."""
+    x, y, z = (_of_axis(values, "ctaid", axis) or 0 for axis in "xyz")
+    across, along, up = (max(most, at + 1) for most, at in zip(GRID, (x, y, z), strict=True))
+    return Plan(plan.numbers, plan.data, (x, y, z), plan.seed, plan.reals, (across, along, up))
+
+
+def _of_axis(values: Mapping[str, int], name: str, axis: str) -> int | None:
+    return values.get(f"{name}.{axis}", values.get(f"%{name}.{axis}"))
+
+
+class _Recorder(Code):
+    """Code that tells a history of the accesses to shared memory and of the waits for copies."""
+
+    def __init__(self, lanes: Lanes, memory: Memory, history: History, path: list[tuple[int, Mask]]) -> None:
+        super().__init__(lanes, memory, self._record)
+        self._history, self._path = history, path
+        self.lost = ""
+
+    def _do(self, instruction: Instruction, active: Mask) -> None:
+        words = instruction.opcode.split(".")
+        if words[0] in ("wgmma", "tcgen05"):
+            raise EndError(f"`{instruction.opcode}` is not followed")
+        if words[:2] == ["cp", "async"] and words[2:] and words[2] in ("commit_group", "wait_group", "wait_all"):
+            if words[2] != "wait_group":
+                self._history.commit(active)
+            if words[2] != "commit_group":
+                left = instruction.operands[0] if instruction.operands else Immediate(0)
+                if not isinstance(left, Immediate):
+                    raise EndError("how many copies may be in flight is not known")
+                self._history.wait_for_copies(active, left.value)
+        super()._do(instruction, active)
+
+    def _record(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
+        if addresses is None:
+            self.lost = self.lost or f"line {instruction.line}: some addresses are not known"
+            return
+        effect, width = _touched(instruction)
+        if (rows := _MATRICES.fullmatch(instruction.opcode)) is not None:
+            active = active & (np.arange(len(active)) % LANES < 8 * int(rows[1]))
+        threads = np.flatnonzero(active)
+        self._path.append((-1 - instruction.index, active.copy()))
+        values = self._written(instruction, threads) if effect is Effect.WRITE else None
+        if not self._history.access(
+            instruction.line, effect, threads, addresses[threads] - SHARED_BEGIN, width, values
+        ):
+            raise EndError("there are too many accesses between two barriers")
+
+    def _written(self, instruction: Instruction, threads: Array) -> Bytes | None:
+        """The bytes that a store writes; None if some are not known."""
+        size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
+        source = instruction.operands[-1]
+        parts: list[Bytes] = []
+        for item in source.items if isinstance(source, Vector) else (source,):
+            if base_name(instruction) != "st" or not 0 < size <= 8:
+                return None
+            values, known = self._lanes.read(item, 8 * size)
+            if not known[threads].all():
+                return None
+            parts.append(np.ascontiguousarray(values[threads]).view(np.uint8).reshape(-1, 8)[:, :size])
+        return np.concatenate(parts, axis=1)
+
+
+def _touched(instruction: Instruction) -> tuple[Effect, int]:
+    """What an instruction does to shared memory, and the bytes that it touches from the address of a lane on.
+
+    Raises:
+        EndError: It is not known, or it orders other accesses.
+    """
+    name, words = base_name(instruction), instruction.opcode.split(".")
+    size = size_of_type(words[-1]) or 0
+    is_strong = bool(_STRONG & {*words[1:]})
+    if name in ("atom", "red") and size and not is_strong | ("async" in words):
+        return Effect.ATOMIC, size
+    if name in ("ld", "ldu") and size and not is_strong:
+        return Effect.READ, size * len(written(instruction))
+    if name == "st" and size and not is_strong and "async" not in words:
+        source = instruction.operands[-1]
+        return Effect.WRITE, size * (len(source.items) if isinstance(source, Vector) else 1)
+    if name == "cp" and len(instruction.operands) > 2 and isinstance(copied := instruction.operands[2], Immediate):
+        return Effect.COPY, copied.value
+    if _MATRICES.fullmatch(instruction.opcode):
+        return Effect.READ if name == "ldmatrix" else Effect.WRITE, _ROW_BYTES
+    raise EndError(f"`{instruction.opcode}` is not followed")
+
+
+@dataclass(slots=True)
+class _Exits:
+    """Threads that ended since the last barrier of the block, with the paths of all threads since then."""
+
+    path: list[tuple[int, Mask]] = field(default_factory=list[tuple[int, Mask]])
+
+    def absent(self, waiting: Array, ended: Array) -> int | None:
+        """A thread that ended instead of coming to the barrier; None if there is none.
+
+        A thread that ended counts as arrived, if it accessed nothing since its path left those of the others.
+        """
+        if not len(ended) or not self.path:
+            return None
+        codes = np.array([code for code, _ in self.path], dtype=np.int64)
+        on = np.stack([mask for _, mask in self.path], axis=1)
+        theirs = {_taken(codes, on[thread]) for thread in waiting.tolist()}
+        for thread in ended.tolist():
+            mine = _taken(codes, on[thread])
+            shared = max((_alike(mine, each) for each in theirs), default=0)
+            if any(code < 0 for code in mine[shared:]):
+                return thread
+        return None
+
+
+def _taken(codes: Array, on: Mask) -> tuple[int, ...]:
+    """The path of a thread: where it went on, and what it accessed."""
+    return tuple(codes[on].tolist())
+
+
+def _alike(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """How far two paths are the same."""
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+class _Clocked(Machine):
+    """One block, whose threads wait one by one."""
+
+    def __init__(
+        self, module: Module, function: Function, launch: Launch, most_steps: int, only: frozenset[int] | None
+    ) -> None:
+        super().__init__(module, function, [launch], frozenset(), [most_steps])
+        self.history, self.exits = History(self.threads, only), _Exits()
+        self.recorder = _Recorder(self.lanes, self.memory, self.history, self.exits.path)
+        self.code = self.recorder
+        self.size = prod(launch.block)
+        self.stands = np.zeros(self.threads, dtype=np.int64)
+        self.numbers = np.zeros(self.threads, dtype=np.int64)
+        self.of_warp = np.zeros(self.threads, dtype=np.bool_)
+        self.gone = ~self.lanes.exists
+        self.missed: dict[int, Missed] = {}
+
+    def result(self) -> Replay:
+        """What the run showed."""
+        self.history.look()
+        ended = self.stopped.get(0, (self.recorder.lost, EndError))[0]
+        return Replay(tuple(self.history.found.values()), tuple(self.missed.values()), ended)
+
+    def kinds(self, opcode: str) -> Kind:
+        """Lanes wait at barriers of a warp, too."""
+        return Kind.BARRIER if opcode == _WARP_BARRIER else kind_of(opcode)
+
+    def _together(self, at: int, active: Mask) -> None:
+        self.exits.path.append((at, active.copy()))
+        super()._together(at, active)
+
+    def _wait(self, instruction: Instruction, active: Mask, block: Block) -> None:
+        """Threads wait whose guard holds; others go on."""
+        waiting = active
+        if (guard := instruction.guard) is not None:
+            holds, known = self.lanes.read(guard.register, 1)
+            if (active & ~known).any():
+                raise EndError("a guard is not known")
+            waiting = active & ((holds == 0) if guard.negated else (holds != 0))
+        is_warp = instruction.opcode == _WARP_BARRIER
+        numbers = [self._number(each, waiting) for each in instruction.operands]
+        if not numbers:
+            numbers = [np.full(self.threads, _EVERY_LANE if is_warp else 0, dtype=np.int64)]
+        if len(numbers) > 1 and (numbers[1][waiting] != -(-self.size // LANES) * LANES).any():
+            raise EndError("a barrier of a part of the block is not followed")
+        behind = instruction.index + 1
+        self.at[active] = behind if behind < block.stop else self._start(block.ways[0].target)
+        self.waits |= waiting
+        self.stands[waiting], self.of_warp[waiting] = instruction.index, is_warp
+        self.numbers[waiting] = numbers[0][waiting]
+
+    def _number(self, operand: Operand, waiting: Mask) -> Array:
+        values, known = self.lanes.read(operand, 32)
+        if (waiting & ~known).any():
+            raise EndError("a barrier's number is not known")
+        return values
+
+    def _release(self) -> None:
+        """Let the lanes of a warp go on, else all threads of the block; each that is left waits."""
+        alive = self.waits | (self.at < self.end)
+        if self._release_warps(alive):
+            return
+        waiting = np.flatnonzero(self.waits)
+        whole = self.waits & ~self.of_warp
+        if (alive & ~whole).any() or len(np.unique(self.numbers[waiting])) != 1:
+            self._miss_stuck(alive)
+            self._stop(0, EndError("threads wait for a barrier that the others do not come to"))
+            return
+        self._miss_parted(waiting)
+        ended = np.flatnonzero(~alive & ~self.gone)
+        if (absent := self.exits.absent(waiting, ended)) is not None:
+            self._miss(int(waiting[0]), absent)
+        self.gone[ended] = True
+        self.exits.path.clear()
+        self.waits[:] = False
+        self.history.block_barrier()
+
+    def _release_warps(self, alive: Mask) -> bool:
+        """Let lanes go on whose warp's barrier is complete: whether there are any."""
+        found = False
+        for warp in np.unique(np.flatnonzero(self.waits & self.of_warp) // LANES).tolist():
+            here = slice(warp * LANES, (warp + 1) * LANES)
+            waits, masks = self.waits[here] & self.of_warp[here], self.numbers[here]
+            for mask in np.unique(masks[waits]).tolist():
+                named = (mask >> np.arange(LANES) & 1 != 0) & alive[here]
+                if (named & ~(waits & (masks == mask))).any() or not named.any():
+                    continue
+                found = True
+                threads = warp * LANES + np.flatnonzero(named)
+                self.waits[threads] = False
+                self.history.warp_barrier(threads)
+        return found
+
+    def _miss(self, waiting: int, absent: int) -> None:
+        index = int(self.stands[waiting])
+        self.missed.setdefault(index, Missed(self.function.instructions[index].line, waiting, absent))
+
+    def _miss_parted(self, waiting: Array) -> None:
+        """Lanes of one warp stand at two barriers: `bar.sync` needs all lanes of a warp at the same one."""
+        for warp in np.unique(waiting // LANES).tolist():
+            mine = waiting[waiting // LANES == warp]
+            if len(other := mine[self.stands[mine] != self.stands[mine[0]]]):
+                self._miss(int(mine[0]), int(other[0]))
+
+    def _miss_stuck(self, alive: Mask) -> None:
+        """Nobody can go on: each barrier lacks a thread that waits elsewhere."""
+        waiting = np.flatnonzero(alive)
+        for thread in waiting.tolist():
+            if self.of_warp[thread]:
+                continue
+            others = waiting[
+                (self.stands[waiting] != self.stands[thread]) | (self.numbers[waiting] != self.numbers[thread])
+            ]
+            if len(others):
+                self._miss(thread, int(others[0]))
