@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from swzverify.apps.commands.files import write_each
 from swzverify.apps.commands.terminal import FILE_WIDTH, say
 from swzverify.apps.options.shared import Reports
 from swzverify.apps.run.version import installed_version
+from swzverify.compiled.kinds import RACE_CLAIMS
 from swzverify.report.escape import log_lines, visible
 from swzverify.report.formats import Format, Writing, render
 from swzverify.report.result import Report
@@ -16,6 +18,8 @@ from swzverify.report.scan_check import Check, check_markdown, check_record, che
 from swzverify.report.scan_claims import KIND, VOCABULARY
 from swzverify.report.scan_text import Detail, scan_text
 from swzverify.report.style import TextStyle
+
+RACE_KINDS: Final = frozenset(each.kind for each in RACE_CLAIMS)
 
 
 def write_scan(
@@ -46,8 +50,9 @@ def rendered(
 
     def text() -> str:
         known = [not result.ok and not result.failing for result in report.results if result.kind == KIND]
+        races = {result.id for result in report.results if result.accepted and result.kind in RACE_KINDS}
         counted = "" if check is None else check_text(found, check)
-        return scan_text(found, known, detail) + counted + _baseline(report)
+        return scan_text(found, known, detail, races) + counted + _baseline(report)
 
     record = None if check is None else check_record(found, check)
 

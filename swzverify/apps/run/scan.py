@@ -19,6 +19,7 @@ from swzverify.compiled.binaries import (
     machine_of_file,
     ptx_of_file,
 )
+from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.ptx.plain import text_of_file
 from swzverify.compiled.sass import Listing, ListingError, read_listing
@@ -40,6 +41,7 @@ from swzverify.compiled.scan import (
     wanted_kernels,
     with_whole_names,
 )
+from swzverify.compiled.scan.races import races_of
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.core.processes import processes_for
 from swzverify.errors import InternalError, SwzError
@@ -73,12 +75,26 @@ class LaunchFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Asks:
+    """What a scan is asked: the verdicts of accesses and operands, and those on races."""
+
+    accesses: bool = True
+    races: bool = True
+
+
+EVERYTHING = Asks()
+ACCESSES_ALONE = Asks(races=False)
+RACES_ALONE = Asks(accesses=False)
+
+
+@dataclass(frozen=True, slots=True)
 class _Launch:
-    """What is known of each function that is scanned; parameters have the names of the PTX."""
+    """What is known of each function that is scanned, and what is asked; parameters have the names of the PTX."""
 
     blocks: Mapping[Job, JudgedBlock]
     given: Given
     smem: int | None
+    asks: Asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +114,8 @@ class ReadText:
     launched: Mapping[str, LaunchedBlock] = field(default_factory=dict[str, LaunchedBlock])
 
 
-def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
-    """The accesses of each PTX text of the files, in their order. The folder of certificates is ready.
+def scan_files(options: ScanOptions, launch: LaunchFacts, asks: Asks = EVERYTHING) -> list[ScannedFile]:
+    """The accesses and races of each PTX text of the files, in their order. The folder of certificates is ready.
 
     Raises:
         SwzError: Those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or
@@ -107,12 +123,14 @@ def scan_files(options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
             that a kernel does not allow.
     """
     find_target(options.target)
-    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch)
+    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch, asks)
 
 
-def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> list[ScannedFile]:
+def scan_texts(
+    texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts, asks: Asks = EVERYTHING
+) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
-    options, known, facts = _check(texts, options, launch)
+    options, known, facts = _check(texts, options, launch, asks)
     jobs = [*known.blocks]
     found: dict[tuple[int, int], Told] = {}
     processes, paths = processes_for(len(jobs), options.jobs, FEW_FUNCTIONS), _paths(texts)
@@ -127,9 +145,9 @@ def scan_texts(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFa
         with closing(run_jobs(jobs, processes, service)) as heard:
             for at, news, _ in heard:
                 found[jobs[at]] = news
-    told: list[list[Told]] = [[] for _ in texts]
-    for job in jobs:
-        told[job[0]].append(found[job])
+    told: list[dict[int, Told]] = [{} for _ in texts]
+    for number, place in jobs:
+        told[number][place] = found[number, place]
     return [_file(text, mine, facts) for text, mine in zip(texts, told, strict=True)]
 
 
@@ -143,10 +161,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The accesses of a function, and its operands that the tensor core reads by descriptors."""
+    """The accesses of a function, its operands that the tensor core reads by descriptors, and a kernel's races."""
 
     accesses: tuple[ScannedAccess, ...]
     operands: tuple[ScannedOperand, ...]
+    races: KernelRaces | None = None
 
 
 Told: TypeAlias = "Scanned | Fault"
@@ -187,7 +206,7 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
 
 
 def _check(
-    texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts
+    texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts, asks: Asks
 ) -> tuple[ScanOptions, _Launch, dict[Function, tuple[str, ...]]]:
     """The options and the launch with the names of the PTX, and what is given of each function.
 
@@ -206,11 +225,14 @@ def _check(
         for number, text in enumerate(texts)
         for place in scanned_functions(text.module, options.kernel)
     }
-    return options, _Launch(judged, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
+    return options, _Launch(judged, given, launch.smem, asks), {each: facts_of(each, given).applied for each in wanted}
 
 
 def _scanned(module: Module, job: Job, options: ScanOptions, launch: _Launch, machine: Listing | None) -> Scanned:
     block, function = launch.blocks[job], module.functions[job[1]]
+    races = _races(module, function, block, options, launch)
+    if not launch.asks.accesses:
+        return Scanned((), (), races)
     operands = scan_operands(module, function, block.shape, launch.given, launch.smem, assumed=block.assumed)
     accesses = tuple(
         scan_function(
@@ -226,7 +248,19 @@ def _scanned(module: Module, job: Job, options: ScanOptions, launch: _Launch, ma
             assumed=block.assumed,
         )
     )
-    return Scanned(accesses, tuple(operands))
+    return Scanned(accesses, tuple(operands), races)
+
+
+def _races(
+    module: Module, function: Function, block: JudgedBlock, options: ScanOptions, launch: _Launch
+) -> KernelRaces | None:
+    """The races of a kernel; a function that kernels call has none of its own."""
+    if not function.is_entry or not launch.asks.races:
+        return None
+    found = races_of(
+        module, function, launch.given, lockstep=options.lockstep, block=block.shape, target=options.target
+    )
+    return replace(found, assumptions=(block.assumed, *found.assumptions)) if block.assumed else found
 
 
 def _paths(texts: Sequence[ReadText]) -> list[str]:
@@ -247,17 +281,20 @@ def _certified(told: Scanned, path: str, text: str, options: ScanOptions) -> Sca
     return replace(told, accesses=certify_accesses(options.certificates, path, text, told.accesses))
 
 
-def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
+def _file(text: ReadText, told: Mapping[int, Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
     accesses: list[ScannedAccess] = []
     operands: list[ScannedOperand] = []
+    races: dict[str, KernelRaces] = {}
     problems = [replace(each, file=text.name) for each in text.module.problems]
-    for each in told:
+    for place, each in told.items():
         if isinstance(each, Fault):
             if each.is_ours:
                 raise InternalError(each.words)
             raise SwzError("SWZ902", f"{visible(text.name)}: {each.words}", hint="use fewer processes: -j 1")
         accesses += each.accesses
         operands += each.operands
+        if each.races is not None:
+            races[text.module.functions[place].name] = each.races
     scanned = [each for each in text.module.functions if each in given]
     applied = {each.name: texts for each in scanned if (texts := given[each])}
     barriers = {each.name: count for each in scanned if (count := synchronizations(text.module, each))}
@@ -274,6 +311,7 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
         text.machine,
         barriers=barriers,
         operands=tuple(operands),
+        races=races,
     )
 
 
