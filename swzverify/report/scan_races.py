@@ -1,7 +1,7 @@
 """Races and divergent barriers as findings: each once for two source lines, with the name of a known finding.
 
-Pairs of instructions of two source lines with one verdict are one finding, such as those of an unrolled
-loop.
+Pairs of two source lines with the same opcodes and one verdict are one finding, such as those of an
+unrolled loop.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def _grouped(
         groups: dict[tuple[object, ...], list[Pair]] = {}
         for pair in races.pairs:
             if pair.verdict is verdict:
-                places = (place_of_side(file, kernel, each) for each in (pair.first, pair.second))
-                groups.setdefault((*places, pair.condition), []).append(pair)
+                sides = ((each.opcode, place_of_side(file, kernel, each)) for each in (pair.first, pair.second))
+                groups.setdefault((*sides, pair.condition), []).append(pair)
         for pairs in groups.values():
             yield verdict, tuple(pairs), None
 
