@@ -151,10 +151,31 @@ CASES: dict[str, tuple[str, set[tuple[int, int]], set[int]]] = {
         {(0, 5)},
         {3},
     ),
+    "threads that access, then return": (
+        "setp.gt.u32 %p1, %r1, 39;\n@!%p1 bra A;\nst.shared.u32 [%r4], %r1;\nret;\nA:\nbar.sync 0;",
+        set(),
+        {5},
+    ),
     "lanes at two barriers": (
         "setp.gt.u32 %p1, %r1, 39;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA:\nbar.sync 0;\nB:\nst.shared.u32 [%r4], %r1;",
         set(),
-        {2},
+        {2, 5},
+    ),
+    "warps at two barriers": (
+        "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA:\nbar.sync 0;\nB:\nst.shared.u32 [%r4], %r1;",
+        set(),
+        {2, 5},
+    ),
+    "lanes at two barriers that allow it": (
+        "setp.gt.u32 %p1, %r1, 39;\n@%p1 bra A;\nbarrier.sync 0;\nbra B;\nA:\nbarrier.sync 0;\nB:\n"
+        "st.shared.u32 [%r4], %r1;",
+        set(),
+        set(),
+    ),
+    "a lane that does not come to the barrier of its warp": (
+        "setp.eq.u32 %p1, %r1, 3;\n@%p1 bra A;\nbar.warp.sync -1;\nA:\nbar.sync 0;",
+        set(),
+        {2, 4},
     ),
     "barriers with two numbers": (
         "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra A;\nbar.sync 0;\nbra B;\nA:\nbar.sync 1;\nB:\nst.shared.u32 [%r4], %r1;",
@@ -175,7 +196,8 @@ def test_pairs_and_barriers(name: str) -> None:
     found = run(body)
     assert pairs(found) == wanted
     assert {each.line - FIRST for each in found.missed} == barriers
-    assert (not found.ended) == (name != "barriers with two numbers")
+    is_stuck = name in ("barriers with two numbers", "a lane that does not come to the barrier of its warp")
+    assert bool(found.ended) == is_stuck
     for each in found.races:
         assert each.threads[0] != each.threads[1] or "copy" in name or "copies" in name
         assert not each.one_value

@@ -9,8 +9,8 @@ of several launches side by side, and `seen` is what is kept of them. A value th
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
 ends. Imports `order`, `kernel`, `ptx`, `hardware`, `ir` and `errors`.
 
-`clocks` runs a launch for another question: which accesses to shared memory nothing orders. `history`
-compares them. There lanes that run together are not ordered by it.
+`clocks` runs a launch for another question: which accesses to shared memory nothing orders. `recorder`
+tells the accesses to a `history`, which compares them. There lanes that run together are not ordered by it.
 
 What it relies on: lanes that part meet again where their ways join, as on an H200. A function that
 a pointer names returns, and has no barrier that others wait at. Warps run in

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -23,18 +23,16 @@ import numpy as np
 
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import inlined
-from swzverify.compiled.kernel.effects import written
-from swzverify.compiled.kernel.flow import Block, FlowError, base_name
+from swzverify.compiled.kernel.flow import Block, FlowError
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.order.verdict import Witness
-from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, Operand, Vector, size_of_type
-from swzverify.compiled.trial.code import Code, EndError
-from swzverify.compiled.trial.history import Effect, History, Unordered
-from swzverify.compiled.trial.lanes import Lanes
+from swzverify.compiled.ptx import Function, Instruction, Module, Operand
+from swzverify.compiled.trial.code import EndError
+from swzverify.compiled.trial.history import History, Unordered
 from swzverify.compiled.trial.launch import GRID, Data, Launch, Launcher, Plan
 from swzverify.compiled.trial.machine import Kind, Machine, kind_of
-from swzverify.compiled.trial.memory import Array, Bytes, LimitError, Mask, Memory
-from swzverify.compiled.trial.placement import SHARED_BEGIN
+from swzverify.compiled.trial.memory import Array, LimitError, Mask
+from swzverify.compiled.trial.recorder import Recorder
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr
 
@@ -51,9 +49,6 @@ _PLANS: Final = (
 """What a witness does not say of a launch, in the order in which it is tried."""
 _WARP_BARRIER: Final = "bar.warp.sync"
 _EVERY_LANE: Final = (1 << LANES) - 1
-_STRONG: Final = frozenset({"acquire", "release", "acq_rel", "relaxed"})
-_MATRICES: Final = re.compile(r"(?:ld|st)matrix\.sync\.aligned\.m8n8\.x([124])(?:\.trans)?\.(?:shared(?:::cta)?\.)?b16")
-_ROW_BYTES: Final = 16
 _OF_PARAMETER: Final = re.compile(r"(.+)\+(\d+):(\d+)")
 
 
@@ -178,120 +173,6 @@ def _of_axis(values: Mapping[str, int], name: str, axis: str) -> int | None:
     return values.get(f"{name}.{axis}", values.get(f"%{name}.{axis}"))
 
 
-class _Recorder(Code):
-    """Code that tells a history of the accesses to shared memory and of the waits for copies."""
-
-    def __init__(self, lanes: Lanes, memory: Memory, history: History, path: list[tuple[int, Mask]]) -> None:
-        super().__init__(lanes, memory, self._record)
-        self._history, self._path = history, path
-        self.lost = ""
-
-    def _do(self, instruction: Instruction, active: Mask) -> None:
-        words = instruction.opcode.split(".")
-        if words[0] in ("wgmma", "tcgen05"):
-            raise EndError(f"`{instruction.opcode}` is not followed")
-        if words[:2] == ["cp", "async"] and words[2:] and words[2] in ("commit_group", "wait_group", "wait_all"):
-            if words[2] != "wait_group":
-                self._history.commit(active)
-            if words[2] != "commit_group":
-                left = instruction.operands[0] if instruction.operands else Immediate(0)
-                if not isinstance(left, Immediate):
-                    raise EndError("how many copies may be in flight is not known")
-                self._history.wait_for_copies(active, left.value)
-        super()._do(instruction, active)
-
-    def _record(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
-        if addresses is None:
-            self.lost = self.lost or f"line {instruction.line}: some addresses are not known"
-            return
-        effect, width = _touched(instruction)
-        if (rows := _MATRICES.fullmatch(instruction.opcode)) is not None:
-            active = active & (np.arange(len(active)) % LANES < 8 * int(rows[1]))
-        threads = np.flatnonzero(active)
-        self._path.append((-1 - instruction.index, active.copy()))
-        values = self._written(instruction, threads) if effect is Effect.WRITE else None
-        if not self._history.access(
-            instruction.line, effect, threads, addresses[threads] - SHARED_BEGIN, width, values
-        ):
-            raise EndError("there are too many accesses between two barriers")
-
-    def _written(self, instruction: Instruction, threads: Array) -> Bytes | None:
-        """The bytes that a store writes; None if some are not known."""
-        size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
-        source = instruction.operands[-1]
-        parts: list[Bytes] = []
-        for item in source.items if isinstance(source, Vector) else (source,):
-            if base_name(instruction) != "st" or not 0 < size <= 8:
-                return None
-            values, known = self._lanes.read(item, 8 * size)
-            if not known[threads].all():
-                return None
-            parts.append(np.ascontiguousarray(values[threads]).view(np.uint8).reshape(-1, 8)[:, :size])
-        return np.concatenate(parts, axis=1)
-
-
-def _touched(instruction: Instruction) -> tuple[Effect, int]:
-    """What an instruction does to shared memory, and the bytes that it touches from the address of a lane on.
-
-    Raises:
-        EndError: It is not known, or it orders other accesses.
-    """
-    name, words = base_name(instruction), instruction.opcode.split(".")
-    size = size_of_type(words[-1]) or 0
-    is_strong = bool(_STRONG & {*words[1:]})
-    if name in ("atom", "red") and size and not is_strong | ("async" in words):
-        return Effect.ATOMIC, size
-    if name in ("ld", "ldu") and size and not is_strong:
-        return Effect.READ, size * len(written(instruction))
-    if name == "st" and size and not is_strong and "async" not in words:
-        source = instruction.operands[-1]
-        return Effect.WRITE, size * (len(source.items) if isinstance(source, Vector) else 1)
-    if name == "cp" and len(instruction.operands) > 2 and isinstance(copied := instruction.operands[2], Immediate):
-        return Effect.COPY, copied.value
-    if _MATRICES.fullmatch(instruction.opcode):
-        return Effect.READ if name == "ldmatrix" else Effect.WRITE, _ROW_BYTES
-    raise EndError(f"`{instruction.opcode}` is not followed")
-
-
-@dataclass(slots=True)
-class _Exits:
-    """Threads that ended since the last barrier of the block, with the paths of all threads since then."""
-
-    path: list[tuple[int, Mask]] = field(default_factory=list[tuple[int, Mask]])
-
-    def absent(self, waiting: Array, ended: Array) -> int | None:
-        """A thread that ended instead of coming to the barrier; None if there is none.
-
-        A thread that ended counts as arrived, if it accessed nothing since its path left those of the others.
-        """
-        if not len(ended) or not self.path:
-            return None
-        codes = np.array([code for code, _ in self.path], dtype=np.int64)
-        on = np.stack([mask for _, mask in self.path], axis=1)
-        theirs = {_taken(codes, on[thread]) for thread in waiting.tolist()}
-        for thread in ended.tolist():
-            mine = _taken(codes, on[thread])
-            shared = max((_alike(mine, each) for each in theirs), default=0)
-            if any(code < 0 for code in mine[shared:]):
-                return thread
-        return None
-
-
-def _taken(codes: Array, on: Mask) -> tuple[int, ...]:
-    """The path of a thread: where it went on, and what it accessed."""
-    return tuple(codes[on].tolist())
-
-
-def _alike(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """How far two paths are the same."""
-    count = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
-
-
 class _Clocked(Machine):
     """One block, whose threads wait one by one."""
 
@@ -299,14 +180,14 @@ class _Clocked(Machine):
         self, module: Module, function: Function, launch: Launch, most_steps: int, only: frozenset[int] | None
     ) -> None:
         super().__init__(module, function, [launch], frozenset(), [most_steps])
-        self.history, self.exits = History(self.threads, only), _Exits()
-        self.recorder = _Recorder(self.lanes, self.memory, self.history, self.exits.path)
+        self.history = History(self.threads, only)
+        self.recorder = Recorder(self.lanes, self.memory, self.history)
         self.code = self.recorder
         self.size = prod(launch.block)
         self.stands = np.zeros(self.threads, dtype=np.int64)
         self.numbers = np.zeros(self.threads, dtype=np.int64)
         self.of_warp = np.zeros(self.threads, dtype=np.bool_)
-        self.gone = ~self.lanes.exists
+        self.leading: dict[int, frozenset[int]] = {}
         self.missed: dict[int, Missed] = {}
 
     def result(self) -> Replay:
@@ -318,10 +199,6 @@ class _Clocked(Machine):
     def kinds(self, opcode: str) -> Kind:
         """Lanes wait at barriers of a warp, too."""
         return Kind.BARRIER if opcode == _WARP_BARRIER else kind_of(opcode)
-
-    def _together(self, at: int, active: Mask) -> None:
-        self.exits.path.append((at, active.copy()))
-        super()._together(at, active)
 
     def _wait(self, instruction: Instruction, active: Mask, block: Block) -> None:
         """Threads wait whose guard holds; others go on."""
@@ -361,11 +238,8 @@ class _Clocked(Machine):
             self._stop(0, EndError("threads wait for a barrier that the others do not come to"))
             return
         self._miss_parted(waiting)
-        ended = np.flatnonzero(~alive & ~self.gone)
-        if (absent := self.exits.absent(waiting, ended)) is not None:
-            self._miss(int(waiting[0]), absent)
-        self.gone[ended] = True
-        self.exits.path.clear()
+        self._miss_ended(waiting, ~alive)
+        self.recorder.touched.clear()
         self.waits[:] = False
         self.history.block_barrier()
 
@@ -390,20 +264,54 @@ class _Clocked(Machine):
         self.missed.setdefault(index, Missed(self.function.instructions[index].line, waiting, absent))
 
     def _miss_parted(self, waiting: Array) -> None:
-        """Lanes of one warp stand at two barriers: `bar.sync` needs all lanes of a warp at the same one."""
-        for warp in np.unique(waiting // LANES).tolist():
-            mine = waiting[waiting // LANES == warp]
-            if len(other := mine[self.stands[mine] != self.stands[mine[0]]]):
-                self._miss(int(mine[0]), int(other[0]))
+        """Threads stand at several barriers, and one of these needs them all at the same one."""
+        places: list[int] = np.unique(self.stands[waiting]).tolist()
+        if len(places) > 1 and any(_is_aligned(self.function.instructions[each]) for each in places):
+            for place in places:
+                here = self.stands[waiting] == place
+                self._miss(int(waiting[here][0]), int(waiting[~here][0]))
+
+    def _miss_ended(self, waiting: Array, ended: Mask) -> None:
+        """Threads ended behind an access from which no path leads to the barrier: they do not count as arrived."""
+        places: list[int] = np.unique(self.stands[waiting]).tolist()
+        behind = [self._leading_to(each) for each in places]
+        for index, threads in self.recorder.touched.items():
+            absent = np.flatnonzero(threads & ended)
+            block = self.flow.block_of[index]
+            leads = any(
+                block in blocks or (block == self.flow.block_of[place] and index < place)
+                for place, blocks in zip(places, behind, strict=True)
+            )
+            if len(absent) and not leads:
+                self._miss(int(waiting[0]), int(absent[0]))
+
+    def _leading_to(self, place: int) -> frozenset[int]:
+        """The blocks at whose end a path to an instruction begins."""
+        if place not in self.leading:
+            found: set[int] = set()
+            wanted = {self.flow.block_of[place]}
+            while wanted:
+                before = {block.index for block in self.flow.blocks if any(way.target in wanted for way in block.ways)}
+                wanted = before - found
+                found |= before
+            self.leading[place] = frozenset(found)
+        return self.leading[place]
 
     def _miss_stuck(self, alive: Mask) -> None:
         """Nobody can go on: each barrier lacks a thread that waits elsewhere."""
         waiting = np.flatnonzero(alive)
         for thread in waiting.tolist():
+            alike = (self.of_warp == self.of_warp[thread]) & (self.numbers == self.numbers[thread])
             if self.of_warp[thread]:
-                continue
-            others = waiting[
-                (self.stands[waiting] != self.stands[thread]) | (self.numbers[waiting] != self.numbers[thread])
-            ]
+                named = self.numbers[thread] >> (waiting % LANES) & 1 != 0
+                others = waiting[(waiting // LANES == thread // LANES) & named & ~alike[waiting]]
+            else:
+                others = waiting[~alike[waiting]]
             if len(others):
                 self._miss(thread, int(others[0]))
+
+
+def _is_aligned(instruction: Instruction) -> bool:
+    """Whether all threads have to execute a barrier of the block at one place."""
+    words = instruction.opcode.split(".")
+    return words[0] == "bar" or "aligned" in words
