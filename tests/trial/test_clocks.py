@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,12 @@ FIRST = HEAD.count("\n") + 1
 """The line of a body's first instruction. %r4 is the thread's word, %r5 its neighbour's, %rd2 its word in memory."""
 
 
-def run(body: str, threads: int = 64, only: frozenset[int] | None = None, n: int = 3) -> Replay:
+def run(body: str, threads: int = 64, n: int = 3) -> Replay:
     module = read_module(f"{HEAD}{body}\nret;\n}}\n", "k.ptx")
     whole = inlined(module, module.functions[0]).function
     launch = Launcher(whole, (threads, 1, 1), 0).launch(Plan((n,), (Data.ANY,)), 0)
     assert launch is not None
-    return replay(module, whole, launch, only=only)
+    return replay(module, whole, launch)
 
 
 def pairs(found: Replay) -> set[tuple[int, int]]:
@@ -456,6 +457,20 @@ def test_a_witness_names_the_place_in_the_grid() -> None:
     ]:
         witness = Witness((0, 1), ((), ()), 0, "s", values)
         assert replayed(module, function, (64, 1, 1), witness, (FIRST + 4, FIRST + 4)) is shown
+
+
+def test_a_run_ends_when_it_has_shown_a_witness() -> None:
+    """The loop has more trips than a run has steps for; the fourth trip has the race."""
+    body = "mov.u32 %r9, 0;\nL:\nsetp.eq.u32 %p1, %r9, 3;\n@%p1 st.shared.u32 [s], %r1;\nbar.sync 0;\n"
+    body += "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p2, %r9, %r6;\n@%p2 bra L;"
+    module, function = kernel_of(body)
+    witness = Witness((3, 40), ((), ()), 0, "s", (("n+0:4", 1 << 30),))
+    at = FIRST + 3
+    start = time.process_time()
+    assert replayed(module, function, (64, 1, 1), witness, (at, at))
+    shown = time.process_time() - start
+    assert not replayed(module, function, (64, 1, 1), replace(witness, threads=(3, 3)), (at, at))
+    assert time.process_time() - start > 3 * shown
 
 
 def test_what_is_given_comes_before_a_witness() -> None:

@@ -27,8 +27,8 @@ from swzverify.compiled.kernel.flow import Block, FlowError
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.order.verdict import Witness
 from swzverify.compiled.ptx import Function, Instruction, Module, Operand
-from swzverify.compiled.trial.code import EndError
-from swzverify.compiled.trial.history import History, Unordered
+from swzverify.compiled.trial.code import CutOffError, EndError
+from swzverify.compiled.trial.history import History, Sides, Unordered
 from swzverify.compiled.trial.launch import GRID, Data, Launch, Launcher, Plan
 from swzverify.compiled.trial.machine import Kind, Machine, kind_of
 from swzverify.compiled.trial.memory import Array, LimitError, Mask
@@ -38,13 +38,14 @@ from swzverify.ir.expr import Expr
 
 STEPS: Final = 20_000
 """Instructions of one run, each for all warps that are there."""
+STEPS_OF_WITNESS: Final = 2_000
+"""The same of a run that shows a witness, which ends when it has shown it."""
 DYNAMIC_BYTES: Final = 48 << 10
 """Dynamic shared memory of a launch for which none is given."""
 _PLANS: Final = (
     Plan((4, 8), (Data.SMALL,)),
     Plan((64,), (Data.SMALL,)),
     Plan((1,), (Data.UP,)),
-    Plan((256,), (Data.ANY,)),
 )
 """What a witness does not say of a launch, in the order in which it is tried."""
 _WARP_BARRIER: Final = "bar.warp.sync"
@@ -75,22 +76,24 @@ class Replay:
         races: The unordered pairs, one for each two lines.
         missed: The barriers that not all threads reach.
         ended: Why the run ended early, or what of it is not known; empty if the run shows all pairs of its launch.
+        is_cut_off: Whether it would go on with more steps.
     """
 
     races: tuple[Unordered, ...]
     missed: tuple[Missed, ...]
     ended: str
+    is_cut_off: bool = False
 
 
 def replay(
-    module: Module, function: Function, launch: Launch, most_steps: int = STEPS, only: frozenset[int] | None = None
+    module: Module, function: Function, launch: Launch, most_steps: int = STEPS, wanted: Sides | None = None
 ) -> Replay:
     """Run one block of a launch; `function` has its calls inlined.
 
-    With `only`, accesses of these threads alone are compared.
+    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair.
     """
     try:
-        machine = _Clocked(module, function, launch, most_steps, only)
+        machine = _Clocked(module, function, launch, most_steps, wanted)
     except (FlowError, LimitError) as error:
         return Replay((), (), str(error))
     machine.run()
@@ -134,14 +137,17 @@ def replayed(
     launcher = Launcher(
         whole, block, DYNAMIC_BYTES if smem is None else smem, _arguments(whole, values, arguments), conditions
     )
-    sides = tuple(sorted(zip(lines, witness.threads, strict=True)))
+    one, other = sorted(zip(lines, witness.threads, strict=True))
+    wanted = one, other
     for plan in _PLANS:
         launch = launcher.launch(_placed(plan, values), 0)
         if launch is None:
             continue
-        shown = replay(module, whole, launch, only=frozenset(witness.threads)).races
-        if any(sides == tuple(sorted(zip(each.lines, each.threads, strict=True))) for each in shown):
+        found = replay(module, whole, launch, STEPS_OF_WITNESS, wanted)
+        if any(each.sides == wanted for each in found.races):
             return True
+        if found.is_cut_off:
+            break
     return False
 
 
@@ -177,10 +183,11 @@ class _Clocked(Machine):
     """One block, whose threads wait one by one."""
 
     def __init__(
-        self, module: Module, function: Function, launch: Launch, most_steps: int, only: frozenset[int] | None
+        self, module: Module, function: Function, launch: Launch, most_steps: int, wanted: Sides | None
     ) -> None:
         super().__init__(module, function, [launch], frozenset(), [most_steps])
-        self.history = History(self.threads, only)
+        self.wanted = wanted
+        self.history = History(self.threads, None if wanted is None else frozenset(thread for _, thread in wanted))
         self.recorder = Recorder(self.lanes, self.memory, self.history)
         self.code = self.recorder
         self.size = prod(launch.block)
@@ -193,8 +200,9 @@ class _Clocked(Machine):
     def result(self) -> Replay:
         """What the run showed."""
         self.history.look()
-        ended = self.stopped.get(0, (self.recorder.lost, EndError))[0]
-        return Replay(tuple(self.history.found.values()), tuple(self.missed.values()), ended)
+        ended, kind = self.stopped.get(0, (self.recorder.lost, EndError))
+        races = tuple(self.history.found.values())
+        return Replay(races, tuple(self.missed.values()), ended, kind is CutOffError)
 
     def kinds(self, opcode: str) -> Kind:
         """Lanes wait at barriers of a warp, too."""
@@ -242,6 +250,8 @@ class _Clocked(Machine):
         self.recorder.touched.clear()
         self.waits[:] = False
         self.history.block_barrier()
+        if any(each.sides == self.wanted for each in self.history.found.values()):
+            self._stop(0, EndError("it has shown the pair"))
 
     def _release_warps(self, alive: Mask) -> bool:
         """Let lanes go on whose warp's barrier is complete: whether there are any."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,10 @@ MOST_BYTES: Final = 1 << 22
 """Bytes of all accesses between two barriers of the block; a run with more of them ends."""
 _MANY: Final = 256
 """Accesses of one byte of which all pairs are looked at."""
+
+
+Sides: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
+"""Two accesses by their lines and threads, the smaller one first."""
 
 
 class Effect(IntEnum):
@@ -52,6 +56,11 @@ class Unordered:
     threads: tuple[int, int]
     byte: int
     one_value: bool
+
+    @property
+    def sides(self) -> Sides:
+        """The line and the thread of each."""
+        return (self.lines[0], self.threads[0]), (self.lines[1], self.threads[1])
 
 
 @dataclass(slots=True)
