@@ -105,6 +105,8 @@ def finding_lines(finding: RaceFinding, verbosity: int, *, is_known: bool = Fals
     found = [f"  {_WORDS[finding.verdict]}{known}{several}", *(f"    {each}" for each in places)]
     if finding.barrier is not None:
         return [*found, f"    {visible(finding.barrier.reason)}"]
+    if len(places) == 1:
+        found[-1] += ", by two threads"
     return [*found, *_why(finding.pairs[0], finding.block, verbosity)]
 
 
@@ -136,11 +138,11 @@ def _side(file: ScannedFile, kernel: str, side: Participant | BarrierFinding) ->
 
 def _why(pair: Pair, block: BlockShape | None, verbosity: int) -> list[str]:
     found = [f"    {visible(pair.reason)}"] if pair.reason else []
-    if pair.condition:
-        found.append(f"    condition: {visible(readable(pair.condition))}")
-    if pair.witness is not None and verbosity >= 0:
-        found += [f"    {each}" for each in witness_lines(pair.witness, block)]
-    return found
+    told = [] if pair.witness is None or verbosity < 0 else witness_lines(pair.witness, block)
+    condition = visible(readable(pair.condition))
+    if condition and condition not in told:
+        found.append(f"    condition: {condition}")
+    return found + [f"    {each}" for each in told]
 
 
 def witness_lines(witness: Witness, block: BlockShape | None) -> list[str]:
@@ -150,9 +152,8 @@ def witness_lines(witness: Witness, block: BlockShape | None) -> list[str]:
     who = " and ".join(dict.fromkeys(threads))
     own = " and its own copy" if len({*witness.threads}) == 1 else ""
     found = [f"{'thread' if own else 'threads'} {who}{own} touch byte {witness.byte}{array}"]
-    trips = [_trips(each) for each in witness.trips]
-    if any(trips):
-        found.append("; ".join(dict.fromkeys(each or "outside of loops" for each in trips)))
+    if any(witness.trips):
+        found.append(_trips(*witness.trips))
     if witness.parameters:
         found.append(", ".join(f"{visible(readable(name))} = {value}" for name, value in witness.parameters))
     if witness.is_replayed:
@@ -175,5 +176,14 @@ def _thread(thread: int, block: BlockShape | None) -> str:
     return f"{thread} ({','.join(map(str, coordinates_of(thread, block)))})"
 
 
-def _trips(trips: Sequence[tuple[int, int]]) -> str:
-    return ", ".join(f"trip {trip} of the loop at line {line}" for line, trip in trips)
+def _trips(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]) -> str:
+    """The trips of the loops around both accesses, or around each of them."""
+    if [line for line, _ in first] != [line for line, _ in second]:
+        sides = (
+            ", ".join(f"trip {trip} of the loop at line {line}" for line, trip in each) for each in (first, second)
+        )
+        return "; ".join(each or "outside of loops" for each in sides)
+    return ", ".join(
+        f"{f'trip {one}' if one == other else f'trips {one} and {other}'} of the loop at line {line}"
+        for (line, one), (_, other) in zip(first, second, strict=True)
+    )

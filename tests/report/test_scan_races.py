@@ -105,7 +105,7 @@ def test_a_race_has_both_places_its_threads_and_its_values() -> None:
         "    /src/k.cu:16 (PTX line 65, called at line 3): ld.shared.f32",
         "    no barrier orders the accesses",
         "    threads 0 (0,0,0) and 37 (5,1,0) touch byte 508 of s",
-        "    trip 1 of the loop at line 50; trip 2 of the loop at line 50",
+        "    trips 1 and 2 of the loop at line 50",
         "    param_1 = 8, %ctaid.x = 3",
         "    a run of the kernel with these values has this race",
     ]  # fmt: skip
@@ -118,6 +118,33 @@ def test_a_condition_and_a_thread_with_its_own_copy() -> None:
     assert "    condition: n <= 0" in lines
     assert "    thread 4 (4,0,0) and its own copy touch byte 508 of shared memory" in lines
     assert not any("trip" in each or "a run" in each for each in lines)
+
+
+@pytest.mark.parametrize(
+    ("trips", "words"),
+    [
+        ((((50, 3),), ((50, 3),)), "trip 3 of the loop at line 50"),
+        (
+            (((50, 3), (40, 0)), ((50, 3), (40, 1))),
+            "trip 3 of the loop at line 50, trips 0 and 1 of the loop at line 40",
+        ),
+        ((((50, 3),), ((60, 3),)), "trip 3 of the loop at line 50; trip 3 of the loop at line 60"),
+        (((), ((60, 3),)), "outside of loops; trip 3 of the loop at line 60"),
+    ],
+)
+def test_trips(trips: Any, words: str) -> None:
+    assert f"    {words}" in lines_of(kernel(RaceVerdict.RACE, replace(RACE, witness=replace(WITNESS, trips=trips))))
+
+
+def test_two_threads_of_one_instruction() -> None:
+    lines = lines_of(kernel(RaceVerdict.BENIGN, BENIGN))
+    assert "    /src/k.cu:14 (PTX line 60): st.shared.f32, by two threads" in lines
+
+
+def test_values_are_told_once() -> None:
+    told = replace(WITNESS, parameters=(("n+0:4", 3),))
+    lines = lines_of(kernel(RaceVerdict.DEPENDS, replace(DEPENDS, witness=told, condition="n+0:4 = 3")))
+    assert [each for each in lines if "n = 3" in each] == ["    n = 3"]
 
 
 def test_pairs_of_two_source_lines_are_told_once() -> None:
