@@ -97,6 +97,14 @@ CASES: dict[str, tuple[str, set[tuple[int, int]], set[int]]] = {
         {(2, 3)},
         set(),
     ),
+    "matrices are read by the lanes that give their rows": (
+        "shl.b32 %r8, %r1, 4;\nand.b32 %r8, %r8, 1008;\nadd.u32 %r8, %r2, %r8;\n"
+        "setp.gt.u32 %p1, %r1, 47;\n@%p1 st.shared.u32 [%r8], %r1;\nxor.b32 %r8, %r8, 16;\n"
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r10, %r11}, [%r8];\n"
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r8];",
+        {(4, 7)},
+        set(),
+    ),
     "a copy, read too early": (COPY + "ld.shared.u32 %r7, [%r4];", {(0, 1)}, set()),
     "a copy, read after its wait": (
         COPY + "cp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r7, [%r4];",

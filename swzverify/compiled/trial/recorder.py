@@ -1,7 +1,7 @@
 """The instructions of a run, told to a history of its accesses to shared memory.
 
-Source: PTX ISA, Data Movement and Conversion Instructions: cp.async, ldmatrix, stmatrix. The manual does
-not say which lane reads a row of a matrix; it is taken to be the lane that gives the row's address.
+Source: PTX ISA, Data Movement and Conversion Instructions. The manual does not say which lane reads a row
+of a matrix; it is taken to be the lane that gives the row's address.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from swzverify.compiled.trial.history import Effect, History
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.memory import Array, Bytes, Mask, Memory
 from swzverify.compiled.trial.placement import SHARED_BEGIN
-from swzverify.hardware import LANES
+from swzverify.hardware import LANES, Kind
 
 _STRONG: Final = frozenset({"acquire", "release", "acq_rel", "relaxed"})
-_MATRICES: Final = re.compile(r"(?:ld|st)matrix\.sync\.aligned\.m8n8\.x([124])(?:\.trans)?\.(?:shared(?:::cta)?\.)?b16")
+_MATRICES: Final = re.compile(r"(\w+)\.sync\.aligned\.m8n8\.x([124])(?:\.trans)?\.(?:shared(?:::cta)?\.)?b16")
+_MOVERS: Final = {kind.value: Effect.READ if kind.loads else Effect.WRITE for kind in Kind if kind.moves_matrices}
 _ROW_BYTES: Final = 16
 
 
@@ -58,7 +59,7 @@ class Recorder(Code):
             return
         effect, width = _touched(instruction)
         if (rows := _MATRICES.fullmatch(instruction.opcode)) is not None:
-            active = active & (np.arange(len(active)) % LANES < 8 * int(rows[1]))
+            active = active & (np.arange(len(active)) % LANES < 8 * int(rows[2]))
         threads = np.flatnonzero(active)
         self.touched[instruction.index] = active | self.touched.get(instruction.index, False)
         values = self._written(instruction, threads) if effect is Effect.WRITE else None
@@ -100,6 +101,6 @@ def _touched(instruction: Instruction) -> tuple[Effect, int]:
         return Effect.WRITE, size * (len(source.items) if isinstance(source, Vector) else 1)
     if name == "cp" and len(instruction.operands) > 2 and isinstance(copied := instruction.operands[2], Immediate):
         return Effect.COPY, copied.value
-    if _MATRICES.fullmatch(instruction.opcode):
-        return Effect.READ if name == "ldmatrix" else Effect.WRITE, _ROW_BYTES
+    if name in _MOVERS and _MATRICES.fullmatch(instruction.opcode):
+        return _MOVERS[name], _ROW_BYTES
     raise EndError(f"`{instruction.opcode}` is not followed")
