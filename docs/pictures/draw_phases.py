@@ -28,7 +28,7 @@ _CASES = runpy.run_path(str(HERE / "draw_claims.py"))
 
 def race_free() -> str:
     """Which stage each step touches, with the two steps that race."""
-    return _picture("race_free", "two threads meet here", lambda case, phase: RaceFree(phase))
+    return _picture("race_free", "two threads meet here", lambda _, phase: RaceFree(phase))
 
 
 def reads_what_was_written() -> str:

@@ -98,8 +98,8 @@ class OperandsApart:
             if loop is None:
                 return Plan(unknown=f"no loop of {self.first.name} alone says its stage '{self.first.stage}'")
             limit = next(node.limit for node in self.first.variables if node.name == loop)
-            tags = PREFIXES[0] + loop, PREFIXES[1] + loop
-            condition = negation(compare(Comparison.EQ, var(tags[0], limit), var(tags[1], limit)))
+            tags = ((PREFIXES[0] + loop, PREFIXES[1] + loop),)
+            condition = negation(compare(Comparison.EQ, *(var(name, limit) for name in tags[0])))
         starts = dict(zip(PREFIXES, self.points[: 1 if self.second is None else 2], strict=False))
         goals = [Goal(start_goal(points), f"start {prefix}") for prefix, points in starts.items()]
         base = self.origins[0].variable

@@ -1,4 +1,4 @@
-"""The registries of what a scan claims of every access beside its cost, and of operands of the tensor core.
+"""The registries of what a scan claims: of every access beside its cost, of operands of the tensor core, of order.
 
 Nothing is imported here: `--help` lists the failures. `compiled/scan/claims.py` calls what judges.
 """
@@ -62,3 +62,34 @@ OPERAND_CLAIMS: Final = (
     ),
 )
 """What a scan claims of every operand that the tensor core reads through a matrix descriptor."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaceClaim:
+    """A claim on the order of a kernel's accesses to shared memory.
+
+    `failure` is what `--fail-on` calls a finding that breaks the claim, `meaning` the claim in one
+    sentence, and `help` what to do about such a finding.
+    """
+
+    kind: str
+    failure: str
+    meaning: str
+    help: str
+
+
+RACE_FREE: Final = RaceClaim(
+    "race_free",
+    "race",
+    "Barriers order the accesses of two threads to one byte of shared memory if one of them writes, and all threads "
+    "of a block reach each of its barriers.",
+    "The compiled kernel has two accesses that no barrier orders, or a barrier that some threads do not reach. Put a "
+    "barrier between the accesses, on a path that all threads take; the message has the threads and the byte.",
+)
+ONE_WRITER: Final = RaceClaim(
+    "one_writer",
+    "race-benign",
+    "No two threads write one byte of shared memory without an order, not even the same value.",
+    "Several threads write one value to one byte, and no barrier orders them. Let one thread write it.",
+)
+RACE_CLAIMS: Final = (RACE_FREE, ONE_WRITER)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from swzverify.compiled.binaries import NOT_GIVEN
 from swzverify.compiled.kinds import OPERAND_CLAIMS, SCAN_CLAIMS
+from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Listing
 from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand, Verdict
@@ -19,6 +20,7 @@ from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
 from swzverify.report.scan_chip import chip_record, decision_record
 from swzverify.report.scan_counts import counts_record
+from swzverify.report.scan_race_record import races_record
 from swzverify.report.source_line import source_line
 
 INTERRUPTED: Final = "SWZ903"
@@ -46,6 +48,7 @@ class ScannedFile:
             verdict is about them.
         operands: What the tensor core reads by matrix descriptors. It has claims, and no verdict on bank
             conflicts.
+        races: The verdict on the races of each kernel.
     """
 
     name: str
@@ -60,6 +63,13 @@ class ScannedFile:
     measured: tuple[Measured, ...] = ()
     barriers: Mapping[str, int] = field(default_factory=dict[str, int])
     operands: tuple[ScannedOperand, ...] = ()
+    races: Mapping[str, KernelRaces] = field(default_factory=dict[str, KernelRaces])
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of all kernels and functions of which something is told."""
+        inside = (each.kernel for each in (*self.accesses, *self.operands))
+        return tuple(dict.fromkeys((*inside, *self.races)))
 
     @property
     def held(self) -> Iterator[tuple[ScannedAccess, Measured | None]]:
@@ -99,8 +109,10 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
         for file in given
         for kernel, count in file.barriers.items()
     ]
+    kernels = [each for file in given for each in _kernels(file)]
     whole = {
         "accesses": rows,
+        "kernels": kernels,
         "barriers": barriers,
         "problems": _problems(given),
         "partial": any(file.is_partial for file in given),
@@ -109,7 +121,7 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
 
 
 def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
-    """A line of JSON for each access and each problem, with its `type`.
+    """A line of JSON for each access, each kernel with its races, and each problem, with its `type`.
 
     The values are those of the JSON document. The last line is the summary; the result of counters is
     the line before it.
@@ -119,8 +131,9 @@ def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = N
 
 
 def access_lines(file: ScannedFile) -> str:
-    """The lines of the accesses and operands of a file, or of a part of it."""
-    return "".join(_line({"type": "access", **row}) for row in _rows(file))
+    """The lines of the accesses, operands and kernels of a file, or of a part of it."""
+    kernels = ({"type": "kernel", **each} for each in _kernels(file))
+    return "".join(map(_line, (*({"type": "access", **row} for row in _rows(file)), *kernels)))
 
 
 def last_lines(files: Sequence[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
@@ -131,11 +144,13 @@ def last_lines(files: Sequence[ScannedFile], check: Mapping[str, Any] | None = N
     verdicts = [access.decision.verdict for access in accesses]
     counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
     claims = {title.replace(" ", "_"): of for title, of in claim_counts(accesses).items()}
+    of_kernels = [each.verdict for file in files for each in file.races.values()]
+    races = {verdict.value: of_kernels.count(verdict) for verdict in RaceVerdict}
     operands = sum(len(file.operands) for file in files)
     if check is not None:
         rows.append({"type": "check", **check})
     barriers = sum(sum(file.barriers.values()) for file in files)
-    more = {"barriers": barriers, "operands": operands, "problems": problems}
+    more = {"races": races, "barriers": barriers, "operands": operands, "problems": problems}
     is_partial = any(file.is_partial for file in files)
     rows.append({"type": "summary", **counts, **claims, **more, "partial": is_partial})
     return "".join(map(_line, rows))
@@ -143,6 +158,19 @@ def last_lines(files: Sequence[ScannedFile], check: Mapping[str, Any] | None = N
 
 def _line(row: dict[str, Any]) -> str:
     return json.dumps(row, separators=(",", ":")) + "\n"
+
+
+def _kernels(file: ScannedFile) -> Iterator[dict[str, Any]]:
+    """The races of each kernel."""
+    blocks = {each.kernel: each.block for each in (*file.accesses, *file.operands)}
+    for kernel, races in file.races.items():
+        yield {
+            "file": file.name,
+            "origin": file.origin,
+            "kernel": kernel,
+            "demangled": demangled(kernel).whole,
+            **races_record(races, blocks.get(kernel), file.sources),
+        }
 
 
 def _problems(files: Sequence[ScannedFile]) -> list[dict[str, Any]]:

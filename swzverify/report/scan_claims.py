@@ -2,7 +2,7 @@
 
 Each access is claimed to be free of conflicts, and to satisfy the claims of the registry
 `compiled/kinds.py`. Undecided claims of the registry are left out; the scan's text and JSON have
-them.
+them. Kernels are claimed to be free of races.
 
 An access has its source line (`source_line`), if `.loc` gives one, else its line of the PTX.
 """
@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
-from swzverify.compiled.kinds import OPERAND_CLAIMS, SCAN_CLAIMS
+from swzverify.compiled.kinds import OPERAND_CLAIMS, RACE_CLAIMS, SCAN_CLAIMS
 from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand
 from swzverify.compiled.scan import Verdict as Scanned
 from swzverify.compiled.scan.measured import Measured, Status
@@ -29,13 +29,14 @@ from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
 from swzverify.report.scan_names import ScanNames
+from swzverify.report.scan_race_claims import race_results
 from swzverify.report.source_line import below, source_line
 
 KIND: Final = "bank_conflicts"
 COUNTERS: Final = "counters"
 KINDS: Final = {
     "conflict": KIND,
-    **{each.failure: each.kind for each in OPERAND_CLAIMS},
+    **{each.failure: each.kind for each in (*OPERAND_CLAIMS, *RACE_CLAIMS)},
     "disagreement": COUNTERS,
 }
 """What --fail-on names, and the kind of claim that is then refuted."""
@@ -57,7 +58,7 @@ VOCABULARY: Final = Vocabulary(
             "The compiled kernel has an access whose lanes meet in a bank with different words, or one that could not "
             "be decided. Pad or swizzle the array, or change which lane takes which element; the table has the lanes.",
         ),
-        *(Rule(each.kind, each.meaning, each.help) for each in OPERAND_CLAIMS),
+        *(Rule(each.kind, each.meaning, each.help) for each in (*OPERAND_CLAIMS, *RACE_CLAIMS)),
         Rule(
             COUNTERS,
             "A GPU's counters say what the verdict says.",
@@ -105,8 +106,9 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     verdict = _of_claim(operand, claim)
                     results.append(_result(file, operand, f"{name}{number}::{each.kind}", each.kind, verdict))
+    results += race_results(files)
     problems = tuple(problem for file in files for problem in file.problems)
-    names = ScanNames(access.kernel for file in files for access in (*file.accesses, *file.operands))
+    names = ScanNames(kernel for file in files for kernel in file.kernels)
     results = [_readable(each, names) for each in results]
     return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -23,6 +23,7 @@ from swzverify.report.scan_chip import chip_words, decision_words, differs
 from swzverify.report.scan_counts import counts_lines
 from swzverify.report.scan_names import ScanNames
 from swzverify.report.scan_operands import operand_lines, operand_summary
+from swzverify.report.scan_race_text import RaceLines, race_summary, race_totals
 from swzverify.report.source_line import source_line
 
 MOST_LANES: Final = 8
@@ -47,26 +48,35 @@ class Detail:
     top: int | None = None
 
 
-def scan_text(files: Sequence[ScannedFile], known: Sequence[bool] = (), detail: Detail = Detail()) -> str:
+def scan_text(
+    files: Sequence[ScannedFile],
+    known: Sequence[bool] = (),
+    detail: Detail = Detail(),
+    known_races: Collection[str] = (),
+) -> str:
     """A summary of each kernel with its problems, and the totals last.
 
-    `known` marks the known failures, access by access.
+    `known` marks the known failures, access by access; `known_races` has the ids of known findings of races.
     """
     parts = list(kernel_parts(files, known))
+    races = RaceLines(files, known_races, detail.verbosity)
     lines = [line for file in files for line in _problem_lines(file.problems, file.name)]
     if detail.top is not None:
         blocks = [(part, block) for part in parts for block in part.blocks(known=detail.verbosity >= 0)]
-        shown = sorted(blocks, key=lambda each: each[1].rank)[: detail.top]
+        first = races.first(detail.top)
+        for file, kernel in first.kernels:
+            lines += [*_head(file, kernel), *first.of(file, kernel)]
+        shown = sorted(blocks, key=lambda each: each[1].rank)[: detail.top - first.count]
         for part, of_part in groupby(shown, key=lambda each: each[0]):
             lines += _kernel_lines(part, [block for _, block in of_part], detail)
-        lines.append(f"{len(shown)} of {counted(len(blocks), 'problem')} shown")
+        every = counted(len(blocks) + races.count, "problem")
+        lines.append(f"{len(shown) + first.count} of {every} shown")
     else:
-        lines += [line for part in parts for line in _part_lines(part, detail)]
-        lines += [line for file in files for line in _only_operands(file, detail)]
+        lines += [line for part in parts for line in _part_lines(part, races, detail)]
+        lines += [line for file in files for line in _without_accesses(file, races, detail)]
     accepted = sum(each.is_known for part in parts for each in part.shown)
     lines += _last_lines(files, accepted)
-    names = ScanNames(access.kernel for file in files for access in (*file.accesses, *file.operands))
-    return _text(lines, names)
+    return _text(lines, ScanNames(kernel for file in files for kernel in file.kernels))
 
 
 class TextParts:
@@ -81,8 +91,9 @@ class TextParts:
 
     def part(self, file: ScannedFile) -> str:
         """The text on one function."""
-        lines = [line for part in kernel_parts([file]) for line in _part_lines(part, self._detail)]
-        return _text(lines + _only_operands(file, self._detail), self._names)
+        races = RaceLines([file], (), self._detail.verbosity)
+        lines = [line for part in kernel_parts([file]) for line in _part_lines(part, races, self._detail)]
+        return _text(lines + _without_accesses(file, races, self._detail), self._names)
 
     def last(self, files: Sequence[ScannedFile]) -> str:
         """The totals of all files, and that the scan was interrupted."""
@@ -98,23 +109,25 @@ def _problem_lines(problems: Iterable[Problem], file: str = "") -> list[str]:
     return [f"{visible(file or each.file)}: {visible(problem_words(each))}" for each in problems]
 
 
-def _part_lines(part: KernelPart, detail: Detail) -> list[str]:
+def _part_lines(part: KernelPart, races: RaceLines, detail: Detail) -> list[str]:
     """A kernel with its problems; quiet output has no kernel without any."""
-    blocks = list(part.blocks(known=detail.verbosity >= 0))
-    return _kernel_lines(part, blocks, detail) if blocks or detail.verbosity >= 0 else []
+    blocks, of_races = list(part.blocks(known=detail.verbosity >= 0)), races.of(part.file, part.first.kernel)
+    is_shown = blocks or of_races or detail.verbosity >= 0
+    return _kernel_lines(part, blocks, detail) + of_races if is_shown else []
 
 
 def _last_lines(files: Sequence[ScannedFile], accepted: int = 0) -> list[str]:
     """The totals."""
     accesses = [access for file in files for access in file.accesses]
-    lines = _totals(accesses) + operand_summary([each for file in files for each in file.operands])
+    lines = _totals(accesses) + race_totals(files)
+    lines += operand_summary([each for file in files for each in file.operands])
     lines.append(_count_words(accesses) + (f"; {accepted} known" if accepted else ""))
     return lines + _chip_totals(accesses)
 
 
 def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> list[str]:
     operands = [each for each in part.file.operands if each.kernel == part.first.kernel]
-    lines = _head(part.file, part.first) + _summary(part) + _operands(part.file, operands, detail)
+    lines = _head(part.file, part.first.kernel) + _summary(part) + _operands(part.file, operands, detail)
     if detail.verbosity > 0:
         wanted = part.shown if detail.top is None else [each for block in blocks for each in block.members]
         for each in wanted:
@@ -125,14 +138,15 @@ def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> 
     return lines
 
 
-def _only_operands(file: ScannedFile, detail: Detail) -> list[str]:
-    """Kernels that reach shared memory by matrix descriptors alone."""
+def _without_accesses(file: ScannedFile, races: RaceLines, detail: Detail) -> list[str]:
+    """Kernels that reach shared memory by matrix descriptors alone, and those of which only a barrier is told."""
     kernels = {each.kernel for each in file.accesses}
     found: list[str] = []
-    for _, group in groupby(file.operands, key=lambda each: each.kernel):
-        operands = list(group)
-        if operands[0].kernel not in kernels:
-            found += _head(file, operands[0]) + _operands(file, operands, detail)
+    for kernel in dict.fromkeys((*(each.kernel for each in file.operands), *file.races)):
+        operands = [each for each in file.operands if each.kernel == kernel]
+        lines = races.of(file, kernel)
+        if kernel not in kernels and (operands or lines):
+            found += _head(file, kernel) + _of_races(file, kernel) + _operands(file, operands, detail) + lines
     return found
 
 
@@ -144,26 +158,36 @@ def _operands(file: ScannedFile, operands: Sequence[ScannedOperand], detail: Det
     return summary + operand_lines(file, operands)
 
 
-def _head(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> list[str]:
-    kind = "kernel" if access.is_entry else "function"
+def _head(file: ScannedFile, kernel: str) -> list[str]:
+    inside = [each for each in (*file.accesses, *file.operands) if each.kernel == kernel]
+    kind = "kernel" if kernel in file.races or any(each.is_entry for each in inside) else "function"
     origin = f" ({visible(file.origin)})" if file.origin else ""
-    found = [f"{visible(file.name)}{origin}: {kind} {visible(access.kernel)}"]
+    found = [f"{visible(file.name)}{origin}: {kind} {visible(kernel)}"]
     if file.machine:
         found.append(f"  machine code: of {visible(file.machine)}")
     elif file.no_machine != NOT_GIVEN:
         found.append(f"  without machine code: {visible(file.no_machine)}")
-    if access.assumed_block:
-        found.append(f"  assuming {access.assumed_block}")
-    return found + [f"  given: {visible(text)}" for text in file.applied.get(access.kernel, ())]
+    if inside and inside[0].assumed_block:
+        found.append(f"  assuming {inside[0].assumed_block}")
+    return found + [f"  given: {visible(text)}" for text in file.applied.get(kernel, ())]
+
+
+def _of_races(file: ScannedFile, kernel: str) -> list[str]:
+    """The verdict on the races of a kernel; of a function how many barriers it has."""
+    if (races := file.races.get(kernel)) is not None:
+        inside = (each.assumed_block for each in (*file.accesses, *file.operands) if each.kernel == kernel)
+        return race_summary(races, {*inside, *file.applied.get(kernel, ())})
+    if count := file.barriers.get(kernel):
+        kinds = "barrier, fence or wait" if count == 1 else "barriers, fences and waits"
+        return [f"  {count} {kinds}, not judged"]
+    return []
 
 
 def _summary(part: KernelPart) -> list[str]:
     """The counts of a kernel, and why claims on its accesses are broken or not decided."""
     accesses = [each.access for each in part.shown]
     found = [f"  {each}" for each in (_count_words(accesses), *_chip_totals(accesses))]
-    if count := part.file.barriers.get(part.first.kernel):
-        kinds = "barrier, fence or wait" if count == 1 else "barriers, fences and waits"
-        found.append(f"  {count} {kinds}, not judged")
+    found += _of_races(part.file, part.first.kernel)
     for place, kind in enumerate(SCAN_CLAIMS):
         claims = [access.claims[place] for access in accesses if access.claims[place].reason != access.decision.reason]
         broken = Counter(each.verdict for each in claims if each.is_broken)

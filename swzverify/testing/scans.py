@@ -10,6 +10,7 @@ from typing import cast
 
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_texts
+from swzverify.apps.run.scan_jobs import ACCESSES_ALONE, RACES_ALONE
 from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import (
@@ -82,8 +83,8 @@ def assert_scan_free(
     try:
         if at_most is not None:
             check_int("at_most", at_most)
-        given = _given(parameters or {}, tuple(assume), smem_align)
-        files = _scanned(code, kernel, target, _launch(block, grid, given), on_chip)
+        given = given_facts(parameters or {}, tuple(assume), smem_align)
+        files = scanned_files(code, kernel, target, launch_facts(block, grid, given), on_chip=on_chip)
         allowed = _Allowed(tuple(allow))
         if on_chip:
             _need_machine_code(files)
@@ -202,20 +203,25 @@ class _Compiled:
     machine: bytes | None = None
 
 
-def _scanned(
+def scanned_files(
     code: object,
     kernel: str | None,
     target: str | None,
     launch: LaunchFacts,
-    on_chip: bool,
+    *,
+    on_chip: bool = False,
+    races: bool = False,
+    lockstep: bool = False,
 ) -> list[ScannedFile]:
+    """Compiled code scanned: its accesses, or with `races` the races of its kernels alone."""
+    asks = RACES_ALONE if races else ACCESSES_ALONE
     if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
         path = os.fspath(cast("os.PathLike[str] | str", code))
-        options = ScanOptions((path,), kernel, target=target or "sm_90", suggest=False, jobs=1)
-        return scan_files(options, launch)
+        options = ScanOptions((path,), kernel, target=target or "sm_90", lockstep=lockstep, suggest=False, jobs=1)
+        return scan_files(options, launch, asks=asks)
     compiled = _compiled(code)
     target = target or compiled.target or "sm_90"
-    options = ScanOptions((compiled.name,), kernel, target=target, suggest=False, jobs=1)
+    options = ScanOptions((compiled.name,), kernel, target=target, lockstep=lockstep, suggest=False, jobs=1)
     machine = Machine(reason=NOT_GIVEN)
     if on_chip and compiled.machine is not None:
         machine = machine_of_cubin(compiled.text, compiled.machine, target)
@@ -224,14 +230,16 @@ def _scanned(
         [read_text(compiled.name, "", compiled.text, module, machine)],
         options,
         replace(launch, block=launch.block or compiled.block),
+        asks=asks,
     )
 
 
-def _launch(
+def launch_facts(
     block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None,
     grid: int | Sequence[int] | None,
     given: Given,
 ) -> LaunchFacts:
+    """The block and the grid that a test gives, with what it gives beside them."""
     most, along_z = MOST_BLOCK_THREADS, MOST_BLOCK_EXTENTS["z"]
     rule = f"a block has 1 to {most} threads, {along_z} of them along z at most"
     of_grid = f"a grid has 1 to {', '.join(map(str, MOST_GRID_EXTENTS.values()))} blocks along x, y, z"
@@ -244,7 +252,8 @@ def _launch(
     return LaunchFacts(None if block is None else _extents("block", block, block_shape, rule), given)
 
 
-def _given(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
+def given_facts(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
+    """What a test gives of parameters and of where dynamic shared memory begins."""
     if smem_align is not None:
         check_int("smem_align", smem_align)
         if not 1 <= smem_align <= MOST_ALIGN or smem_align & (smem_align - 1):

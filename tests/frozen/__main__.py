@@ -1,10 +1,10 @@
 """Writes and compares verdicts: the safety net of a change that should change none.
 
 `python -m tests.frozen write FILE [--truth FOLDER] [--corpus FOLDER]` writes the verdict of every
-claim of `specs/`, of every access of the kernels that `FOLDER/truth.json` names with their blocks,
-and of every access of the corpus's manifest whose PTX is in `FOLDER`. `python -m tests.frozen
-compare OLD NEW` prints what differs, and ends with 1 if a verdict is gone, contradicts the old one,
-or says less.
+claim of `specs/`, and of every access and the races of each kernel that `FOLDER/truth.json` names with
+its blocks, and of each kernel of the corpus's manifest whose PTX is in `FOLDER`. `python -m tests.frozen
+compare OLD NEW` prints what differs, and ends with 1 if a verdict is gone, contradicts the old one, or
+says less.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from typing import Any, Final
 
 from swzverify.compiled.ptx import read_module_file
 from swzverify.compiled.scan.decide import scan_function, scanned_functions
+from swzverify.compiled.scan.given import NOTHING_GIVEN
+from swzverify.compiled.scan.races import races_of
 from tests.corpus.pool import MANIFEST, name_of
 
 ROOT: Final = Path(__file__).parents[2]
@@ -40,7 +42,7 @@ def of_specs(folder: Path) -> Verdicts:
 
 
 def of_kernel(job: Job) -> Verdicts:
-    """The verdicts of each access of a kernel, without trials."""
+    """The verdicts of each access of a kernel, without trials, and of its races."""
     path, kernel, block = job
     module = read_module_file(path)
     found: Verdicts = {}
@@ -55,6 +57,11 @@ def of_kernel(job: Job) -> Verdicts:
                 "aligned": each.aligned.verdict.value,
                 "in_bounds": each.in_bounds.verdict.value,
             }
+        function = module.functions[place]
+        if function.is_entry:
+            races = races_of(module, function, NOTHING_GIVEN, block=block)
+            name = f"{path.name}::{function.name}::{'x'.join(map(str, block))}::races"
+            found[name] = {"verdict": races.verdict.value}
     return found
 
 

@@ -38,6 +38,7 @@ def test_claims_and_accesses_are_written(tmp_path: Path) -> None:
     assert sorted(verdicts) == ["proved", "refuted"]
     accesses = {name: each for name, each in found.items() if name.startswith("rows.ptx")}
     assert accesses == of_kernel((tmp_path / "ptx" / "rows.ptx", kernel, (64, 1, 1)))
+    assert f"rows.ptx::{kernel}::64x1x1::races" in accesses
     assert accesses
     assert main(["compare", str(tmp_path / "v.json"), str(tmp_path / "v.json")]) == 0
 

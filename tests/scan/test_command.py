@@ -207,7 +207,10 @@ def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch:
     none = {"proved": 0, "refuted": 0, "depends": 0, "unknown": 0}
     claims = {"aligned": {**none, "proved": 2}, "in_bounds": {**none, "proved": 1, "depends": 1}}
     counts = {"free": 0, "conflict": 1, "depends": 1, "unknown": 0}
-    assert lines[2:] == [{"type": "summary", **counts, **claims, "barriers": 0, "operands": 0, "problems": 0}]
+    assert (lines[2]["type"], lines[2]["kernel"]) == ("kernel", "k")
+    races = lines[3].pop("races")
+    assert sum(races.values()) == 1
+    assert lines[3:] == [{"type": "summary", **counts, **claims, "barriers": 0, "operands": 0, "problems": 0}]
 
 
 # ---- claims
@@ -234,9 +237,9 @@ def test_a_claim_that_is_not_proved_has_a_line(tmp_path: Path) -> None:
     lines = claims_of(tmp_path, strided(132)).stdout.splitlines()
     words = "lane 31 of warp 1 touches bytes 8316 to 8319 of s, which has 8192 bytes"
     assert f"    not in bounds: {words}" in lines
-    assert lines[-3:-1] == ["aligned: 1 proved", "in bounds: 1 refuted"]
+    assert lines[-4:-2] == ["aligned: 1 proved", "in bounds: 1 refuted"]
     assert words in claims_of(tmp_path, strided(132), "--quiet").stdout
-    assert not any("bounds" in line for line in claims_of(tmp_path, strided(4)).stdout.splitlines()[:-3])
+    assert not any("bounds" in line for line in claims_of(tmp_path, strided(4)).stdout.splitlines()[:-4])
 
 
 def test_the_size_of_dynamic_memory_is_given(tmp_path: Path) -> None:

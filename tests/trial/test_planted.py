@@ -155,7 +155,7 @@ PLANTED: dict[str, tuple[object, str, Any, str]] = {
     "all lanes always vote": (exchange, "_ballot", never_less, "program 0"),
     "an atomic changes nothing": (atomics, "_new", lost, "case 477"),
     "what is behind a loop runs before it": (machine, "in_one_piece", loops_last, "program 3"),
-    "nobody waits at a barrier": (machine._Machine, "_wait", nobody_waits, "barrier"),
+    "nobody waits at a barrier": (machine.Machine, "_wait", nobody_waits, "barrier"),
     "a barrier reduces one warp": (machine, "reduce_at_barrier", of_first_warp, "case 509"),
     "arrays overlap": (placement.Placement, "_shared", all_at_one_place, "arrays"),
     "what was not computed is stored as known": (memory.Memory, "store", store_known, "case 90"),

@@ -130,13 +130,13 @@ def test_so_many_threads_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_machine_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks that stop leave no error behind that holds the machine, and with it megabytes of memory."""
     made: list[weakref.ref[Any]] = []
-    start = machine._Machine.__init__
+    start = machine.Machine.__init__
 
     def started(self: Any, *given: Any) -> None:
         made.append(weakref.ref(self))
         start(self, *given)
 
-    monkeypatch.setattr(machine._Machine, "__init__", started)
+    monkeypatch.setattr(machine.Machine, "__init__", started)
     gc.disable()
     try:
         assert differences(range(1), Counter()) == []
@@ -193,15 +193,15 @@ def as_one_block(self: Any) -> None:
     RELEASE(self)
 
 
-STOP, COUNT = machine._Machine._stop, machine._Machine._count
-AT, RELEASE = memory.Memory._at, machine._Machine._release
+STOP, COUNT = machine.Machine._stop, machine.Machine._count
+AT, RELEASE = memory.Memory._at, machine.Machine._release
 PLANTED: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "one block forgets what all blocks have in memory": (memory.Memory, "forget", forget_all),
     "no block loads where an address of one is not known": (lanes.Lanes, "whole_blocks", all_blocks),
-    "all blocks stop where one does": (machine._Machine, "_stop", all_stop),
-    "ways of one block are counted": (machine._Machine, "_count", one_counts),
+    "all blocks stop where one does": (machine.Machine, "_stop", all_stop),
+    "ways of one block are counted": (machine.Machine, "_count", one_counts),
     "all blocks have one memory": (memory.Memory, "_at", of_first_block),
-    "barriers of one block are those of others": (machine._Machine, "_release", as_one_block),
+    "barriers of one block are those of others": (machine.Machine, "_release", as_one_block),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from typing import Final
 
 from rich.text import Text
 
@@ -13,6 +14,7 @@ from swzverify.apps.options.shared import ReportFile, Reports
 from swzverify.apps.run.progress import StatusLine
 from swzverify.apps.run.scan_run import Listeners, ScanProgress
 from swzverify.apps.run.version import installed_version
+from swzverify.compiled.kinds import RACE_CLAIMS
 from swzverify.core.demangle import demangled
 from swzverify.core.words import counted
 from swzverify.errors import Problem
@@ -24,6 +26,8 @@ from swzverify.report.scan_check import Check, check_markdown, check_record, che
 from swzverify.report.scan_claims import KIND, VOCABULARY
 from swzverify.report.scan_text import Detail, TextParts, scan_text
 from swzverify.report.style import TextStyle
+
+RACE_KINDS: Final = frozenset(each.kind for each in RACE_CLAIMS)
 
 
 class Streamed:
@@ -129,8 +133,9 @@ def rendered(
 
     def text() -> str:
         known = [not result.ok and not result.failing for result in report.results if result.kind == KIND]
+        races = {result.id for result in report.results if result.accepted and result.kind in RACE_KINDS}
         counted = "" if check is None else check_text(found, check)
-        return scan_text(found, known, detail) + counted + _baseline(report)
+        return scan_text(found, known, detail, races) + counted + _baseline(report)
 
     record = None if check is None else check_record(found, check)
 

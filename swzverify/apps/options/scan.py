@@ -8,21 +8,22 @@ import click
 
 from swzverify.apps.options.declare import Options, argument, flag, group, option, several
 from swzverify.apps.options.shared import Reports, jobs_option
-from swzverify.compiled.kinds import OPERAND_CLAIMS
+from swzverify.compiled.kinds import OPERAND_CLAIMS, RACE_CLAIMS
 
-FAILURES = ("conflict", "unknown", *(each.failure for each in OPERAND_CLAIMS))
+FAILURES = ("conflict", "unknown", *(each.failure for each in (*OPERAND_CLAIMS, *RACE_CLAIMS)))
 """The verdicts of `scan` that may end it with 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions(Options):
-    """Find the bank conflicts of compiled kernels, without a spec, and misaligned or outside accesses.
+    """Find bank conflicts and races of compiled kernels, without a spec, and misaligned or outside accesses.
 
     Each FILE is PTX; a cubin, fatbin, object, library or program that holds PTX, which cuobjdump
     takes out; or a .cu file, which nvcc compiles. Every access to shared memory is listed with a
     verdict: free, conflict, depends (on parameters), or unknown with the reason. Beside it stands
     whether each lane's address is aligned, and inside its array. Machine code with a table of lines
-    (-lineinfo) tells what each access became on the chip.
+    (-lineinfo) tells what each access became on the chip. Each kernel has a verdict on races of its
+    threads in shared memory.
 
     Text and JSON Lines are written as functions are judged. After Ctrl-C the report is on those that
     were.
@@ -46,6 +47,11 @@ class ScanOptions(Options):
         "what .reqntid says, else what .maxntid says, as an assumption]",
     )
     grid: str | None = option("--grid X,Y,Z", "Blocks of the grid, in every launch.  [default: any grid]")
+    lockstep: bool = flag(
+        "--lockstep",
+        "Take the lanes of a warp to run each instruction together, for code that is written for one warp: no GPU "
+        "since sm_70 promises it.",
+    )
     target: str = option("--target SM", "The GPU whose rules count.", default="sm_90")
     smem: str | None = option(
         "--smem BYTES",

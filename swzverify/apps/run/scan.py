@@ -11,6 +11,8 @@ from typing import Any, Final
 import swzverify
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan_jobs import (
+    EVERYTHING,
+    Asks,
     Job,
     Judged,
     Launches,
@@ -76,8 +78,13 @@ class LaunchFacts:
     named: tuple[tuple[str, BlockShape], ...] = ()
 
 
-def scan_files(options: ScanOptions, launch: LaunchFacts, to: Listeners = Listeners()) -> list[ScannedFile]:  # noqa: B008 - it is frozen
-    """The accesses of each PTX text of the files, in their order. The folder of certificates is ready.
+def scan_files(
+    options: ScanOptions,
+    launch: LaunchFacts,
+    to: Listeners = Listeners(),  # noqa: B008 - it is frozen
+    asks: Asks = EVERYTHING,
+) -> list[ScannedFile]:
+    """The accesses and races of each PTX text of the files, in their order. The folder of certificates is ready.
 
     Raises:
         SwzError: Those of reading (SWZ531 to SWZ543), SWZ402, SWZ551 for a kernel, parameter or
@@ -86,7 +93,7 @@ def scan_files(options: ScanOptions, launch: LaunchFacts, to: Listeners = Listen
         InterruptedScanError: Ctrl-C, after some functions were judged.
     """
     find_target(options.target)
-    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch, to)
+    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch, to, asks)
 
 
 def scan_texts(
@@ -94,9 +101,10 @@ def scan_texts(
     options: ScanOptions,
     launch: LaunchFacts,
     to: Listeners = Listeners(),  # noqa: B008 - it is frozen
+    asks: Asks = EVERYTHING,
 ) -> list[ScannedFile]:
     """As `scan_files`, of texts that are read already."""
-    options, known, facts = _check(texts, options, launch)
+    options, known, facts = _check(texts, options, launch, asks)
     jobs = [*known.blocks]
     sent = tuple(SentText(path, each.text, each.machine) for path, each in zip(_paths(texts), texts, strict=True))
     run = ScanRun(texts, jobs, facts, to)
@@ -105,7 +113,7 @@ def scan_texts(
             left, work = jobs, Work(sent, options, known)
             keep: Callable[[Job, Scanned], None] = lambda _, __: None  # noqa: E731 - it is one of two
             if options.resume is not None or options.scheduler is not None:
-                identity = _identity(texts, options, launch)
+                identity = _identity(texts, options, launch, asks)
                 work = replace(work, digest=sha256(repr(identity).encode()).hexdigest()[:32])
                 if options.resume is not None:
                     from swzverify.apps.run.scan_kept import kept_in  # noqa: PLC0415 - few scans keep what they find
@@ -131,7 +139,7 @@ def _judged(left: Sequence[Job], work: Work, modules: Sequence[Module], run: Sca
     return judge_here(left, modules, work, run.begin) if processes == 1 else judge_in_pool(left, processes, work)
 
 
-def _identity(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts) -> dict[str, Any]:
+def _identity(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts, asks: Asks) -> dict[str, Any]:
     """What the verdicts of a scan depend on."""
     chosen = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in _UNRELATED}
     return {
@@ -139,7 +147,7 @@ def _identity(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFac
         "files": [[each.name, each.origin, sha256(each.text.encode()).hexdigest()] for each in texts],
         "machine_code": sha256(repr([each.machine for each in texts]).encode()).hexdigest(),
         "options": {name: repr(value) for name, value in chosen.items()},
-        "launches": repr((launch, [sorted(each.launched.items()) for each in texts])),
+        "launches": repr((launch, asks, [sorted(each.launched.items()) for each in texts])),
     }
 
 
@@ -177,7 +185,7 @@ def _listing(machine: Machine) -> tuple[Listing | None, str]:
 
 
 def _check(
-    texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts
+    texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFacts, asks: Asks
 ) -> tuple[ScanOptions, Launches, dict[Function, tuple[str, ...]]]:
     """The options and the launch with the names of the PTX, and what is given of each function.
 
@@ -196,7 +204,7 @@ def _check(
         for number, text in enumerate(texts)
         for place in scanned_functions(text.module, options.kernel)
     }
-    return options, Launches(judged, given, launch.smem), {each: facts_of(each, given).applied for each in wanted}
+    return options, Launches(judged, given, launch.smem, asks), {each: facts_of(each, given).applied for each in wanted}
 
 
 def _paths(texts: Sequence[ReadText]) -> list[str]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from multiprocessing.connection import Connection
 from typing import Final, TypeAlias
 
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.fault import fault
-from swzverify.compiled.ptx import Module, read_module
+from swzverify.compiled.order.verdict import KernelRaces
+from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.sass import Listing
 from swzverify.compiled.scan import Given, JudgedBlock, ScannedAccess, ScannedOperand, scan_function, scan_operands
+from swzverify.compiled.scan.races import races_of
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 
 Job: TypeAlias = tuple[int, int]
@@ -24,12 +26,26 @@ _ONE_AT_A_TIME: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
+class Asks:
+    """What a scan is asked: the verdicts of accesses and operands, and those on races."""
+
+    accesses: bool = True
+    races: bool = True
+
+
+EVERYTHING: Final = Asks()
+ACCESSES_ALONE: Final = Asks(races=False)
+RACES_ALONE: Final = Asks(accesses=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Launches:
-    """What is known of each function that is scanned; parameters have the names of the PTX."""
+    """What is known of each function that is scanned, and what is asked; parameters have the names of the PTX."""
 
     blocks: Mapping[Job, JudgedBlock]
     given: Given
     smem: int | None
+    asks: Asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +77,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The accesses of a function, and its operands that the tensor core reads by descriptors."""
+    """The accesses of a function, its operands that the tensor core reads by descriptors, and a kernel's races."""
 
     accesses: tuple[ScannedAccess, ...]
     operands: tuple[ScannedOperand, ...]
+    races: KernelRaces | None = None
 
 
 Told: TypeAlias = "Scanned | Fault"
@@ -107,9 +124,12 @@ def judge_on_dask(jobs: Sequence[Job], address: str, work: Work) -> Judged:
 
 
 def _scanned(module: Module, job: Job, work: Work) -> Scanned:
-    """The accesses of a function; certificates of those that are free are written where they are wanted."""
+    """What is asked of a function; certificates of free accesses are written where they are wanted."""
     options, launches, text = work.options, work.launches, work.texts[job[0]]
     block, function = launches.blocks[job], module.functions[job[1]]
+    races = _races(module, function, block, work)
+    if not launches.asks.accesses:
+        return Scanned((), (), races)
     operands = scan_operands(module, function, block.shape, launches.given, launches.smem, assumed=block.assumed)
     accesses = tuple(
         scan_function(
@@ -129,7 +149,18 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
         from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
         accesses = certify_accesses(options.certificates, text.path, text.text, accesses)
-    return Scanned(accesses, tuple(operands))
+    return Scanned(accesses, tuple(operands), races)
+
+
+def _races(module: Module, function: Function, block: JudgedBlock, work: Work) -> KernelRaces | None:
+    """The races of a kernel; a function that kernels call has none of its own."""
+    options, launches = work.options, work.launches
+    if not function.is_entry or not launches.asks.races:
+        return None
+    found = races_of(
+        module, function, launches.given, lockstep=options.lockstep, block=block.shape, target=options.target
+    )
+    return replace(found, assumptions=(block.assumed, *found.assumptions)) if block.assumed else found
 
 
 def _serve(pipe: Connection[Told, Job], work: Work) -> None:

@@ -88,7 +88,7 @@ class _Reader(pickle.Unpickler):
         if f"{module_name}.".startswith(_ROOMS) and "." not in global_name:
             found = cast("object", getattr(import_module(module_name), global_name))
             if isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum | tuple)):
-                return found
+                return cast("type[object]", found)
         raise pickle.UnpicklingError(f"{module_name}.{global_name} is no record of a scan")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from swzverify.apps.run.scan_jobs import Fault, Job, Scanned, Told
 from swzverify.compiled.binaries import NOT_GIVEN, LaunchedBlock
+from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing
 from swzverify.compiled.scan import ScannedAccess, ScannedOperand, Verdict, synchronizations
@@ -123,7 +124,7 @@ class ScanRun:
                 names = dict.fromkeys(self._function(each).name for each in self._jobs)
                 self._to.begin([*names], [each for text in self._texts for each in _problems(text)])
             text, function = self._texts[job[0]], self._function(job)
-            self._to.part(_file(text, [self.found[job]], {function: self._given[function]}))
+            self._to.part(_file(text, {job[1]: self.found[job]}, {function: self._given[function]}))
             self._reported += 1
 
     def files(self) -> list[ScannedFile]:
@@ -133,7 +134,7 @@ class ScanRun:
             jobs = [job for job in self._jobs if job[0] == number]
             judged = [job for job in jobs if job in self.found]
             given = {each: self._given[each] for each in map(self._function, judged)}
-            file = _file(text, [self.found[job] for job in judged], given)
+            file = _file(text, {job[1]: self.found[job] for job in judged}, given)
             if len(judged) < len(jobs):
                 words = f"{interrupted_words(len(judged), len(jobs))}; the others have no verdict"
                 problem = Problem(INTERRUPTED, words, file=text.name)
@@ -166,13 +167,16 @@ def _problems(text: ReadText) -> tuple[Problem, ...]:
     return tuple(replace(each, file=text.name) for each in text.module.problems)
 
 
-def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
+def _file(text: ReadText, told: Mapping[int, Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
     accesses: list[ScannedAccess] = []
     operands: list[ScannedOperand] = []
-    for each in told:
+    races: dict[str, KernelRaces] = {}
+    for place, each in told.items():
         if isinstance(each, Scanned):
             accesses += each.accesses
             operands += each.operands
+            if each.races is not None:
+                races[text.module.functions[place].name] = each.races
     scanned = [each for each in text.module.functions if each in given]
     applied = {each.name: texts for each in scanned if (texts := given[each])}
     barriers = {each.name: count for each in scanned if (count := synchronizations(text.module, each))}
@@ -189,4 +193,5 @@ def _file(text: ReadText, told: list[Told], given: Mapping[Function, tuple[str, 
         text.machine,
         barriers=barriers,
         operands=tuple(operands),
+        races=races,
     )

@@ -7,16 +7,35 @@ kernel loads from its parameters, `launch` makes up launches, `search` says whic
 an instruction does to them, with `floats`, `exchange` and `atomics`, `machine` runs all warps of the blocks
 of several launches side by side, and `seen` is what is kept of them. A value that is not
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
-ends. Imports `kernel`, `ptx`, `hardware`, `ir` and `errors`.
+ends. Imports `order`, `kernel`, `ptx`, `hardware`, `ir` and `errors`.
+
+`clocks` runs a launch for another question: which accesses to shared memory nothing orders. `recorder`
+tells the accesses to a `history`, which compares them. There lanes that run together are not ordered by it.
 
 What it relies on: lanes that part meet again where their ways join, as on an H200. A function that
 a pointer names returns, and has no barrier that others wait at. Warps run in
 one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
+from swzverify.compiled.trial.clocks import Missed, Replay, replay, replayed
+from swzverify.compiled.trial.history import Unordered
 from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
 from swzverify.compiled.trial.search import Search
 from swzverify.compiled.trial.seen import Seen
 
-__all__ = ["ONE_BLOCK", "Launch", "Launcher", "Search", "Seen", "Trial", "run", "run_all"]
+__all__ = [
+    "ONE_BLOCK",
+    "Launch",
+    "Launcher",
+    "Missed",
+    "Replay",
+    "Search",
+    "Seen",
+    "Trial",
+    "Unordered",
+    "replay",
+    "replayed",
+    "run",
+    "run_all",
+]

@@ -49,7 +49,7 @@ _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.a
 _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
 
 
-class _Kind(Enum):
+class Kind(Enum):
     """What the machine does with an instruction."""
 
     PLAIN = auto()
@@ -60,15 +60,16 @@ class _Kind(Enum):
 
 
 @cache
-def _kind(opcode: str) -> _Kind:
+def kind_of(opcode: str) -> Kind:
+    """What the machine does with instructions of an opcode."""
     name = opcode.partition(".")[0]
     if _BARRIER.fullmatch(opcode) or REDUCTION.fullmatch(opcode):
-        return _Kind.BARRIER
+        return Kind.BARRIER
     if _OTHER_BARRIER.fullmatch(opcode) and opcode != "bar.warp.sync":
-        return _Kind.OTHER_BARRIER
+        return Kind.OTHER_BARRIER
     if name == "trap":
-        return _Kind.TRAP
-    return _Kind.JUMP if name in ("bra", "brx", "ret", "exit") else _Kind.PLAIN
+        return Kind.TRAP
+    return Kind.JUMP if name in ("bra", "brx", "ret", "exit") else Kind.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def run_all(
             threads = -(-prod(launches[at].block) // LANES) * LANES
             count = min(MOST_THREADS // threads, MOST_BYTES // max(1, bytes_of(placed.regions, threads)))
             here = slice(at, at + max(1, count))
-            machine = _Machine(module, function, launches[here], kept, most_steps[here], undefined)
+            machine = Machine(module, function, launches[here], kept, most_steps[here], undefined)
         except (FlowError, LimitError) as error:
             return [Trial({}, str(error), "", 0, (), NOTHING)] * len(launches)
         machine.run()
@@ -152,8 +153,8 @@ class _Barrier:
     reduction: Instruction | None = None
 
 
-class _Machine:
-    """Some blocks: where each of their threads is, and which warps wait at which barrier.
+class Machine:
+    """Some blocks: where each of their threads is, which of them wait, and at which barrier.
 
     Threads and warps are numbered through all blocks.
     """
@@ -185,12 +186,16 @@ class _Machine:
         self.code = Code(self.lanes, self.memory, self.kept.keep)
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
-        self.waits = np.zeros(self.blocks * self.warps, dtype=np.bool_)
+        self.waits: Mask = np.zeros(self.blocks * self.threads, dtype=np.bool_)
         self.barriers: dict[_Barrier, list[int]] = {}
         self.ways: list[Counter[tuple[int, int]]] = [Counter() for _ in launches]
         self.most_steps = np.array(most_steps, dtype=np.int64)
         self.steps = np.zeros(self.blocks, dtype=np.int64)
         self.stopped: dict[int, tuple[str, type[Exception]]] = {}
+
+    def kinds(self, opcode: str) -> Kind:
+        """What is done with instructions of an opcode."""
+        return kind_of(opcode)
 
     def trials(self, *, keeps_memory: bool) -> list[Trial]:
         """What each block did."""
@@ -216,7 +221,7 @@ class _Machine:
     def run(self) -> None:
         """Run until all threads are at the end, or their blocks cannot go on."""
         while (self.at < self.end).any():
-            order = np.where(np.repeat(self.waits, LANES), self.end, self.order[self.at])
+            order = np.where(self.waits, self.end, self.order[self.at])
             first = order.min()
             if first == self.end:
                 self._release()
@@ -233,12 +238,12 @@ class _Machine:
         may_be_cut_off = most > self.most_steps[here].min()
         for index in range(at, block.stop):
             instruction = self.function.instructions[index]
-            kind = _kind(instruction.opcode)
+            kind = self.kinds(instruction.opcode)
             self.steps += here
             left = self._try(self._count_steps, active) if may_be_cut_off else active
-            if kind is _Kind.PLAIN:
+            if kind is Kind.PLAIN:
                 left = self._try(partial(self.code.run, instruction), left)
-            elif kind is not _Kind.JUMP:
+            elif kind is not Kind.JUMP:
                 self._try(partial(self._stand, instruction, block, kind), left)
                 return
             if left is not active:
@@ -267,7 +272,7 @@ class _Machine:
         """A block ends before its end. The error is not held: its traceback would hold this machine."""
         self.stopped[block] = (error.message if isinstance(error, PtxError) else str(error), type(error))
         self.at[block * self.threads : (block + 1) * self.threads] = self.end
-        self.waits[block * self.warps : (block + 1) * self.warps] = False
+        self.waits[block * self.threads : (block + 1) * self.threads] = False
         self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier.block != block}
 
     def _count_steps(self, active: Mask) -> None:
@@ -275,12 +280,12 @@ class _Machine:
         if over.any() and (late := active & np.repeat(over, self.threads)).any():
             raise CutOffError("it takes more steps than a trial has", np.flatnonzero(late))
 
-    def _stand(self, instruction: Instruction, block: Block, kind: _Kind, active: Mask) -> None:
+    def _stand(self, instruction: Instruction, block: Block, kind: Kind, active: Mask) -> None:
         """An instruction behind which no thread goes on at once."""
         match kind:
-            case _Kind.BARRIER:
+            case Kind.BARRIER:
                 self._wait(instruction, active, block)
-            case _Kind.TRAP:
+            case Kind.TRAP:
                 raise FaultError("a trap is reached")
             case _:
                 raise EndError(f"`{instruction.opcode}` is not followed")
@@ -345,7 +350,7 @@ class _Machine:
             raise EndError("some lanes of a warp wait at a barrier, and others do not", coming[parted] * LANES)
         behind = instruction.index + 1
         self.at[active] = behind if behind < block.stop else self._start(block.ways[0].target)
-        self.waits[coming] = True
+        self.waits |= active
         number, count = (*numbers, 0)[0], numbers[1] if len(numbers) == 2 else None
         reduction = instruction if reduces else None
         for warp in coming.tolist():
@@ -354,7 +359,8 @@ class _Machine:
     def _release(self) -> None:
         """Let those go on that all wait for one barrier; in each block that is left all warps wait."""
         left = (self.at < self.end).reshape(-1, LANES).any(axis=1)
-        counts = (left | self.waits).reshape(self.blocks, -1).sum(axis=1)
+        waits = self.waits.reshape(-1, LANES)
+        counts = (left | waits.any(axis=1)).reshape(self.blocks, -1).sum(axis=1)
         for block in np.flatnonzero(left.reshape(self.blocks, -1).any(axis=1)).tolist():
             full = [
                 barrier
@@ -369,7 +375,7 @@ class _Machine:
                     active = np.zeros((self.blocks * self.warps, LANES), dtype=np.bool_)
                     active[waiting] = (self.at < self.end).reshape(-1, LANES)[waiting]
                     reduce_at_barrier(barrier.reduction, self.lanes, active.reshape(-1))
-                self.waits[waiting] = False
+                waits[waiting] = False
 
 
 @lru_cache(maxsize=4)
