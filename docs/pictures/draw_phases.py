@@ -28,7 +28,7 @@ _CASES = runpy.run_path(str(HERE / "draw_claims.py"))
 
 def race_free() -> str:
     """Which stage each step touches, with the two steps that race."""
-    return _picture("race_free", "two threads meet here", lambda case, phase: RaceFree(phase))
+    return _picture("race_free", "two threads meet here", lambda _, phase: RaceFree(phase))
 
 
 def reads_what_was_written() -> str:
@@ -48,9 +48,8 @@ def _picture(kind: str, marks: str, claim: Callable[[SpecCase, Phase], Claim]) -
         rows = () if found is None else found.rows
         panels.append(_panel(title, phase, {(str(row.cells[0]), int(str(row.cells[4]))) for row in rows}))
     caption = "A column is a step of one iteration; a cell has the stage that the access touches."
-    return render_svg(
-        Picture(f"The steps of {ROUNDS} iterations", (caption,), tuple(panels), Scale("stage", 0, 2), marks)
-    )
+    stages = Scale("stage", 0, STAGES - 1)
+    return render_svg(Picture(f"The steps of {ROUNDS} iterations", (caption,), tuple(panels), stages, marks))
 
 
 def _panel(title: str, phase: Phase, failing: set[tuple[str, int]]) -> Panel:
