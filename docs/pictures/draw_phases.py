@@ -48,9 +48,8 @@ def _picture(kind: str, marks: str, claim: Callable[[SpecCase, Phase], Claim]) -
         rows = () if found is None else found.rows
         panels.append(_panel(title, phase, {(str(row.cells[0]), int(str(row.cells[4]))) for row in rows}))
     caption = "A column is a step of one iteration; a cell has the stage that the access touches."
-    return render_svg(
-        Picture(f"The steps of {ROUNDS} iterations", (caption,), tuple(panels), Scale("stage", 0, 2), marks)
-    )
+    stages = Scale("stage", 0, STAGES - 1)
+    return render_svg(Picture(f"The steps of {ROUNDS} iterations", (caption,), tuple(panels), stages, marks))
 
 
 def _panel(title: str, phase: Phase, failing: set[tuple[str, int]]) -> Panel:

@@ -21,6 +21,7 @@ from swzverify.subjects.listed_loop import MAX_LISTED
 from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
 from swzverify.subjects.operand import NOT_FOR_OPERANDS
+from swzverify.subjects.phase import MAX_PENDING
 
 Schema: TypeAlias = dict[str, object]
 
@@ -61,6 +62,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "AccessPart.base": _ADDRESS,
     "AccessPart.bytes": (1, MAX_INTEGER),
     "OperandPart.for[]": (0, MAX_INTEGER),
+    "PhasePart.for[]": (0, MAX_INTEGER),
+    "WaitPart.wait_group": (0, MAX_PENDING),
     "OperandPart.for[].items": EVERY_INTEGER,
     "DescriptorPart.lbo": (0, ADDRESS_LIMIT - CHUNK_BYTES),
     "DescriptorPart.sbo": (0, ADDRESS_LIMIT - CHUNK_BYTES),
@@ -137,6 +140,9 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout`, `tma` or `shape`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
     "SpecPart.maps": "an index map: expressions over a box",
+    "SpecPart.phases": "the steps of a loop, in order",
+    "PhasePart.for": "how many iterations, or `any`",
+    "RunPart.at": "a number, or the phase's variable plus a number",
     "SpecPart.operands": "what the tensor core reads through a matrix descriptor",
     "OperandPart.for": "how many values from 0, {start: a, stop: b, step: c}, or its values",
     "SpecPart.listings": "a listing of machine code: `text` or `file`",

@@ -173,6 +173,26 @@ OPERANDS = {
 }
 """The same for operands of the tensor core."""
 
+_OF_A = {"tile": "A", "threads": 128, "coord": ["tid/8*4", "tid%8*8"]}
+ORDER = {
+    "swzverify": 1,
+    "tiles": {"A": {"element": "f16", "layout": "(64,64):(64,1)", "stages": 3}},
+    "accesses": {
+        "write_A": {**_OF_A, "instruction": "st.shared.v4.b32", "for": {"i": "any"}, "stage": "i%3"},
+        "copy_A": {**_OF_A, "instruction": "cp.async.16", "for": {"k": "any"}, "stage": "k%3"},
+        "read_A": {**_OF_A, "instruction": "ld.shared.v4.b32", "for": {"i": "any"}, "stage": "i%3"},
+        "store_C": {**_OF_A, "instruction": "st.shared.v4.b32", "stage": 0},
+    },
+    "phases": {
+        "mainloop": {
+            "for": {"i": "any"},
+            "steps": ["write_A", {"access": "copy_A", "at": {"k": "i + 2"}}, {"wait_group": 1}, "barrier", "read_A"],
+        }
+    },
+    "claims": [],
+}
+"""The same for the order of accesses."""
+
 A, READ = ("tiles", "A"), ("accesses", "read_A")
 PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "SpecPart": ((), WHOLE),
@@ -182,6 +202,9 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "MapPart": (("maps", "grouped"), WHOLE["maps"]["grouped"]),
     "OperandPart": (("operands", "A"), OPERANDS["operands"]["A"]),
     "DescriptorPart": (("operands", "A", "descriptor"), OPERANDS["operands"]["A"]["descriptor"]),
+    "PhasePart": (("phases", "mainloop"), ORDER["phases"]["mainloop"]),
+    "RunPart": (("phases", "mainloop", "steps", 1), {"access": "copy_A", "at": {"k": 0}}),
+    "WaitPart": (("phases", "mainloop", "steps", 2), {"wait_group": 1}),
     "ReadsPart": (("operands", "A", "reads"), OPERANDS["operands"]["A"]["reads"]),
     "FragmentPart": ((*READ, "fragment"), {"mma": "m16n8k16.f16", "role": "A", "at": ["warp*16", "k"]}),
     "ListingPart": (("listings", "inner_loop"), WHOLE["listings"]["inner_loop"]),
@@ -204,6 +227,11 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "AccessArgument": (("claims", 0), {"aligned": {"access": "read_A"}}),
     "MapArgument": (("claims", 0), {"permutation": {"map": "grouped"}}),
     "OperandArgument": (("claims", 0), {"delivers": {"operand": "A"}}),
+    "PhaseArgument": (("claims", 0), {"race_free": {"phase": "mainloop"}}),
+    "ReadsWhatWasWrittenArgument": (
+        ("claims", 0),
+        {"reads_what_was_written": {"read": "read_A", "write": "write_A"}},
+    ),
     "ListingArgument": (("claims", 0), {"register_conflict_free": {"listing": "inner_loop"}}),
     "TilesArgument": (("claims", 0), {"equivalent": {"tiles": ["A", "B"]}}),
     "AccessesArgument": (("claims", 0), {"equivalent": {"accesses": ["read_A", "write_A"]}}),
@@ -230,6 +258,11 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "DisjointClaim": (("claims", 0), {"disjoint": "A"}),
     "DeliversClaim": (("claims", 0), {"delivers": "A"}),
     "PermutationClaim": (("claims", 0), {"permutation": "grouped"}),
+    "RaceFreeClaim": (("claims", 0), {"race_free": "mainloop"}),
+    "ReadsWhatWasWrittenClaim": (
+        ("claims", 0),
+        {"reads_what_was_written": {"read": "read_A", "write": "write_A"}},
+    ),
     "RegisterConflictFreeClaim": (("claims", 0), {"register_conflict_free": "inner_loop"}),
     "RegisterConflictsClaim": (("claims", 0), {"register_conflicts": {"listing": "inner_loop", "at_most": 8}}),
 }
@@ -273,7 +306,8 @@ def spec_with(model: str, key: str, example: object) -> dict:
     """A whole spec with the example at its place."""
     path, value = PLACES[model]
     of_operands = path[:1] == ("operands",) or key == "operands" or "delivers" in str(value)
-    spec = copy.deepcopy(OPERANDS if of_operands else WHOLE)
+    of_order = path[:1] == ("phases",) or key == "phases" or "race_free" in str(value) or "what_was" in str(value)
+    spec = copy.deepcopy(OPERANDS if of_operands else ORDER if of_order else WHOLE)
     if not path:
         return {**spec, **BESIDE.get(f"{model}.{key}", {}), key: example}
     part = copy.deepcopy(value)
@@ -296,7 +330,7 @@ def spec_with(model: str, key: str, example: object) -> dict:
         return spec
     holder = spec
     for step in path[:-1]:
-        holder = holder.setdefault(step, {})
+        holder = holder[step] if isinstance(step, int) or step in holder else holder.setdefault(step, {})
     holder[path[-1]] = part
     if model == "CompiledPart":
         loops = {"i": 3} if isinstance(example, list) else {"i": 1} if key == "over" else {"k": 4}
