@@ -1,7 +1,7 @@
 """Random small kernels with and without races of shared memory.
 
 A kernel is a row of fragments, each of which is race free as it is written: a double buffer, a ring
-of copies, a tree, a flag, and so on. Then a kernel in two is damaged: a barrier is taken out,
+of copies, a tree, a flag, and so on. Then three kernels in four are damaged: a barrier is out,
 weakened, moved or guarded, a wait comes one group late, or a fragment slips. The fragments read the
 thread, the block and one parameter, so that a few launches show what they do.
 """
