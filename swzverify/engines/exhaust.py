@@ -31,6 +31,7 @@ from swzverify.engines.obligations import (
 )
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import LANES
+from swzverify.ir.expr import TRUE
 
 NAME = "exhaustion"
 MAX_POINTS = 1 << 20
@@ -89,10 +90,7 @@ def _injective(goal: Injective) -> Finding:
 
 
 def _apart(goal: Apart) -> Finding:
-    """Mark the places that one side touches, and look up those of the other.
-
-    If the two must differ in a tag, this is done for each tag.
-    """
+    """Mark the places that one side touches, and look up those of the other."""
     enough = dict(goal.enough)
     shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
     sizes = [_counts(side, enough) for side in (goal.first, goal.second)]
@@ -100,6 +98,8 @@ def _apart(goal: Apart) -> Finding:
     tags = next((n.limit for n in goal.first.variables if goal.tags and n.name == goal.tags[0]), 1)
     if points * tags > MAX_POINTS:
         return _OTHER
+    if goal.condition is not TRUE and goal.tags is None:
+        return Finding(NAME, Answer.NOT_APPLICABLE, detail="the condition is no pair of tags")
     for index in range(prod(shared.values())):
         common = {name: array[index : index + 1] for name, array in grid(shared).items()}
         found = _meet(goal, common, sizes)
@@ -113,33 +113,61 @@ def _counts(side: Side, enough: dict[str, int]) -> dict[str, int]:
 
 
 def _meet(goal: Apart, common: dict[str, Numbers], sizes: list[dict[str, int]]) -> Point | None:
+    """Two ranges that meet, the tag of the first one as small as possible."""
     first, other = grid(sizes[0]), grid(sizes[1])
-    a = np.broadcast_to(goal.first.definition({**common, **first}), (prod(sizes[0].values()),))
-    b = np.broadcast_to(goal.second.definition({**common, **other}), (prod(sizes[1].values()),))
-    values: list[int | None] = [None]
-    if goal.tags is not None:
-        values = list(range(sizes[0][goal.tags[0]]))
-    for tag in values:
-        rows_a, rows_b = np.arange(a.size), np.arange(b.size)
-        if goal.tags is not None:
-            rows_a = np.flatnonzero(first[goal.tags[0]] == tag)
-            rows_b = np.flatnonzero(other[goal.tags[1]] != tag)
-        if not rows_a.size or not rows_b.size:
-            continue
-        order = np.argsort(a[rows_a], kind="stable")
-        starts = a[rows_a][order]
-        # The last range of `a` that begins before a range of `b` ends is the one that may reach
-        # into it.
-        before = np.searchsorted(starts, b[rows_b] + goal.second.extent, side="left") - 1
-        hit = (before >= 0) & (starts[np.maximum(before, 0)] + goal.first.extent > b[rows_b])
-        if hit.any():
-            which = int(np.flatnonzero(hit)[0])
-            i, j = int(rows_a[order[before[which]]]), int(rows_b[which])
-            return {
-                **{name: int(array[i]) for name, array in first.items()},
-                **{name: int(array[j]) for name, array in other.items()},
-            }
-    return None
+    a, rows_a = _starts(goal.first, {**common, **first}, prod(sizes[0].values()))
+    b, rows_b = _starts(goal.second, {**common, **other}, prod(sizes[1].values()))
+    if goal.tags is None:
+        hit = _hit(goal, a, rows_a, b, rows_b)
+    else:
+        tags_a, tags_b = first[goal.tags[0]], other[goal.tags[1]]
+        if not _has_hit(goal, (a[rows_a], tags_a[rows_a]), (b[rows_b], tags_b[rows_b])):
+            return None
+        of_tags = ((rows_a[tags_a[rows_a] == tag], rows_b[tags_b[rows_b] != tag]) for tag in np.unique(tags_a))
+        hit = next((found for one, two in of_tags if (found := _hit(goal, a, one, b, two)) is not None), None)
+    if hit is None:
+        return None
+    return {
+        **{name: int(array[hit[0]]) for name, array in first.items()},
+        **{name: int(array[hit[1]]) for name, array in other.items()},
+    }
+
+
+def _starts(side: Side, arrays: dict[str, Numbers], count: int) -> tuple[Numbers, Numbers]:
+    """The starts of all ranges of a side, and the places of those that are there."""
+    starts = np.broadcast_to(side.definition(arrays), (count,))
+    there = np.ones(1, dtype=np.bool_) if side.is_there is None else side.is_there(arrays)
+    return starts, np.flatnonzero(np.broadcast_to(there, (count,)))
+
+
+def _has_hit(goal: Apart, first: tuple[Numbers, Numbers], second: tuple[Numbers, Numbers]) -> bool:
+    """Whether a range meets one with another tag: more ranges meet it than those with its own tag."""
+    (a, tags_a), (b, tags_b) = first, second
+    if not a.size or not b.size:
+        return False
+    low = min(int(a.min()), int(b.min())) - goal.first.extent
+    span = max(int(a.max()), int(b.max())) + goal.second.extent - low + 1
+    met = np.zeros(b.size, dtype=np.int64)
+    for sign, (starts, wanted) in ((1, (a - low, b - low)), (-1, (tags_a * span + a - low, tags_b * span + b - low))):
+        ordered = np.sort(starts)
+        before_end = np.searchsorted(ordered, wanted + goal.second.extent, side="left")
+        met += sign * (before_end - np.searchsorted(ordered, wanted - goal.first.extent, side="right"))
+    return bool((met > 0).any())
+
+
+def _hit(goal: Apart, a: Numbers, rows_a: Numbers, b: Numbers, rows_b: Numbers) -> tuple[int, int] | None:
+    """The places of two ranges that meet, among some of each side."""
+    if not rows_a.size or not rows_b.size:
+        return None
+    order = np.argsort(a[rows_a], kind="stable")
+    starts = a[rows_a][order]
+    # The last range of `a` that begins before a range of `b` ends is the one that may reach into it.
+    before = np.searchsorted(starts, b[rows_b] + goal.second.extent, side="left") - 1
+    hit = (before >= 0) & (starts[np.maximum(before, 0)] + goal.first.extent > b[rows_b])
+    if not hit.any():
+        return None
+    which = int(np.flatnonzero(hit)[0])
+    return int(rows_a[order[before[which]]]), int(rows_b[which])
 
 
 def _covers(goal: Covers) -> Finding:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from swzverify.hardware import Instruction
 from swzverify.ir.domain import Domain
-from swzverify.ir.expr import Expr, Var
+from swzverify.ir.expr import TRUE, Expr, Var
 
 Point: TypeAlias = dict[str, int]
 Arrays: TypeAlias = Mapping[str, NDArray[np.int64]]
@@ -75,12 +75,23 @@ class Injective:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two families of ranges: its own variables, its position, the length of a range."""
+    """One of two families of ranges.
+
+    Attributes:
+        variables: The variables that the other side does not have.
+        position: The start of a range.
+        extent: The length of a range.
+        definition: The plain definition of the position.
+        guard: One bit: whether there is a range.
+        is_there: The plain definition of the guard; None if every range is there.
+    """
 
     variables: tuple[Var, ...]
     position: Expr
     extent: int
     definition: Callable[[Arrays], Numbers]
+    guard: Expr = TRUE
+    is_there: Callable[[Arrays], Truths] | None = None
 
 
 @dataclass(frozen=True, slots=True)

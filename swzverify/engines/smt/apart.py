@@ -14,12 +14,15 @@ from swzverify.ir.expr import TRUE, Var
 def apart(goal: Apart, rlimit: int) -> Finding:
     """No range of either side meets one of the other."""
     sums = (linear_sum(goal.first.position), linear_sum(goal.second.position))
-    if sums[0] is not None and sums[1] is not None and (goal.condition is TRUE or goal.tags is not None):
+    is_guarded = goal.first.guard is not TRUE or goal.second.guard is not TRUE
+    is_plain = not is_guarded and (goal.condition is TRUE or goal.tags is not None)
+    if sums[0] is not None and sums[1] is not None and is_plain:
         return _apart_linear(goal, (sums[0], sums[1]), rlimit)
     query = Query()
     terms = query.terms
     a, b = terms.term(goal.first.position), terms.term(goal.second.position)
-    query.require(terms.truth(goal.condition), *overlap(terms, a, goal.first.extent, b, goal.second.extent))
+    query.require(*(terms.truth(each) for each in (goal.condition, goal.first.guard, goal.second.guard)))
+    query.require(*overlap(terms, a, goal.first.extent, b, goal.second.extent))
     return finding(query.solve(rlimit), _apart_variables(goal))
 
 

@@ -1,0 +1,120 @@
+"""Verdicts on races: of a pair of accesses, and of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RaceVerdict(StrEnum):
+    """What is known of the order of shared-memory accesses."""
+
+    FREE = "free"
+    RACE = "race"
+    BENIGN = "race-benign"
+    DEPENDS = "depends"
+    DIVERGENT = "divergent-barrier"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """One of the two accesses of a pair.
+
+    Attributes:
+        line: The line of the PTX.
+        opcode: The opcode in the PTX.
+        source: The place in the source as text, such as `kernel.cu:12`; empty if it is not known.
+        calls: The lines of the inlined calls that lead to it.
+    """
+
+    line: int
+    opcode: str
+    source: str = ""
+    calls: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Two threads of one block that touch one byte, neither ordered before the other.
+
+    Attributes:
+        threads: The numbers of the two threads in the block (x fastest).
+        trips: For each of the two, the line of the head of each loop around the access and its trip, from 0.
+        byte: The byte offset in the block's shared memory, or in the array that `array` names.
+        array: The name of the array; empty if the address names none.
+        parameters: The value of each launch value or parameter that the witness needs, by name.
+        is_replayed: Whether an interpreter ran both threads and found them unordered.
+    """
+
+    threads: tuple[int, int]
+    trips: tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]
+    byte: int
+    array: str
+    parameters: tuple[tuple[str, int], ...]
+    is_replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two accesses that can meet between two barriers, with the verdict on them.
+
+    Attributes:
+        first: One access.
+        second: The other one; the same for two threads of one instruction.
+        verdict: The verdict.
+        reason: Why it is so, for people.
+        engines: The engines that proved `free`.
+        witness: Of a race.
+        condition: Of `depends`: the condition on parameters under which it races, as text.
+    """
+
+    first: Participant
+    second: Participant
+    verdict: RaceVerdict
+    reason: str
+    engines: tuple[str, ...] = ()
+    witness: Witness | None = None
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierFinding:
+    """A barrier, with the verdict on whether all threads of its scope reach it.
+
+    Attributes:
+        line: The line of the PTX.
+        opcode: The opcode in the PTX.
+        source: The place in the source as text.
+        verdict: `free` if all threads reach it together, `divergent-barrier`, or `unknown`.
+        reason: Why it is so.
+    """
+
+    line: int
+    opcode: str
+    source: str
+    verdict: RaceVerdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRaces:
+    """What is known of the races of a kernel's shared-memory accesses.
+
+    Attributes:
+        verdict: The verdict on the kernel: the worst of its pairs and barriers, `free` only if all are.
+        reason: Why it is so, in one sentence.
+        pairs: The pairs that are not free, worst first; free ones are counted only.
+        free_pairs: How many pairs are free.
+        barriers: The barriers.
+        assumptions: What the verdict assumes, a sentence each.
+        is_lockstep: Whether the lanes of a warp were taken to run in lockstep (`--lockstep`).
+    """
+
+    verdict: RaceVerdict
+    reason: str
+    pairs: tuple[Pair, ...] = ()
+    free_pairs: int = 0
+    barriers: tuple[BarrierFinding, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    is_lockstep: bool = False
