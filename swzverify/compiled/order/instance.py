@@ -141,8 +141,8 @@ class Instances:
         leaf = self._leaves[variable]
         if leaf.kind is Kind.LANE:
             return widened(self._coordinates[who][leaf.name], variable.width)
-        self.read[leaf.name] = leaf
         if leaf.kind is Kind.UNIFORM:
+            self.read[leaf.name] = leaf
             return self._of_launch(leaf)
         trip = dict(place).get(leaf.block) if leaf.block is not None else None
         if trip is not None and trip.number is not None and leaf.block is not None:
@@ -176,14 +176,15 @@ class Instances:
 
         Loops inside are left then.
         """
-        carry, outside = self._kernel.carried[variable], _outside(place, header)
+        carry, around = self._kernel.carried[variable], outside(place, header)
         if trip.number:
             before = trip._replace(number=trip.number - 1)
-            return self.value(carry.after, who, (*outside, (header, before)))
-        return self.value(carry.before, who, outside)
+            return self.value(carry.after, who, (*around, (header, before)))
+        return self.value(carry.before, who, around)
 
     def _named(self, leaf: Leaf, who: int, place: Place) -> Expr:
         """A leaf as one variable for both threads, or as one of this thread."""
+        self.read[leaf.name] = leaf
         is_shared = self._couple is Couple.SELF or self._sharing.leaf(leaf.variable)
         known, is_left, tag = dict(place), False, ""
         for loop in [] if leaf.block is None else self._flow.around(leaf.block):
@@ -242,7 +243,7 @@ def _less_one(number: Var) -> Expr:
     return add(number, const(-1, number.width))
 
 
-def _outside(place: Place, header: int) -> Place:
+def outside(place: Place, header: int) -> Place:
     """The part of a place that is outside of a loop."""
     at = next(at for at, (each, _) in enumerate(place) if each == header)
     return place[:at]

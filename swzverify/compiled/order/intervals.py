@@ -9,7 +9,7 @@ in flight over barriers until its thread waits for it, and for other threads unt
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.whole import Kernel
@@ -89,6 +89,14 @@ class Meeting:
     base: tuple[tuple[int, int], ...]
     ways: tuple[Way, ...]
     is_own: bool = False
+
+    def counted_from(self, first: int) -> Meeting:
+        """The meeting where the earliest relative trip is a given one."""
+
+        def absolute(trips: Trips) -> Trips:
+            return tuple((header, later(trip, first)._replace(is_absolute=True)) for header, trip in trips)
+
+        return replace(self, trips=(absolute(self.trips[0]), absolute(self.trips[1])), base=(), ways=())
 
 
 def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
-from swzverify.compiled.kernel.leaves import Leaf, begin_of
+from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
+from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, without_overlap
 from swzverify.compiled.order.intervals import Choice, Meeting, Trip, Way
@@ -31,8 +32,10 @@ from swzverify.ir.expr import (
     conjuncts,
     const,
     extract,
+    ite,
     negation,
     postorder,
+    var,
     variables,
 )
 from swzverify.ir.intervals import interval_of
@@ -76,6 +79,15 @@ class Asked:
         self.kernel, self.sharing, self.couple, self.meeting = kernel, sharing, couple, meeting
         at = {each.index: each for each in kernel.accesses}
         self.accesses = at[meeting.first], at[meeting.second]
+
+    def is_in_step(self) -> bool:
+        """Whether the trips of all loops with a barrier around the accesses are known."""
+        known = [{header for header, trip in trips if trip.number is not None} for trips in self.meeting.trips]
+        return all(
+            loop.header in known[who] or not self.sharing.has_barrier(loop.header)
+            for who, access in enumerate(self.accesses)
+            for loop in self.kernel.around(access.index)
+        )
 
     def apart(self) -> Apart | None:
         """That they never meet, if coordinates alone decide their distance; conditions on more are left out."""
@@ -141,7 +153,7 @@ class Asked:
         arrays = [leaf for leaf in read if leaf.symbol is not None]
         conditions += [*without_overlap(arrays), *instances.facts]
         found = _all(conditions)
-        in_memory = [_is_in_memory(address, arrays) for address in addresses]
+        in_memory = [_is_in_memory(address, arrays, who) for who, address in enumerate(addresses)]
         exact = None if sure is None else _all([found, *sure])
         return Question(found, exact, _all(in_memory), same, read, instances, places, (addresses[0], addresses[1]))
 
@@ -246,15 +258,26 @@ def _meet(addresses: Sequence[Expr], widths: Sequence[int]) -> Expr:
     return either(less(forth, const(widths[0], 32), signed=False), less(back, const(widths[1], 32), signed=False))
 
 
-def _is_in_memory(address: Expr, arrays: Sequence[Leaf]) -> Expr:
-    """The offset in the memory of a block, over the integers, is below the most bytes that a block can have."""
-    total = sum_of(address)
-    starts = {term: leaf for leaf in arrays for term in (widened(begin_of(leaf, 32), 32), leaf.variable)}
-    offset: Expr = const(_signed(total.number), 2 * _WIDE)
-    for term, count in total.terms.items():
-        if not any(each in starts or each.name == DYNAMIC for each in variables(term)):
-            offset = add(offset, mul(widened(term, 2 * _WIDE), const(_signed(count), 2 * _WIDE)))
-    return less(offset, const(MOST_SHARED, 2 * _WIDE), signed=False)
+def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
+    """The offset in the memory of a block, over the integers, is below the most bytes that a block can have.
+
+    PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings.
+    """
+    total, width = sum_of(address), 2 * _WIDE
+    starts = {each.variable for each in arrays} | {var(DYNAMIC, SHARED_LIMIT)}
+    offset: Expr = const(_signed(total.number), width)
+    for at, (term, count) in enumerate(total.terms.items()):
+        if starts.isdisjoint(variables(term)):
+            offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(_signed(count), width)))
+    return less(offset, const(MOST_SHARED, width), signed=False)
+
+
+def _of_some_sign(term: Expr, name: str, width: int) -> Expr:
+    """A term as a number, with its highest bit as a sign or not."""
+    if _most(term) < 1 << (term.width - 1):
+        return widened(term, width)
+    has_sign = compare(Comparison.EQ, var(f"whether {name} has a sign", 2), const(1, 1))
+    return ite(has_sign, widened(term, width, signed=True), widened(term, width))
 
 
 def _signed(number: int) -> int:

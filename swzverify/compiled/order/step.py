@@ -27,8 +27,8 @@ from swzverify.compiled.order.barriers import Scope
 from swzverify.ir.expr import Expr, Var
 
 RETURNED: Final = "threads that return after an access are not ordered by the barriers that the others reach"
-_LOAD: Final = re.compile(r"ldu?(?:\.(?:weak|volatile))?\.(?:shared|global|const)?.*")
-_STRONG: Final = re.compile(r".*\.(?:relaxed|acquire|mmio)\b.*")
+_LOAD: Final = re.compile(r"ldu?\..*")
+_STRONG: Final = re.compile(r".*\.(?:relaxed|acquire|mmio)\b.*|.*\.volatile\.global\b.*")
 _OF_WARP: Final = re.compile(r"(?:vote|redux|shfl|match)\.sync\b.*")
 
 
@@ -54,11 +54,12 @@ class Sharing(Uniformity):
     def __init__(self, kernel: Kernel, scope: Scope, barriers: Collection[int]) -> None:
         flow = kernel.flow
         self._scope, self._closed = scope, kernel.closed
-        holds = {flow.block_of[each] for each in barriers}
+        self._holds = holds = {flow.block_of[each] for each in barriers}
         accesses = {flow.block_of[each.index] for each in kernel.accesses}
         self._matters = reached(holds | accesses, flow.before, lambda _: False)
         """The blocks from which a barrier or an access is reached."""
-        self.steps = {loop.header for loop in flow.loops if holds & loop.blocks}
+        self._with_barriers = {loop.header for loop in flow.loops if holds & loop.blocks}
+        self.steps = set(self._with_barriers)
         """The loops with a barrier in them that all threads run in step."""
         threads = (BlockThreads if scope is Scope.BLOCK else Threads)(kernel.block)
         counts = Counts(flow, kernel.leaves, kernel.choices, threads)
@@ -77,6 +78,10 @@ class Sharing(Uniformity):
         """Whether all threads that come to a choice in one trip go on alike."""
         return self._is_shared_choice(block)
 
+    def has_barrier(self, header: int) -> bool:
+        """Whether a loop has a barrier of the scope in it."""
+        return header in self._with_barriers
+
     def is_gone(self, block: int) -> bool:
         """Whether neither a barrier nor an access is reached from a block."""
         return block not in self._matters
@@ -94,8 +99,18 @@ class Sharing(Uniformity):
         loop = self._flow.loop_at[header]
         return all(
             self._is_shared_choice(block) or self._counts.are_together(loop, block) or self._is_sent_away(header, block)
-            for block in self._outside[header]
+            for block in {*self._outside[header], *self._around_barriers(header)}
         )
+
+    def _around_barriers(self, header: int) -> list[int]:
+        """The choices of a loop with a barrier between the choice and the place where its sides meet.
+
+        Threads that pass by the barrier come to it in a later trip, perhaps while others are there.
+        """
+        if header not in self.steps:
+            return []
+        choices = (each for each in self._flow.loop_at[header].blocks if self._flow.blocks[each].is_choice)
+        return [each for each in choices if self._flow.parted(each) & self._holds]
 
     def _is_sent_away(self, header: int, block: int) -> bool:
         """Whether the threads that part at a choice of a loop with a barrier are gone, but for one side."""

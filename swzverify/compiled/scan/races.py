@@ -47,6 +47,8 @@ _BUDGET: Final = (6, 40)
 """Questions of a kernel that may use up Z3's budget, and the share of it that each later one has."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
+_FIRST_TRIPS: Final = (0, 1)
+"""Trips at which a race is looked for if it is not known what later ones carry."""
 _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
@@ -210,18 +212,22 @@ class _Judge:
     def _answer(self, asked: Asked, question: Question) -> _Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found = self._of(asked, question)
-        ways = [each for each in asked.meeting.ways if each.first or each.second]
-        if found.verdict is RaceVerdict.FREE or len(ways) < len(asked.meeting.ways):
-            return found
-        if not ways:
-            return found
-        if len(ways) > _MOST_WAYS:
-            return replace(
-                found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead from barriers to the accesses"
-            )
-        return min(
-            (self._of(asked, asked.question(each)) for each in ways), key=lambda each: _ORDER.index(each.verdict)
-        )
+        ways = asked.meeting.ways
+        if found.verdict is not RaceVerdict.FREE and ways and all(each.first or each.second for each in ways):
+            if len(ways) > _MOST_WAYS:
+                return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
+            answers = [self._of(asked, asked.question(each)) for each in ways]
+            found = min(answers, key=lambda each: _ORDER.index(each.verdict))
+        return self._at_first(asked, found) if found.verdict is RaceVerdict.UNKNOWN else found
+
+    def _at_first(self, asked: Asked, found: _Found) -> _Found:
+        """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
+        for first in _FIRST_TRIPS if any(asked.meeting.trips) else ():
+            each = Asked(self._kernel, asked.sharing, asked.couple, asked.meeting.counted_from(first))
+            at_first = self._of(each, each.question())
+            if at_first.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
+                return at_first
+        return found
 
     def _of(self, asked: Asked, question: Question) -> _Found:
         assumed = [
@@ -269,6 +275,8 @@ class _Judge:
             return _Found(RaceVerdict.UNKNOWN, "the memory model orders one of the accesses by itself")
         if loose is not None:
             return _Found(RaceVerdict.UNKNOWN, f"it depends on a value that is not known: {loose.reason}")
+        if not asked.is_in_step():
+            return _Found(RaceVerdict.UNKNOWN, "how many trips the threads are apart is not known")
         if question.exact is None:
             return _Found(RaceVerdict.UNKNOWN, "which threads come to the accesses is not known exactly")
         exact = conjunction((condition, question.exact))
