@@ -16,6 +16,30 @@ _MASK = (1 << 32) - 1
 _MOST_STEPS = 4000
 
 
+NESTED = """mov.u32 %r11, 2;
+mov.u32 %r12, 4;
+mov.u32 %r13, 0;
+mov.u32 %r20, 0;
+L:
+mov.u32 %r21, 0;
+M:
+and.b32 %r30, %r13, 255;
+shl.b32 %r30, %r30, 2;
+add.u32 %r31, %r30, %r3;
+st.shared.u32 [%r31], %r1;
+bar.sync 0;
+xor.b32 %r11, %r11, %r12;
+add.u32 %r12, %r12, %r11;
+add.u32 %r21, %r21, 1;
+setp.le.u32 %p1, %r21, %r7;
+@%p1 bra M;
+mov.u32 %r13, %r11;
+add.u32 %r20, %r20, 1;
+setp.le.u32 %p2, %r20, 3;
+@%p2 bra L;"""
+"""A register that has what an inner loop has come to, read in the next run of that loop."""
+
+
 class Writer:
     """Writes a body: `u` registers are one value for all threads, `v` registers are not."""
 
@@ -70,8 +94,8 @@ class Writer:
             else:
                 self.lines.append(f"A{label}:")
             return
-        counter = 20 + depth
-        self.lines += [f"mov.u32 %r{counter}, 0;", f"and.b32 %r{counter + 4}, %r{7 if is_shared else 1}, 3;"]
+        counter, bound = 20 + depth, rng.choice((7, shared)) if is_shared else rng.choice((1, own))
+        self.lines += [f"mov.u32 %r{counter}, 0;", f"and.b32 %r{counter + 4}, %r{bound}, 3;"]
         self.lines.append(f"A{label}:")
         self._some(depth, 3, **inside)
         self.lines += [f"add.u32 %r{counter}, %r{counter}, 1;", f"setp.le.u32 %p2, %r{counter}, %r{counter + 4};"]
