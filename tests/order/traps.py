@@ -64,6 +64,14 @@ TRAPS = {
     ),
     "values of a register": Trap(_HALVES, 64, "free"),
     "values of a register, no barrier": Trap(_HALVES.replace("S:\nbar.sync 0;", "S:"), 64, "race"),
+    "values of a register, which turns to 0": Trap(
+        "mov.u32 %r20, 1;\nL:\nmul.lo.u32 %r21, %r20, %r1;\nshl.b32 %r21, %r21, 1;\nsetp.ge.u32 %p2, %r21, 64;\n"
+        "@%p2 bra S;\nshl.b32 %r22, %r21, 2;\nadd.u32 %r23, %r22, %r3;\nadd.u32 %r24, %r21, %r20;\n"
+        "shl.b32 %r25, %r24, 2;\nadd.u32 %r26, %r25, %r3;\nld.shared.u32 %r27, [%r26];\nst.shared.u32 [%r23], %r27;\n"
+        "S:\nbar.sync 0;\nshl.b32 %r20, %r20, 1;\nsetp.lt.u32 %p1, %r20, 64;\n@%p1 bra L;",
+        64,
+        "free",
+    ),
     "barrier in one arm": Trap(
         "setp.eq.u32 %p1, %r7, 0;\nmov.u32 %r10, %r4;\n@%p1 bra B;\nst.shared.u32 [%r4], %r1;\nbar.sync 0;\n"
         "mov.u32 %r10, %r6;\nB:\nld.shared.u32 %r30, [%r10];",

@@ -31,7 +31,7 @@ from swzverify.hardware import LANES
 from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction
 
-_WRITES = frozenset({"st", "atom", "red", "stmatrix", "cp"})
+_LOADS = frozenset({"ld", "ldu"})
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
 _OBJECT_BYTES = 8
 
@@ -216,7 +216,7 @@ class Kernel(Reader):
         found = SharedAccess(
             instruction,
             self._calls[instruction.index],
-            is_write=is_object or name in _WRITES or (name == "wmma" and "store" in words),
+            is_write=is_object or (name not in _LOADS if row is None else not row.kind.loads),
             is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
             is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
             is_copy=name == "cp",

@@ -165,7 +165,9 @@ class Instances:
     def _trip(self, header: int, trip: Trip) -> Expr:
         """The number of a trip."""
         number = const(trip.number or 0, _TRIP_BITS)
-        return number if trip.is_absolute else add(widened(self.base(header), _TRIP_BITS), number)
+        found = number if trip.is_absolute else add(widened(self.base(header), _TRIP_BITS), number)
+        self._keep_most(header, found)
+        return found
 
     def base(self, header: int) -> Var:
         """The earliest trip of a loop that a question is about."""
@@ -202,21 +204,23 @@ class Instances:
         if not is_shared:
             name = f"{name} of {'the other thread' if who else 'one thread'}"
         made = var(name, leaf.variable.limit)
-        self._keep_facts(leaf, made)
+        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+            self._keep_most(leaf.block, made)
         return made
 
-    def _keep_facts(self, leaf: Leaf, made: Var) -> None:
-        """What is known of a leaf: the most trips of a loop that is counted."""
-        if leaf.kind is Kind.TRIPS and leaf.block is not None:
-            count = self._kernel.counts.of_loop(self._flow.loop_at[leaf.block])
-            if count is not None:
-                self.facts[compare(Comparison.ULE, made, const(count.most, made.width))] = None
+    def _keep_most(self, header: int, trip: Expr) -> None:
+        """A trip is one of those that a counted loop has."""
+        count = self._kernel.counts.of_loop(self._flow.loop_at[header])
+        if count is not None:
+            self.facts[compare(Comparison.ULE, trip, const(count.most, trip.width))] = None
 
     # ---- what is true of a thread that is in a trip
 
     def reached(self, who: int, place: Place) -> list[Expr]:
         """Conditions of the trips before: each of them was followed by another one."""
         found: list[Expr] = []
+        for header, _ in place:
+            self.value(self._kernel.trips(header), who, place)  # how many trips there are is a fact
         for at, (header, trip) in enumerate(place):
             again = self._kernel.repeat[header].condition
             outside = place[:at]

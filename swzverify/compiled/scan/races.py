@@ -33,7 +33,7 @@ from swzverify.compiled.order.verdict import (
     Witness,
 )
 from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
-from swzverify.compiled.scan.asker import Asker, OutOfClockError
+from swzverify.compiled.scan.asker import BUDGET, Asker, OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.engines.obligations import Answer, Apart, Finding
@@ -43,8 +43,10 @@ from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, neg
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 
-_BUDGET: Final = (6, 40)
+_BUDGET: Final = (3, 40)
 """Questions of a kernel that may use up Z3's budget, and the share of it that each later one has."""
+_AFTER_A_RACE: Final = (0, 20)
+"""The same once a race is found: the kernel has its verdict."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
@@ -124,7 +126,8 @@ class _Judge:
         self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
         self._orders = orders_of(kernel)
         self._left_out: dict[str, None] = dict.fromkeys(self._orders.left_out)
-        self._asker, self._panel = Asker(*_BUDGET), Panel(Options(rlimit=4_000_000))
+        self._asker, self._brief = Asker(*_BUDGET), Asker(*_AFTER_A_RACE)
+        self._panel = Panel(Options(rlimit=BUDGET))
         self._assumptions: dict[str, None] = {}
         self._found: dict[tuple[int, int], _Found] = {}
 
@@ -321,6 +324,8 @@ class _Judge:
 
     def _keep(self, asked: Asked, found: _Found) -> None:
         """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
+        if found.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
+            self._asker = self._brief
         key = asked.meeting.first, asked.meeting.second
         known = self._found.get(key)
         if known is None or (_ORDER.index(found.verdict), len(found.engines)) < (
