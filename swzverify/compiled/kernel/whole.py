@@ -119,6 +119,7 @@ class Kernel(Reader):
             if base_name(each) in ("bar", "barrier") and self.flow.is_reachable(self.flow.block_of[each.index])
         }
         """The operands of barriers that are numbers; None for the other ones."""
+        paths = {each: self.paths.to(self.flow.block_of[each]).may for each in self.constants}
         edges = {
             (block_.index, target): self.slices.edge(block_.index, target)
             for block_ in self.flow.blocks
@@ -133,6 +134,11 @@ class Kernel(Reader):
         self._all([])  # solves loops, and counts their trips
         self._known = with_results(self.slices, self.forms)
         self._edges = {each: self.resolved(value, each[0]) for each, value in edges.items()}
+        self.reaching = {
+            each: conjunction(self.resolved(part, self.flow.block_of[each]) for part in may)
+            for each, may in paths.items()
+        }
+        """For each barrier, a condition that every thread satisfies that comes to it."""
         self.accesses = [
             self._access(at, *use, place)
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))

@@ -81,6 +81,7 @@ class Meeting:
         base: For each loop, by how many trips the barrier is behind trip 0.
         ways: All ways in which they can meet.
         is_own: Whether one thread makes both, the first one as a copy.
+        earliest: The absolute trip from which relative trips count, if it is given.
     """
 
     first: int
@@ -89,6 +90,14 @@ class Meeting:
     base: tuple[tuple[int, int], ...]
     ways: tuple[Way, ...]
     is_own: bool = False
+    earliest: int | None = None
+
+    def since_barrier(self, header: int, trip: Trip) -> Trip:
+        """A trip that is relative to the barrier, as those of `trips`."""
+        if trip.is_absolute or trip.number is None:
+            return trip
+        number = trip.number + dict(self.base).get(header, 0) + (self.earliest or 0)
+        return Trip(is_absolute=self.earliest is not None, number=number)
 
     def counted_from(self, first: int) -> Meeting:
         """The meeting where the earliest relative trip is a given one."""
@@ -96,7 +105,7 @@ class Meeting:
         def absolute(trips: Trips) -> Trips:
             return tuple((header, later(trip, first)._replace(is_absolute=True)) for header, trip in trips)
 
-        return replace(self, trips=(absolute(self.trips[0]), absolute(self.trips[1])), base=(), ways=())
+        return replace(self, trips=(absolute(self.trips[0]), absolute(self.trips[1])), earliest=first)
 
 
 def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:

@@ -16,7 +16,7 @@ from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, without_overlap
-from swzverify.compiled.order.intervals import Choice, Meeting, Trip, Way
+from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
 from swzverify.compiled.order.step import Sharing
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths
 from swzverify.hardware import LANES
@@ -186,11 +186,18 @@ class Asked:
 
     def _way(self, instances: Instances, way: Way) -> list[Expr]:
         """The conditions of the choices that both threads took, and of the barrier that they come from."""
-        return [
+        found = [
             self._taken(instances, choice, who)
             for who, choices in enumerate((way.first, way.second))
             for choice in choices
         ]
+        if way.begin != ENTRY:
+            flow, here = self.kernel.flow, Trip(is_absolute=False, number=0)
+            around = self.kernel.around(way.begin)
+            trips = [(loop.header, here) for loop in around if loop.header in self.sharing.steps]
+            place = instances.place(flow.block_of[way.begin], self._since(tuple(trips)))
+            found.append(instances.value(self.kernel.reaching[way.begin], 0, place))
+        return found
 
     def _later(self, instances: Instances, places: tuple[Place, Place]) -> list[Expr]:
         """That a thread makes the second access after the first one, in the loops whose trips are not known."""
@@ -204,17 +211,12 @@ class Asked:
             found.append(negation(conjunction(equal)))
         return found
 
+    def _since(self, trips: Trips) -> Trips:
+        return tuple((header, self.meeting.since_barrier(header, trip)) for header, trip in trips)
+
     def _taken(self, instances: Instances, choice: Choice, who: int) -> Expr:
         """That a thread took an edge, in the trip in which it did."""
-        behind = dict(self.meeting.base)
-        trips = tuple(
-            (
-                header,
-                trip if trip.is_absolute or trip.number is None else Trip(False, trip.number + behind.get(header, 0)),
-            )
-            for header, trip in choice.trips
-        )
-        place = instances.place(choice.block, trips)
+        place = instances.place(choice.block, self._since(choice.trips))
         return instances.value(self.kernel.edge(choice.block, choice.target), who, place)
 
 

@@ -216,7 +216,7 @@ class _Judge:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found = self._of(asked, question)
         ways = asked.meeting.ways
-        if found.verdict is not RaceVerdict.FREE and ways and all(each.first or each.second for each in ways):
+        if found.verdict is not RaceVerdict.FREE and ways:
             if len(ways) > _MOST_WAYS:
                 return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
             answers = [self._of(asked, asked.question(each)) for each in ways]
@@ -227,7 +227,9 @@ class _Judge:
         """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
         for first in _FIRST_TRIPS if any(asked.meeting.trips) else ():
             each = Asked(self._kernel, asked.sharing, asked.couple, asked.meeting.counted_from(first))
-            at_first = self._of(each, each.question())
+            ways = each.meeting.ways[:_MOST_WAYS] or (None,)
+            answers = [self._of(each, each.question(way)) for way in ways]
+            at_first = min(answers, key=lambda each: _ORDER.index(each.verdict))
             if at_first.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
                 return at_first
         return found
