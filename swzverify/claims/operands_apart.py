@@ -90,7 +90,7 @@ class OperandsApart:
         """Every start is aligned, and no byte of one side is one of the other."""
         if any(not operand.iterations for operand in self.operands):
             return Plan(empty=f"the loops of one of {' and '.join(o.name for o in self.operands)} never run")
-        condition, tags = TRUE, None
+        condition, tags = TRUE, ()
         if self.second is None:
             if len(np.unique(self._stages)) == 1:
                 return Plan(empty=f"operand {self.first.name} reads one stage: there is nothing to keep apart")

@@ -1,1 +1,11 @@
-"""The order in time of shared-memory accesses in compiled kernels: which pairs can meet, and whether they race."""
+"""Which accesses of a kernel to shared memory can run at the same time, and whether they meet.
+
+`barriers` says what an instruction orders, `step` what the threads of a scope share and which barriers
+some of them miss, `intervals` which accesses are reachable from one instance of a barrier, `instance`
+what a value is for a given thread in a given trip, `pairs` what has to be impossible, and `verdict` what
+is known then. Imports `kernel`, `ptx`, `engines.obligations`, `hardware` and `ir`, and no engine.
+
+What it relies on: two threads of a block are ordered by barriers alone; a barrier orders every access
+before it, by each of its threads, before every access behind it, by each of them; a thread that has
+returned counts as arrived. An order that is not known here makes a race `unknown`, and never a proof.
+"""

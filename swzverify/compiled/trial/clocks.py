@@ -250,7 +250,8 @@ class _Clocked(Machine):
         self._miss_parted(waiting)
         self._miss_ended(waiting, ~alive)
         self.recorder.touched.clear()
-        places = [self.function.instructions[each] for each in np.unique(self.stands[waiting]).tolist()]
+        numbers: list[int] = np.unique(self.stands[waiting]).tolist()
+        places = [self.function.instructions[each] for each in numbers]
         if any(map(_reduces, places)):
             if len(places) > 1:
                 self._stop(0, EndError("threads reduce a predicate at several instructions"))

@@ -1,0 +1,271 @@
+"""A kernel read as a whole: its accesses as expressions, with what decides when they run.
+
+`accesses` answers for one warp instruction at a time. Questions about two threads at two places need
+more: the value of every leaf before its loop and after each trip, the condition of every edge, what
+stores write, and the operands of barriers. All registers are read before loops are solved, and then no
+leaf is added: an analysis of what threads share knows every leaf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from swzverify.compiled.kernel.access import ANY_SPACE
+from swzverify.compiled.kernel.accesses import Reader
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
+from swzverify.compiled.kernel.arithmetic import widened
+from swzverify.compiled.kernel.calls import Inlined
+from swzverify.compiled.kernel.divisions import Divisions, with_results
+from swzverify.compiled.kernel.evaluate import in_shared
+from swzverify.compiled.kernel.flow import Loop, base_name
+from swzverify.compiled.kernel.induction import by_trip, trips_of
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.listing import Touch, Use, uses_of
+from swzverify.compiled.kernel.repeats import Again
+from swzverify.compiled.kernel.slices import Steps
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.values import address_of, word_of
+from swzverify.compiled.ptx import Address, Instruction, Module, Operand, Register, size_of_type
+from swzverify.hardware import LANES
+from swzverify.hardware.kinds import MATRIX_OPCODES
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction
+
+_LOADS = frozenset({"ld", "ldu"})
+_STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
+_OBJECT_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAccess:
+    """One instruction that touches shared memory, as one thread runs it.
+
+    Attributes:
+        instruction: The instruction.
+        calls: The lines of the inlined calls that lead to it.
+        is_write: Whether it may write.
+        is_atomic: Whether it is one atomic operation.
+        is_strong: Whether it is a load or store that the memory model orders by itself.
+        is_copy: Whether it is a copy that runs on after the instruction.
+        is_collective: Whether the lanes of a warp access each other's addresses.
+        width_bytes: The bytes from the address on.
+        lanes: The lanes of a warp that give addresses.
+        address: The byte address in the shared window, of 32 bits.
+        guard: A condition that every thread satisfies that makes the access.
+        sure: A condition under which a thread makes the access if its loops end; None if none is known.
+        value: What a store of one word writes; None if that is not known.
+        reason: Why the access is not modelled; then nothing else is known of it.
+        divisions: What is assumed of divisions, in words.
+    """
+
+    instruction: Instruction
+    calls: tuple[int, ...]
+    is_write: bool = True
+    is_atomic: bool = False
+    is_strong: bool = False
+    is_copy: bool = False
+    is_collective: bool = False
+    width_bytes: int = 0
+    lanes: int = LANES
+    address: Expr = FALSE
+    guard: Expr = TRUE
+    sure: Expr | None = None
+    value: Expr | None = None
+    reason: str = ""
+    divisions: tuple[str, ...] = ()
+
+    @property
+    def index(self) -> int:
+        """The index of its instruction."""
+        return self.instruction.index
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """A register that a loop changes: before the loop, and after a trip."""
+
+    before: Expr
+    after: Expr
+
+
+class Kernel(Reader):
+    """A function with its calls put in place, read as a whole for threads of a known block.
+
+    Raises:
+        FlowError: Control flow or operands cannot be read.
+        PtxError: An instruction cannot be read.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        whole: Inlined,
+        block: BlockShape,
+        arguments: Arguments = NO_ARGUMENTS,
+        capability: int | None = None,
+    ) -> None:
+        super().__init__(module, whole.function, block, arguments)
+        self.block, self._calls = block, whole.calls
+        self.flow, self.leaves = self.slices.flow, self.slices.leaves
+        function = whole.function
+        self.function = function
+        uses = [(each, use) for each in function.instructions for use in uses_of(each, capability)]
+        self._read_so_far = [self._raw(each, use) for each, use in uses]
+        self._stores = [self._stored(each) for each, _ in uses]
+        objects = [self._object(each, use) for each, use in uses]
+        self.constants = {
+            each.index: tuple(self._constant(operand, each) for operand in each.operands)
+            for each in function.instructions
+            if base_name(each) in ("bar", "barrier") and self.flow.is_reachable(self.flow.block_of[each.index])
+        }
+        """The operands of barriers that are numbers; None for the other ones."""
+        paths = {each: self.paths.to(self.flow.block_of[each]).may for each in self.constants}
+        edges = {
+            (block_.index, target): self.slices.edge(block_.index, target)
+            for block_ in self.flow.blocks
+            if block_.is_choice and self.flow.is_reachable(block_.index)
+            for target in self.flow.following[block_.index]
+        }
+        for loop in self.flow.loops:
+            self.repeats.ask(loop.header)
+            trips_of(self.slices, loop)
+        if self.threads is not None:
+            self.threads.coordinates(self.leaves)
+        self._all([])  # solves loops, and counts their trips
+        self._known = with_results(self.slices, self.forms)
+        self._edges = {each: self.resolved(value, each[0]) for each, value in edges.items()}
+        self.reaching = {
+            each: conjunction(self.resolved(part, self.flow.block_of[each]) for part in may)
+            for each, may in paths.items()
+        }
+        """For each barrier, a condition that every thread satisfies that comes to it."""
+        self.accesses = [
+            self._access(at, *use, place)
+            for at, (use, place) in enumerate(zip(uses, objects, strict=True))
+            if self.flow.is_reachable(self.flow.block_of[use[0].index])
+        ]
+        self.repeat = {loop.header: self._repeat(loop) for loop in self.flow.loops}
+        """For each loop by its header, the condition under which a trip is followed by another one."""
+        self.carried = {
+            variable: Carry(
+                self.resolved(each.before, *(self._outside(each.loop))), self.resolved(each.after, each.loop.header)
+            )
+            for variable, each in self.slices.carried.items()
+        }
+        """The registers that loops change."""
+
+    @cached_property
+    def closed(self) -> frozenset[str]:
+        """The names of all leaves; no other one may be asked for."""
+        return frozenset(self.leaves.by_name)
+
+    def edge(self, source: int, target: int) -> Expr:
+        """Whether a thread at the end of a block goes on to another one."""
+        return self._edges.get((source, target), TRUE)
+
+    def around(self, index: int) -> list[Loop]:
+        """The loops around an instruction, the outermost first."""
+        return self.flow.around(self.flow.block_of[index])
+
+    def trips(self, header: int) -> Var:
+        """The leaf that counts the trips of a loop."""
+        return trips_of(self.slices, self.flow.loop_at[header])
+
+    # ---- reading
+
+    def resolved(self, value: Expr, *blocks: int) -> Expr:
+        """A value at some blocks in terms of trips and coordinates, as far as loops are solved."""
+        inside = {loop.header for block in blocks for loop in self.flow.around(block)}
+        return self._bounded.of(self._behind_loops(by_trip(self.slices, self.forms.resolve(value)), inside))
+
+    def _outside(self, loop: Loop) -> list[int]:
+        """The header of the loop around a loop, if there is one."""
+        return [each.header for each in self.flow.around(loop.header) if each is not loop]
+
+    def _repeat(self, loop: Loop) -> Again:
+        return self.repeats.again(loop, lambda value: self.resolved(value, *loop.latches))
+
+    def _constant(self, operand: Operand, instruction: Instruction) -> int | None:
+        if isinstance(operand, Register) and operand.type == "pred":
+            return None
+        value = self.slices.run(word_of(self.slices, operand, instruction))
+        return value.value if isinstance(value, Const) else None
+
+    def _stored(self, instruction: Instruction) -> Expr | None:
+        size = size_of_type(instruction.opcode.rpartition(".")[2])
+        is_one = base_name(instruction) == "st" and ".v" not in instruction.opcode
+        if size is None or not is_one or not self.flow.is_reachable(self.flow.block_of[instruction.index]):
+            return None
+
+        def steps() -> Steps:
+            value = yield from self.slices.read(instruction.operands[-1], 8 * size, instruction)
+            return FALSE if value is None else value
+
+        value = self.slices.run(steps())
+        return None if value.width == 1 else value
+
+    def _object(self, instruction: Instruction, use: Use) -> Expr | None:
+        """The address of a barrier object; None for other instructions, and if it cannot be read."""
+        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        is_named = use.touch is Touch.BARRIER and "shared" in instruction.opcode
+        if operand is None or not is_named or not self.flow.is_reachable(self.flow.block_of[instruction.index]):
+            return None
+        return widened(self.slices.run(address_of(self.slices, operand, instruction)), 32)
+
+    def _access(self, at: int, instruction: Instruction, use: Use, place: Expr | None) -> SharedAccess:
+        raw, name, words = self._read_so_far[at], base_name(instruction), instruction.opcode.split(".")
+        row, is_object = raw.access.row, use.touch is Touch.BARRIER
+        address = place if is_object else raw.address
+        reason = raw.access.reason or use.reason or raw.access.no_row
+        is_modelled = is_object or (not use.reason and use.bulk is None and not raw.access.no_row)
+        width = _OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes
+        found = SharedAccess(
+            instruction,
+            self._calls[instruction.index],
+            is_write=is_object or (name not in _LOADS if row is None else not row.kind.loads),
+            is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
+            is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
+            is_copy=name == "cp",
+            is_collective=name in MATRIX_OPCODES or use.piece is not None,
+            width_bytes=width,
+            lanes=LANES if row is None else row.address_lanes,
+        )
+        if address is None or not is_modelled or not width:
+            return replace(found, reason=reason or "its address cannot be read")
+        return self._with_address(found, address, at)
+
+    def _with_address(self, access: SharedAccess, address: Expr, at: int) -> SharedAccess:
+        """The access with its address and its conditions."""
+        raw, stored = self._read_so_far[at], self._stores[at]
+        block = self.flow.block_of[access.index]
+        divisions = Divisions(self.slices, self.forms, access.index, self._known)
+
+        def read(value: Expr) -> Expr:
+            return self.resolved(divisions.defined(self.forms.resolve(value)), block)
+
+        own = [read(raw.own)]
+        address = normal(read(address))
+        if raw.access.is_generic:
+            found = in_shared(self.slices, address)
+            if found is None:
+                return replace(access, reason=ANY_SPACE)
+            address = normal(found.address)
+            own.append(found.holds)
+        may, must = [read(each) for each in raw.path.may], None
+        if raw.path.must is not None:
+            must = [read(each) for each in raw.path.must]
+        own += [self.resolved(each, block) for each in divisions.conditions()]
+        return replace(
+            access,
+            address=address,
+            guard=conjunction(dict.fromkeys((*may, *own))),
+            sure=None if must is None else conjunction(dict.fromkeys((*must, *own))),
+            value=None if stored is None else read(stored),
+            divisions=divisions.texts(),
+        )
+
+
+def _width(instruction: Instruction) -> int:
+    """The bytes that an instruction without a row reads or writes."""
+    size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
+    return size * next((int(each[1]) for each in instruction.opcode.split(".") if each in ("v2", "v4", "v8")), 1)

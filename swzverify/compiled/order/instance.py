@@ -1,0 +1,268 @@
+"""What a value is for one of two threads, in a given trip of each loop around the place where it is read.
+
+A leaf of the kernel stands for one number in each thread and in each trip. Two threads share it only if
+the analysis of the scope says so, and if the trip of every loop around its definition is known for both: then
+it is one variable, whose name has the trips. In all other cases each thread has a variable of its own.
+A loop that the reading place is not in has been left: its leaves are those of its last trip, which two
+threads share only if all threads leave the loop in one trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from swzverify.compiled.kernel.arithmetic import add, either, less, shift_left, widened
+from swzverify.compiled.kernel.lanes import places_of
+from swzverify.compiled.kernel.leaves import Kind, Leaf, begin_of
+from swzverify.compiled.kernel.symbols import SHARED_LIMIT
+from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.intervals import Trip, Trips
+from swzverify.compiled.order.step import Sharing
+from swzverify.engines.obligations import second
+from swzverify.hardware import LANES
+from swzverify.ir.expr import (
+    Comparison,
+    Expr,
+    Var,
+    compare,
+    const,
+    extract,
+    negation,
+    substitute,
+    var,
+    variables,
+)
+
+MOST_TRIPS: Final = 1 << 30
+"""Trips of a loop with a barrier in it, in any launch."""
+BASE: Final = "base of "
+"""Begins the names of the trips that questions count from."""
+DYNAMIC: Final = "dynamic shared memory"
+_NUMBER_BITS: Final = 16
+_TRIP_BITS: Final = 64
+Place: TypeAlias = tuple[tuple[int, Trip | None], ...]
+"""The trips of the loops around a place, by headers; None where nothing is known. Other loops are left."""
+
+
+class Couple(StrEnum):
+    """Which two threads of a block are meant.
+
+    - `ANY`: two distinct threads.
+    - `WARPS`: two threads of distinct warps.
+    - `LANES`: two distinct lanes of one warp.
+    - `SELF`: one thread, against what it started before.
+    """
+
+    ANY = "any"
+    WARPS = "warps"
+    LANES = "lanes"
+    SELF = "self"
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread as variables: `own` are not shared with the other thread, `tag` tells the two apart."""
+
+    number: Expr
+    own: tuple[Var, ...]
+    shared: tuple[Var, ...]
+    tag: Var
+
+
+def threads_of(couple: Couple, block: tuple[int, int, int]) -> tuple[Thread, Thread]:
+    """The two threads, by their numbers in the block, of 16 bits.
+
+    >>> threads_of(Couple.LANES, (64, 1, 1))[1].tag.name
+    "lane'"
+    """
+    total = block[0] * block[1] * block[2]
+    warps = -(-total // LANES)
+
+    def one(who: int) -> Thread:
+        if couple in (Couple.ANY, Couple.SELF):
+            name = second("thread") if who and couple is Couple.ANY else "thread"
+            thread = var(name, total)
+            number = widened(thread, _NUMBER_BITS)
+            return Thread(
+                number, (thread,) if couple is Couple.ANY else (), () if couple is Couple.ANY else (thread,), thread
+            )
+        lane = var(second("lane") if who else "lane", LANES)
+        warp = var(second("warp") if who and couple is Couple.WARPS else "warp", warps)
+        five = const(LANES.bit_length() - 1, _NUMBER_BITS)
+        number = add(shift_left(widened(warp, _NUMBER_BITS), five), widened(lane, _NUMBER_BITS))
+        if couple is Couple.WARPS:
+            return Thread(number, (warp, lane), (), warp)
+        return Thread(number, (lane,), (warp,), lane)
+
+    return one(0), one(1)
+
+
+class Instances:
+    """Values of two threads at their accesses.
+
+    Attributes:
+        threads: The two threads.
+        facts: What holds of the variables that were made.
+        read: The leaves that were read, by their names, coordinates left out.
+    """
+
+    def __init__(self, kernel: Kernel, sharing: Sharing, couple: Couple) -> None:
+        self._kernel, self._sharing, self._couple = kernel, sharing, couple
+        self._flow, self._leaves = kernel.flow, kernel.leaves
+        self.threads = threads_of(couple, kernel.block)
+        self.facts: dict[Expr, None] = {}
+        self.read: dict[str, Leaf] = {}
+        self._memo: dict[tuple[Expr, int, Place], Expr] = {}
+        self._coordinates: list[Mapping[str, Expr]] = []
+        for thread in self.threads:
+            lane = extract(thread.number, 0, LANES.bit_length() - 1)
+            self._coordinates.append({**places_of(thread.number, kernel.block), "laneid": lane})
+
+    def place(self, block: int, trips: Trips) -> Place:
+        """A block, in the given trips of the loops around it."""
+        known = dict(trips)
+        found: list[tuple[int, Trip | None]] = []
+        for loop in self._flow.around(block):
+            trip = known.get(loop.header)
+            found.append((loop.header, None if trip is None or trip.number is None else trip))
+        return tuple(found)
+
+    def value(self, value: Expr, who: int, place: Place) -> Expr:
+        """A value as a thread has it at a place."""
+        key = (value, who, place)
+        if key not in self._memo:
+            self._memo[key] = substitute(value, {each: self._leaf(each, who, place) for each in variables(value)})
+        return self._memo[key]
+
+    def _leaf(self, variable: Var, who: int, place: Place) -> Expr:
+        leaf = self._leaves[variable]
+        if leaf.kind is Kind.LANE:
+            return widened(self._coordinates[who][leaf.name], variable.width)
+        if leaf.kind is Kind.UNIFORM:
+            self.read[leaf.name] = leaf
+            return self._of_launch(leaf)
+        trip = dict(place).get(leaf.block) if leaf.block is not None else None
+        if trip is not None and trip.number is not None and leaf.block is not None:
+            if leaf.kind is Kind.TRIPS:
+                return self._trip(leaf.block, trip)
+            if leaf.kind is Kind.CARRIED and variable in self._kernel.carried and (trip.number or trip.is_absolute):
+                return self._carried(variable, leaf.block, who, place, trip)
+        return self._named(leaf, who, place)
+
+    def _of_launch(self, leaf: Leaf) -> Expr:
+        """A leaf that the block shares. All arrays of dynamic shared memory have one start."""
+        if leaf.symbol is None or leaf.symbol.size_bytes is not None:
+            return leaf.variable
+        start = var(DYNAMIC, SHARED_LIMIT)
+        low = leaf.multiple.bit_length() - 1
+        if low:
+            self.facts[compare(Comparison.EQ, extract(start, 0, low), const(0, low))] = None
+        return extract(start, low, leaf.variable.width)
+
+    def _trip(self, header: int, trip: Trip) -> Expr:
+        """The number of a trip."""
+        number = const(trip.number or 0, _TRIP_BITS)
+        found = number if trip.is_absolute else add(widened(self.base(header), _TRIP_BITS), number)
+        self._keep_most(header, found)
+        return found
+
+    def base(self, header: int) -> Var:
+        """The earliest trip of a loop that a question is about."""
+        return var(f"{BASE}{self._kernel.trips(header).name}", MOST_TRIPS)
+
+    def _carried(self, variable: Var, header: int, who: int, place: Place, trip: Trip) -> Expr:
+        """What a register is in a trip, from what the trip before left, or from before the loop.
+
+        Loops inside are left then.
+        """
+        carry, around = self._kernel.carried[variable], outside(place, header)
+        if trip.number:
+            before = trip._replace(number=trip.number - 1)
+            return self.value(carry.after, who, (*around, (header, before)))
+        return self.value(carry.before, who, around)
+
+    def _named(self, leaf: Leaf, who: int, place: Place) -> Expr:
+        """A leaf as one variable for both threads, or as one of this thread."""
+        self.read[leaf.name] = leaf
+        is_shared = self._couple is Couple.SELF or self._sharing.leaf(leaf.variable)
+        known, is_left, tag = dict(place), False, ""
+        for loop in [] if leaf.block is None else self._flow.around(leaf.block):
+            header = loop.header
+            is_left = is_left or header not in known
+            trip = known.get(header)
+            if is_left:
+                is_shared = is_shared and (self._couple is Couple.SELF or header in self._sharing.loops)
+                tag += " at last"
+            elif trip is None:
+                is_shared = False
+            else:
+                tag += f" in trip {trip.number}" + ("" if trip.is_absolute else " from the base")
+        name = leaf.name + tag
+        if not is_shared:
+            name = f"{name} of {'the other thread' if who else 'one thread'}"
+        made = var(name, leaf.variable.limit)
+        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+            self._keep_most(leaf.block, made)
+        return made
+
+    def _keep_most(self, header: int, trip: Expr) -> None:
+        """A trip is one of those that a counted loop has."""
+        count = self._kernel.counts.of_loop(self._flow.loop_at[header])
+        if count is not None:
+            self.facts[compare(Comparison.ULE, trip, const(count.most, trip.width))] = None
+
+    # ---- what is true of a thread that is in a trip
+
+    def reached(self, who: int, place: Place) -> list[Expr]:
+        """Conditions of the trips before: each of them was followed by another one."""
+        found: list[Expr] = []
+        for header, _ in place:
+            self.value(self._kernel.trips(header), who, place)  # how many trips there are is a fact
+        for at, (header, trip) in enumerate(place):
+            again = self._kernel.repeat[header].condition
+            outside = place[:at]
+            for number in range(trip.number or 0) if trip is not None else ():
+                earlier = None if trip is None else trip._replace(number=number)
+                found.append(self.value(again, who, (*outside, (header, earlier))))
+            if trip is None or not trip.is_absolute:
+                found += self._before_base(header, again, who, (*outside, (header, trip and trip._replace(number=0))))
+        return found
+
+    def _before_base(self, header: int, again: Expr, who: int, place: Place) -> list[Expr]:
+        """The condition of the trip before the first one that is known, if the number of the trip decides it."""
+        counter = self._kernel.trips(header)
+        moving = [each for each in variables(again) if self._leaves[each].block in self._flow.loop_at[header].blocks]
+        if moving != [counter]:
+            return []
+        here = self.value(counter, who, place)
+        first = variables(here)[0]
+        before = substitute(self.value(again, who, place), {first: _less_one(first)})
+        return [either(compare(Comparison.EQ, first, const(0, first.width)), before)]
+
+
+def _less_one(number: Var) -> Expr:
+    return add(number, const(-1, number.width))
+
+
+def outside(place: Place, header: int) -> Place:
+    """The part of a place that is outside of a loop."""
+    at = next(at for at, (each, _) in enumerate(place) if each == header)
+    return place[:at]
+
+
+def without_overlap(leaves: list[Leaf]) -> list[Expr]:
+    """The arrays among some leaves lie apart from each other, in any order; dynamic ones are behind all others."""
+    arrays = [(begin_of(each, 32), each.symbol.size_bytes) for each in leaves if each.symbol is not None]
+    static = [(begin, add(begin, const(size, 32))) for begin, size in arrays if size is not None]
+    found = [
+        either(negation(less(start, end, signed=False)), negation(less(begin, stop, signed=False)))
+        for at, (begin, end) in enumerate(static)
+        for start, stop in static[at + 1 :]
+    ]
+    if len(static) < len(arrays):
+        dynamic = widened(var(DYNAMIC, SHARED_LIMIT), 32)
+        found += [negation(less(dynamic, end, signed=False)) for _, end in static]
+    return found

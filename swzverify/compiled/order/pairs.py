@@ -1,0 +1,326 @@
+"""What has to be impossible: two threads touch a common byte by two accesses that can meet.
+
+Arrays do not overlap, and an access stays in the array that its address names. The array is not the
+symbol in the address: a register that a loop changes may carry the distance to another array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
+from swzverify.compiled.kernel.leaves import Leaf
+from swzverify.compiled.kernel.linear import Sum, normal, sum_of
+from swzverify.compiled.kernel.symbols import SHARED_LIMIT
+from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, without_overlap
+from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
+from swzverify.compiled.order.step import Sharing
+from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths
+from swzverify.hardware import LANES
+from swzverify.ir.bounded import bounded
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import (
+    TRUE,
+    Comparison,
+    Expr,
+    Var,
+    compare,
+    conjunction,
+    conjuncts,
+    const,
+    extract,
+    ite,
+    negation,
+    postorder,
+    var,
+    variables,
+)
+from swzverify.ir.intervals import interval_of
+
+MOST_SHARED: Final = 232_448
+"""Bytes of shared memory that a block can have. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
+_WIDE: Final = 44
+"""Bits in which distances of addresses do not wrap."""
+_ADDRESSES: Final = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether two accesses meet in one of the ways of a meeting, or in any.
+
+    Attributes:
+        condition: Holds for values of some launch if they do; it is over-approximated.
+        exact: As `condition`, but only for threads that surely make both accesses; None if that is not known.
+        in_memory: That offsets, as integers, stay within a block's memory.
+        same: That both write one value; None if it is not known what they write.
+        read: The leaves that `condition` reads.
+        instances: The values of both threads.
+        places: The places of both accesses.
+        addresses: Both addresses.
+    """
+
+    condition: Expr
+    exact: Expr | None
+    in_memory: Expr
+    same: Expr | None
+    read: tuple[Leaf, ...]
+    instances: Instances
+    places: tuple[Place, Place]
+    addresses: tuple[Expr, Expr]
+
+
+class Asked:
+    """Two accesses of one meeting, as two threads make them."""
+
+    def __init__(self, kernel: Kernel, sharing: Sharing, couple: Couple, meeting: Meeting) -> None:
+        self.kernel, self.sharing, self.couple, self.meeting = kernel, sharing, couple, meeting
+        at = {each.index: each for each in kernel.accesses}
+        self.accesses = at[meeting.first], at[meeting.second]
+
+    def is_in_step(self) -> bool:
+        """Whether the trips of all loops with a barrier around the accesses are known."""
+        known = [{header for header, trip in trips if trip.number is not None} for trips in self.meeting.trips]
+        return all(
+            loop.header in known[who] or not self.sharing.has_barrier(loop.header)
+            for who, access in enumerate(self.accesses)
+            for loop in self.kernel.around(access.index)
+        )
+
+    def apart(self) -> Apart | None:
+        """That they never meet, if coordinates alone decide their distance; conditions on more are left out."""
+        instances = Instances(self.kernel, self.sharing, self.couple)
+        places = self._places(instances)
+        sums = [sum_of(bounded(instances.value(a.address, who, place))) for who, (a, place) in self._both(places)]
+        threads = instances.threads
+        if self.couple is Couple.SELF or self._is_any_lane():
+            return None
+        coordinates = {each for thread in threads for each in (*thread.own, *thread.shared)}
+        own = [{t: c for t, c in each.terms.items() if coordinates & set(variables(t))} for each in sums]
+        if any(not coordinates.issuperset(variables(*terms)) for terms in own):
+            return None
+        rest = [{t: c for t, c in each.terms.items() if t not in terms} for each, terms in zip(sums, own, strict=True)]
+        if rest[0] != rest[1]:
+            return None
+        positions = _positions([Sum(terms, each.number, 32) for each, terms in zip(sums, own, strict=True)])
+        if positions is None:
+            return None
+        guards: list[Expr] = []
+        for who, (access, place) in self._both(places):
+            parts = [
+                *conjuncts(bounded(instances.value(access.guard, who, place))),
+                *self._exists(access, threads[who]),
+            ]
+            mine = {*threads[who].own, *threads[who].shared}
+            guards.append(conjunction(each for each in parts if mine.issuperset(variables(each))))
+        if any(node.width >= MAX_ARRAY_WIDTH for node in postorder(*positions, *guards)):
+            return None
+        sides = [
+            Side(thread.own, position, access.width_bytes, _definition(position), guard, _truth(guard))
+            for thread, position, access, guard in zip(threads, positions, self.accesses, guards, strict=True)
+        ]
+        tags = threads[0].tag, threads[1].tag
+        differ = negation(compare(Comparison.EQ, *tags))
+        return Apart(threads[0].shared, (), sides[0], sides[1], differ, ((tags[0].name, tags[1].name),))
+
+    def question(self, way: Way | None = None) -> Question:
+        """Whether they meet; with a way, only by it."""
+        instances = Instances(self.kernel, self.sharing, self.couple)
+        places, threads = self._places(instances), instances.threads
+        addresses = [bounded(instances.value(a.address, who, place)) for who, (a, place) in self._both(places)]
+        conditions: list[Expr] = [] if self._is_any_lane() or self.couple is Couple.SELF else [_differ(threads)]
+        conditions.append(_meet(addresses, [each.width_bytes for each in self.accesses]))
+        if self.couple is Couple.SELF:
+            conditions += self._later(instances, places)
+        sure: list[Expr] | None = []
+        for who, (access, place) in self._both(places):
+            conditions += [*self._exists(access, threads[who]), *instances.reached(who, place)]
+            conditions.append(instances.value(access.guard, who, place))
+            if access.sure is None:
+                sure = None
+            elif sure is not None:
+                sure.append(instances.value(access.sure, who, place))
+        if way is not None:
+            conditions += self._way(instances, way)
+        read = tuple(instances.read.values())
+        same: Expr | None = None
+        values = [each.value for each in self.accesses]
+        if values[0] is not None and values[1] is not None and values[0].width == values[1].width:
+            one, two = (instances.value(v, who, places[who]) for who, v in enumerate(values) if v is not None)
+            same = compare(Comparison.EQ, one, two)
+        arrays = [leaf for leaf in read if leaf.symbol is not None]
+        conditions += [*without_overlap(arrays), *instances.facts]
+        found = _all(conditions)
+        in_memory = [_is_in_memory(address, arrays, who) for who, address in enumerate(addresses)]
+        exact = None if sure is None else _all([found, *sure])
+        return Question(found, exact, _all(in_memory), same, read, instances, places, (addresses[0], addresses[1]))
+
+    # ---- parts
+
+    def _places(self, instances: Instances) -> tuple[Place, Place]:
+        flow = self.kernel.flow
+        one, two = (flow.block_of[each.index] for each in self.accesses)
+        return instances.place(one, self.meeting.trips[0]), instances.place(two, self.meeting.trips[1])
+
+    def _both(self, places: tuple[Place, Place]) -> Iterable[tuple[int, tuple[SharedAccess, Place]]]:
+        return enumerate(zip(self.accesses, places, strict=True))
+
+    def _is_any_lane(self) -> bool:
+        """Whether a lane may be the one that the other access comes from: lanes of one warp share addresses."""
+        is_same = self.meeting.first == self.meeting.second and self.meeting.trips[0] == self.meeting.trips[1]
+        of_warp = self.couple in (Couple.ANY, Couple.LANES)
+        return of_warp and not is_same and any(each.is_collective for each in self.accesses)
+
+    def _exists(self, access: SharedAccess, thread: Thread) -> list[Expr]:
+        """That a thread is one of the block, and that its lane gives an address."""
+        total = self.kernel.block[0] * self.kernel.block[1] * self.kernel.block[2]
+        found: list[Expr] = []
+        if total % LANES and self.couple in (Couple.WARPS, Couple.LANES):
+            found.append(less(thread.number, const(total, thread.number.width), signed=False))
+        if access.lanes < LANES:
+            lane = widened(extract(thread.number, 0, LANES.bit_length() - 1), 32)
+            found.append(less(lane, const(access.lanes, 32), signed=False))
+        return found
+
+    def _way(self, instances: Instances, way: Way) -> list[Expr]:
+        """The conditions of the choices that both threads took, and of the barrier that they come from."""
+        found = [
+            self._taken(instances, choice, who)
+            for who, choices in enumerate((way.first, way.second))
+            for choice in choices
+        ]
+        if way.begin != ENTRY:
+            flow, here = self.kernel.flow, Trip(is_absolute=False, number=0)
+            around = self.kernel.around(way.begin)
+            trips = [(loop.header, here) for loop in around if loop.header in self.sharing.steps]
+            place = instances.place(flow.block_of[way.begin], self._since(tuple(trips)))
+            found.append(instances.value(self.kernel.reaching[way.begin], 0, place))
+        return found
+
+    def _later(self, instances: Instances, places: tuple[Place, Place]) -> list[Expr]:
+        """That a thread makes the second access after the first one, in the loops whose trips are not known."""
+        free = [header for header, trip in places[0] if trip is None and (header, None) in places[1]]
+        trips = [[instances.value(self.kernel.trips(h), who, places[who]) for h in free] for who in (0, 1)]
+        if not free:
+            return []
+        found = [negation(less(trips[1][0], trips[0][0], signed=False))]
+        if self.meeting.first == self.meeting.second and self.meeting.trips[0] == self.meeting.trips[1]:
+            equal = [compare(Comparison.EQ, one, two) for one, two in zip(*trips, strict=True)]
+            found.append(negation(conjunction(equal)))
+        return found
+
+    def _since(self, trips: Trips) -> Trips:
+        return tuple((header, self.meeting.since_barrier(header, trip)) for header, trip in trips)
+
+    def _taken(self, instances: Instances, choice: Choice, who: int) -> Expr:
+        """That a thread took an edge, in the trip in which it did."""
+        place = instances.place(choice.block, self._since(choice.trips))
+        return instances.value(self.kernel.edge(choice.block, choice.target), who, place)
+
+
+def are_in_distinct_arrays(kernel: Kernel, first: SharedAccess, second: SharedAccess) -> bool:
+    """Whether each address lies in one array, and these are two."""
+    one, two = arrays_of(kernel, first.address), arrays_of(kernel, second.address)
+    return len(one) == len(two) == 1 and one != two
+
+
+def arrays_of(kernel: Kernel, address: Expr) -> set[str]:
+    """The arrays that an address may lie in, also by registers that loops change."""
+    found: set[str] = set()
+    seen: set[Var] = set()
+    pending = [address]
+    while pending:
+        for each in variables(pending.pop()):
+            if each in seen:
+                continue
+            seen.add(each)
+            symbol = kernel.leaves[each].symbol
+            if symbol is not None:
+                found.add(DYNAMIC if symbol.size_bytes is None else each.name)
+            elif (carry := kernel.carried.get(each)) is not None:
+                pending += [carry.before, carry.after]
+    return found
+
+
+def _differ(threads: tuple[Thread, Thread]) -> Expr:
+    return negation(compare(Comparison.EQ, threads[0].tag, threads[1].tag))
+
+
+def _all(conditions: Iterable[Expr]) -> Expr:
+    return bounded(conjunction(dict.fromkeys(conditions)))
+
+
+def _meet(addresses: Sequence[Expr], widths: Sequence[int]) -> Expr:
+    """The ranges have a common byte. Each start is a multiple of the width, as PTX demands."""
+    forth, back = normal(sub(addresses[1], addresses[0])), normal(sub(addresses[0], addresses[1]))
+    if widths[0] == widths[1]:
+        return compare(Comparison.EQ, forth, const(0, 32))
+    return either(less(forth, const(widths[0], 32), signed=False), less(back, const(widths[1], 32), signed=False))
+
+
+def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
+    """The offset in the memory of a block, over the integers, is below the most bytes that a block can have.
+
+    PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings.
+    """
+    total, width = sum_of(address), 2 * _WIDE
+    starts = {each.variable for each in arrays} | {var(DYNAMIC, SHARED_LIMIT)}
+    offset: Expr = const(_signed(total.number), width)
+    for at, (term, count) in enumerate(total.terms.items()):
+        if starts.isdisjoint(variables(term)):
+            offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(_signed(count), width)))
+    return less(offset, const(MOST_SHARED, width), signed=False)
+
+
+def _of_some_sign(term: Expr, name: str, width: int) -> Expr:
+    """A term as a number, with its highest bit as a sign or not."""
+    if _most(term) < 1 << (term.width - 1):
+        return widened(term, width)
+    has_sign = compare(Comparison.EQ, var(f"whether {name} has a sign", 2), const(1, 1))
+    return ite(has_sign, widened(term, width, signed=True), widened(term, width))
+
+
+def _signed(number: int) -> int:
+    return number - _ADDRESSES if number >= _ADDRESSES >> 1 else number
+
+
+def _positions(sums: Sequence[Sum]) -> list[Expr] | None:
+    """Sums of coordinates as numbers that do not wrap and are not negative; None if they may be too far apart."""
+    low, high = 0, 0
+    for each in sums:
+        parts = [(_signed(count) * _most(term)) for term, count in each.terms.items()]
+        number = _signed(each.number)
+        low, high = min(low, number + sum(min(0, x) for x in parts)), max(high, number + sum(max(0, x) for x in parts))
+    if high - low >= _ADDRESSES - MOST_SHARED:
+        return None
+    found: list[Expr] = []
+    for each in sums:
+        position: Expr = const(_signed(each.number) - low, _WIDE)
+        for term, count in each.terms.items():
+            position = add(position, mul(widened(term, _WIDE), const(_signed(count), _WIDE)))
+        found.append(bounded(position))
+    return found
+
+
+def _most(term: Expr) -> int:
+    """The largest value of an expression of coordinates, or more."""
+    known: dict[Expr, tuple[int, int]] = {}
+    for node in postorder(term):
+        known[node] = interval_of(node, known)
+    return known[term][1]
+
+
+def _definition(position: Expr) -> Callable[[Arrays], Numbers]:
+    def definition(arrays: Arrays) -> Numbers:
+        return evaluate_many((position,), arrays)[0]
+
+    return definition
+
+
+def _truth(guard: Expr) -> Callable[[Arrays], Truths] | None:
+    def truth(arrays: Arrays) -> Truths:
+        return evaluate_many((guard,), arrays)[0] != 0
+
+    return None if guard is TRUE else truth

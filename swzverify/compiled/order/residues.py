@@ -1,0 +1,110 @@
+"""A question on a trip, split by the residue of the trip where it is divided by a small number.
+
+Compilers divide by a number m with the high bits of a product. Of a trip m * u + c for one residue c the
+quotient is a sum, and the stages of a ring are known: Z3 then answers in no time what it gives up else.
+
+Source: Granlund, Montgomery, "Division by Invariant Integers using Multiplication" (1994), theorem 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from swzverify.compiled.kernel.arithmetic import add, mul, widened
+from swzverify.compiled.kernel.linear import sum_of
+from swzverify.ir.bounded import bounded
+from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
+    Const,
+    Expr,
+    Extend,
+    Extract,
+    Var,
+    const,
+    extract,
+    postorder,
+    rebuilt,
+    var,
+)
+
+_MOST_DIVISOR: Final = 16
+_BITS: Final = 31
+"""Bits of dividends: a trip is below 2^30."""
+_MOST_BEHIND: Final = 1 << 16
+"""A trip plus such a number is still far from the limit of 32 bits."""
+
+
+def by_residues(condition: Expr, trips: list[Var]) -> Iterator[tuple[Expr, dict[Var, Expr]]]:
+    """Conditions of which one holds for some values if the given one does, with the trip in terms of theirs.
+
+    There is none if no trip is divided, or several are, or by several numbers.
+    """
+    divisors = {found[0] for node in postorder(condition) if (found := _quotient(node)) is not None}
+    if len(divisors) != 1 or len(trips) != 1:
+        return
+    divisor, trip = divisors.pop(), trips[0]
+    round_ = var(f"{trip.name} in rounds of {divisor}", trip.limit // divisor + 1)
+    for residue in range(divisor):
+        value = add(mul(widened(round_, trip.width), const(divisor, trip.width)), const(residue, trip.width))
+        yield bounded(_divided(condition, trip, divisor, residue, round_, value)), {trip: value}
+
+
+def _quotient(node: Expr) -> tuple[int, Expr] | None:
+    """The divisor and the dividend, if a node is the quotient of a number below 2^31."""
+    match node:
+        case Binary(BinaryOperator.LSHR, product, Const(bits)):
+            pass
+        case Binary(BinaryOperator.UDIV, dividend, Const(divisor)) if 1 < divisor <= _MOST_DIVISOR:
+            return divisor, dividend
+        case Extract(product, bits):
+            pass
+        case _:
+            return None
+    match product:
+        case Binary(BinaryOperator.MUL, Extend(dividend), Const(factor), 64) if bits >= _BITS and factor:
+            least = (1 << bits) // factor
+            for divisor in (least, least + 1):
+                over = factor * divisor - (1 << bits)
+                is_exact = 0 <= over <= 1 << (bits - _BITS) and factor < 1 << (64 - _BITS)
+                if is_exact and 1 < divisor <= _MOST_DIVISOR:
+                    return divisor, dividend
+        case _:
+            pass
+    return None
+
+
+def _divided(condition: Expr, trip: Var, divisor: int, residue: int, round_: Var, value: Expr) -> Expr:
+    """The condition where the trip is `divisor * round_ + residue`."""
+    new: dict[Expr, Expr] = {trip: value}
+    for node in postorder(condition):
+        found = _quotient(node)
+        behind = None if found is None or found[0] != divisor else _behind(found[1], trip)
+        if behind is not None:
+            number = (residue + behind) // divisor
+            quotient = add(widened(round_, max(node.width, 32)), const(number, max(node.width, 32)))
+            new[node] = extract(quotient, 0, node.width)
+        elif node not in new:
+            new[node] = rebuilt(node, new)
+    return new[condition]
+
+
+def _behind(dividend: Expr, trip: Var) -> int | None:
+    """By how much a dividend is more than a trip; None if it is something else."""
+    total = sum_of(dividend)
+    if dividend.width <= _BITS or len(total.terms) != 1 or total.number >= _MOST_BEHIND:
+        return None
+    ((term, count),) = total.terms.items()
+    return total.number if count == 1 and _is_same(term, trip) else None
+
+
+def _is_same(value: Expr, trip: Var) -> bool:
+    """Whether a value is a trip, with more bits or as many."""
+    while value.width >= trip.width and value is not trip:
+        match value:
+            case Extract(value, 0) | Extend(value, _, False):
+                pass
+            case _:
+                return False
+    return value is trip

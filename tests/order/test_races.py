@@ -1,0 +1,168 @@
+"""What a verdict on a kernel says beside the verdict: witnesses, assumptions, options, and what it is asked of."""
+
+from __future__ import annotations
+
+import pytest
+
+from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
+from swzverify.compiled.order.instance import BASE, Couple
+from swzverify.compiled.order.intervals import meetings
+from swzverify.compiled.order.pairs import Asked
+from swzverify.compiled.order.residues import by_residues
+from swzverify.compiled.order.step import Sharing, in_step
+from swzverify.compiled.order.verdict import RaceVerdict
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.races import IN_ARRAYS, races_of
+from swzverify.engines.exhaust import Exhaustion
+from swzverify.engines.obligations import Answer
+from swzverify.engines.smt import SMT
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import BinaryOperator, Comparison, binary, compare, const, extend, extract, var, variables
+from tests.order.conftest import module_of, races
+from tests.order.traps import TRAPS
+
+FLAG = (
+    "ld.global{}.u32 %r10, [%rd1];\nsetp.eq.u32 %p1, %r10, 0;\n@%p1 bra B;\nst.shared.u32 [%r4], %r1;\n"
+    "bar.sync 0;\nld.shared.u32 %r30, [%r6];\nB:"
+)
+
+
+def test_witness_of_a_race() -> None:
+    """Two threads, both lines, the byte in the array."""
+    found = races(TRAPS["no barrier"].body)
+    (pair,) = found.pairs
+    assert pair.witness is not None
+    one, two = pair.witness.threads
+    assert one == two ^ 1
+    assert pair.witness.byte == 4 * one
+    assert (pair.witness.array, pair.first.opcode, pair.second.opcode) == ("s", "st.shared.u32", "ld.shared.u32")
+    assert pair.second.line == pair.first.line + 1
+
+
+def test_witness_in_a_loop_has_trips_and_parameters() -> None:
+    """The trips of both accesses, and a number of trips that is large enough."""
+    pair = next(each for each in races(TRAPS["one stage"].body).pairs if each.first.line != each.second.line)
+    assert pair.witness is not None
+    (first,), (second,) = pair.witness.trips
+    assert abs(first[1] - second[1]) == 1
+    assert dict(pair.witness.parameters)["n+0:4"] > max(first[1], second[1])
+    assert pair.condition.startswith("n+0:4 = ")
+
+
+@pytest.mark.parametrize(("kind", "is_assumed"), [("", True), (".nc", False)])
+def test_loads_of_global_memory_are_an_assumption(kind: str, *, is_assumed: bool) -> None:
+    """What a flag in global memory decides is free if nobody writes it, which `.nc` says."""
+    found = races(FLAG.format(kind))
+    assert found.verdict is RaceVerdict.FREE
+    assert any("global memory" in each for each in found.assumptions) is is_assumed
+
+
+def test_a_volatile_flag_is_no_value_of_all() -> None:
+    """Threads may read different values of a volatile word: some may miss the barrier."""
+    body = FLAG.replace("ld.global{}", "ld.volatile.global") + "\nld.shared.u32 %r31, [%r4];"
+    assert races(body).verdict is RaceVerdict.DIVERGENT
+    assert races(body.replace("volatile.", "")).verdict is RaceVerdict.FREE
+
+
+def test_given_parameters_count() -> None:
+    """A value of a parameter, or a condition on it, decides what depends on it."""
+    body = TRAPS["one stage"].body
+    assert races(body, given=Given(("n=1",))).verdict is RaceVerdict.FREE
+    assert races(body, given=Given(("n=5",))).verdict is RaceVerdict.RACE
+    assert races(body, given=Given((), ("n == 1",))).verdict is RaceVerdict.FREE
+    assert races(body, given=Given((), ("n < 9",))).verdict is RaceVerdict.DEPENDS
+
+
+def test_lockstep_is_told() -> None:
+    """Lanes in lockstep are ordered, two warps are not."""
+    one = TRAPS["one warp"]
+    found = races(one.body, one.threads, lockstep=True)
+    assert (found.verdict, found.is_lockstep) == (RaceVerdict.FREE, True)
+    assert races(TRAPS["barrier of a warp for the block"].body, lockstep=True).verdict is RaceVerdict.RACE
+
+
+def test_divergent_barriers_are_told() -> None:
+    """The barrier has a verdict of its own, with the line where threads part."""
+    found = races(TRAPS["some miss the barrier"].body)
+    (barrier,) = found.barriers
+    assert barrier.verdict is RaceVerdict.DIVERGENT
+    assert "part at line" in barrier.reason
+
+
+def test_distinct_arrays_are_an_assumption() -> None:
+    """Accesses of two arrays are free if each stays in its own."""
+    found = races("mov.u32 %r10, t;\nadd.u32 %r11, %r10, %r5;\nst.shared.u32 [%r4], %r1;\nld.shared.u32 %r30, [%r11];")
+    assert found.verdict is RaceVerdict.FREE
+    assert IN_ARRAYS in found.assumptions
+
+
+def test_without_a_block_nothing_is_known() -> None:
+    """The number of threads is needed."""
+    module = module_of(TRAPS["barrier"].body)
+    assert races_of(module, module.functions[0], Given()).verdict is RaceVerdict.UNKNOWN
+
+
+def test_a_leaf_that_came_later_has_no_answer() -> None:
+    """What threads share is asked of the leaves that the analysis knew."""
+    module = module_of(TRAPS["two stages"].body)
+    kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
+    sharing = Sharing(kernel, Scope.BLOCK, ())
+    with pytest.raises(AssertionError, match="later"):
+        sharing.leaf(var("later", 4))
+
+
+def test_two_engines_prove_what_coordinates_decide() -> None:
+    """Both engines prove the obligation of a free pair, and both refute that of a race."""
+    for name, answer in (("barrier", Answer.HOLDS), ("no barrier", Answer.FAILS)):
+        module = module_of(TRAPS[name].body)
+        kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
+        step = in_step(kernel, Scope.BLOCK, dict(orders_of(kernel).barriers), MASKED)
+        found = [
+            Asked(kernel, step.sharing, couple, each).apart() for couple in Couple for each in meetings(kernel, step)
+        ]
+        goals = [each for each in found if each is not None]
+        for engine in (Exhaustion(), SMT()):
+            answers = {engine.decide(each).answer for each in goals}
+            assert answers == {Answer.HOLDS} if answer is Answer.HOLDS else Answer.FAILS in answers
+
+
+def test_guards_of_ranges_count() -> None:
+    """Threads below 32 write words that the threads from 32 on read: without the guards they would race."""
+    body = (
+        "and.b32 %r10, %r1, 31;\nshl.b32 %r11, %r10, 2;\nadd.u32 %r12, %r11, %r3;\n"
+        "setp.lt.u32 %p1, %r1, 32;\n@%p1 st.shared.u32 [%r12], %r1;"
+    )
+    assert races(body).verdict is RaceVerdict.FREE
+    assert races(body.replace("@%p1 ", "")).verdict is RaceVerdict.RACE
+
+
+@pytest.mark.parametrize("behind", [0, 1, 5])
+def test_residues_say_what_the_trip_does(behind: int) -> None:
+    """At each trip, the condition of its residue has the value of the whole one."""
+    trip = var(f"{BASE}a loop", 1 << 30)
+    wide = extend(binary(BinaryOperator.ADD, extend(trip, 32, signed=False), const(behind, 32)), 64, signed=False)
+    product = binary(BinaryOperator.MUL, wide, const(0xAAAAAAAB, 64))
+    quotient = extract(binary(BinaryOperator.LSHR, product, const(33, 64)), 0, 32)
+    rest = binary(BinaryOperator.SUB, extract(wide, 0, 32), binary(BinaryOperator.MUL, quotient, const(3, 32)))
+    condition = compare(Comparison.EQ, rest, const(1, 32))
+    parts = list(by_residues(condition, [trip]))
+    assert len(parts) == 3
+    for residue, (part, values) in enumerate(parts):
+        (round_,) = variables(values[trip])
+        for number in range(7):
+            env = {round_.name: number}
+            assert evaluate(values[trip], env) == 3 * number + residue
+            assert evaluate(part, env) == evaluate(condition, {trip.name: 3 * number + residue})
+
+
+def test_half_a_trip_is_no_trip() -> None:
+    """A quotient of something else than the trip itself is left as it is."""
+    trip = var(f"{BASE}a loop", 1 << 30)
+    half = binary(BinaryOperator.LSHR, extend(trip, 32, signed=False), const(1, 32))
+    condition = compare(Comparison.EQ, binary(BinaryOperator.UDIV, half, const(3, 32)), const(1, 32))
+    for residue, (part, values) in enumerate(by_residues(condition, [trip])):
+        (round_,) = variables(values[trip])
+        for number in range(7):
+            assert evaluate(part, {round_.name: number}) == evaluate(condition, {trip.name: 3 * number + residue})
