@@ -168,7 +168,7 @@ def test_json_schema() -> None:
     assert isinstance(properties, dict)
     assert list(properties) == [
         *("swzverify", "title", "source", "target", "constants", "from_source", "let", "memories", "tiles"),
-        *("accesses", "maps", "operands", "listings", "claims", "sweep"),
+        *("accesses", "maps", "operands", "phases", "listings", "claims", "sweep"),
     ]
     definitions = schema["definitions"]
     assert isinstance(definitions, dict)
