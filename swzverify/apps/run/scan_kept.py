@@ -84,11 +84,11 @@ class Kept:
 class _Reader(pickle.Unpickler):
     """Reads records of this package, and nothing else: dataclasses, enumerations and tuples."""
 
-    def find_class(self, module_name: str, global_name: str) -> Any:
+    def find_class(self, module_name: str, global_name: str) -> object:
         if f"{module_name}.".startswith(_ROOMS) and "." not in global_name:
             found = cast("object", getattr(import_module(module_name), global_name))
             if isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum | tuple)):
-                return cast("type[object]", found)
+                return cast("object", found)
         raise pickle.UnpicklingError(f"{module_name}.{global_name} is no record of a scan")
 
 
