@@ -104,7 +104,7 @@ def scan_operands(
                 access.location,
                 access.opcode,
                 fields,
-                tuple(replace(claim, assumptions=assumptions) for claim in claims),
+                tuple(replace(claim, assumptions=(*assumptions, *claim.assumptions)) for claim in claims),
                 access.calls,
                 tuple(loop.line for loop in access.loops),
                 assumptions,
