@@ -41,7 +41,7 @@ class SharedK:
         names = " and ".join(_name(each) for each in (self.first, self.second))
         if roles[0] == roles[1]:
             raise SwzError("SWZ105", f"{names} are both operand {roles[0]}", hint="name an operand A and an operand B")
-        read = [each for each in (self._along_k(points) for points in (self.first, self.second)) if len(each)]
+        read = [each for each in self._rows if len(each)]
         if len({row.tobytes() for each in read for row in np.unique(each, axis=0)}) > 1:
             raise SwzError(
                 "SWZ105",
@@ -52,16 +52,21 @@ class SharedK:
     @property
     def is_empty(self) -> bool:
         """Whether one of the two has no iteration."""
-        return any(not len(self._along_k(points)) for points in (self.first, self.second))
+        return any(not len(each) for each in self._rows)
+
+    @cached_property
+    def _rows(self) -> tuple[Truths, Truths]:
+        """What both read along K."""
+        return self._along_k(self.first), self._along_k(self.second)
 
     def _along_k(self, points: Points) -> Truths:
         """For each row in each stage that is read: at which coordinates along K."""
         _, found = _flat(points)
         extent = max(self.first.k_extent, self.second.k_extent)
-        rows = np.stack([found.start, found.row])[:, found.exists]
-        if not rows.size:
+        if not found.exists.any():
             return np.zeros((0, extent), dtype=bool)
-        _, which = np.unique(rows, axis=1, return_inverse=True)
+        numbers = found.start * (int(found.row.max()) + 1) + found.row  # of a row in a stage
+        _, which = np.unique(numbers[found.exists], return_inverse=True)
         read = np.zeros((int(which.max()) + 1, extent), dtype=bool)
         read[which.ravel(), found.k[found.exists]] = True
         return read
@@ -93,7 +98,7 @@ class SharedK:
     @cached_property
     def is_one_to_one(self) -> bool:
         """Whether the order takes the coordinates that are read to themselves, each to another one."""
-        read = np.flatnonzero(self._along_k(self.first).any(axis=0))
+        read = np.flatnonzero(self._rows[0].any(axis=0))
         return np.array_equal(np.sort(self._order[read]), read)
 
     @cached_property

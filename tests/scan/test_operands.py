@@ -200,6 +200,8 @@ def test_reserved_bits_are_told() -> None:
     assert a.claim("reserved_bits").verdict == "proved"
     assert b.claim("reserved_bits").verdict == "refuted"
     assert b.claim("reserved_bits").reason == "the descriptor has the bits 0x400000000000 outside of its fields"
+    assert a.claim("reserved_bits").assumptions[-1] == "shared arrays lie below byte 233472 of the shared window"
+    assert a.claim("in_bounds").assumptions == a.assumptions
     carry = make(1, "%r1", high()) + "add.s64 %rd1, %rd1, 16383;" + make(2, "%r1", high())
     (a, _) = scan(text(carry + f"{F16} {SUMS}, %rd1, %rd2, %p1, 1, 1, 0, 0;"))
     assert a.claim("reserved_bits").verdict == "unknown"

@@ -16,7 +16,7 @@ from swzverify.compiled.scan.bounds import in_bounds
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
 from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.operand_fields import Start
-from swzverify.compiled.scan.operand_subject import OperandSubject
+from swzverify.compiled.scan.operand_subject import WINDOW_BYTES, OperandSubject
 from swzverify.compiled.scan.subject import Subject
 from swzverify.hardware.tensor_cores import WGMMA_FIELDS, Major
 from swzverify.ir.expr import Const, Expr, const, negation
@@ -28,6 +28,8 @@ ENCODED = Claim(
     engines=("format of the descriptor",),
 )
 """The verdict on the alignment of every start address."""
+IN_WINDOW = f"shared arrays lie below byte {WINDOW_BYTES} of the shared window"
+"""What the verdict on reserved bits assumes of the arrays that a descriptor names."""
 _RESERVED = sum(((1 << width) - 1) << low for low, width in WGMMA_FIELDS.reserved)
 _MOST_BEGIN = 1024
 _WORD = 1 << 64
@@ -51,11 +53,13 @@ def reserved_bits(subject: OperandSubject, value: Expr) -> Claim:
     bases = tuple(leaf for leaf in subject.leaves_of(bad) if leaf.symbol is not None)
     claim = Property("reserved_bits", value, bad, place, bases, _MOST_BEGIN, words)
     found = claimed(subject.anywhere, claim)
-    if found.verdict is ClaimVerdict.PROVED:
-        return found
-    if name := subject.sizeless(bad):
-        return not_known(f"the size of {name} is not known: give --smem")
-    return claimed(subject.here, claim)
+    if found.verdict is not ClaimVerdict.PROVED:
+        if name := subject.sizeless(bad):
+            return not_known(f"the size of {name} is not known: give --smem")
+        found = claimed(subject.here, claim)
+    # Only the places of arrays are taken from the window; a descriptor without an array assumes nothing.
+    of_arrays = found.verdict is not ClaimVerdict.UNKNOWN and bases
+    return replace(found, assumptions=(IN_WINDOW,)) if of_arrays else found
 
 
 def bytes_in_bounds(subject: OperandSubject, start: Start, descriptor: Descriptor, major: Major) -> Claim:

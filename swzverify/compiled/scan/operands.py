@@ -85,7 +85,7 @@ def scan_operands(
                 block=block,
                 assumptions=assumptions,
                 assumed_block=assumed,
-                claims=tuple(replace(claim, assumptions=assumptions) for claim in claims),
+                claims=tuple(replace(claim, assumptions=(*assumptions, *claim.assumptions)) for claim in claims),
                 fields=fields,
             )
         )
