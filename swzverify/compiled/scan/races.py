@@ -8,14 +8,13 @@ a block as integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Final
 
 from swzverify.compiled.kernel import Kind, inlined
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import Leaf, begin_of
+from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
@@ -36,6 +35,7 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import BUDGET, Asker, OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
+from swzverify.compiled.scan.race_witness import witness_of
 from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.hardware import LANES, capability_of
 from swzverify.ir.evaluate import evaluate
@@ -288,7 +288,7 @@ class _Judge:
         found = self._possible(exact)
         if found.answer is not Answer.HOLDS:
             return _Found(RaceVerdict.UNKNOWN, "which threads come to the accesses is not known exactly")
-        witness = self._witness(question, found.point or {})
+        witness = witness_of(self._kernel, question, found.point or {})
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
             if self._possible(differ).answer is Answer.EMPTY:
@@ -300,29 +300,6 @@ class _Judge:
             reason = f"it depends on {given[0].reason}"
             return _Found(RaceVerdict.DEPENDS, reason, witness=witness, condition=text)
         return _Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness)
-
-    def _witness(self, question: Question, point: Mapping[str, int]) -> Witness:
-        """Two threads that meet, from values for which they do."""
-        instances, kernel = question.instances, self._kernel
-
-        def number(value: Expr) -> int:
-            return evaluate(value, dict.fromkeys((each.name for each in variables(value)), 0) | dict(point))
-
-        def trips(who: int) -> tuple[tuple[int, int], ...]:
-            place = question.places[who]
-            counted = [(header, instances.value(kernel.trips(header), who, place)) for header, _ in place]
-            return tuple((kernel.slices.line_of(header), number(trip)) for header, trip in counted)
-
-        arrays = [leaf for leaf in question.read if leaf.symbol is not None]
-        byte, array = number(question.addresses[0]), ""
-        if len(arrays) == 1 and arrays[0].symbol is not None:
-            start = begin_of(arrays[0], 32)
-            array = arrays[0].symbol.name
-            byte -= number(instances.value(start, 0, question.places[0]))
-        launch = [leaf for leaf in question.read if leaf.kind is Kind.UNIFORM and leaf.symbol is None]
-        parameters = tuple((leaf.name, number(leaf.variable)) for leaf in launch)
-        first, second = (number(each.number) for each in instances.threads)
-        return Witness((first, second), (trips(0), trips(1)), byte, array, parameters)
 
     def _keep(self, asked: Asked, found: _Found) -> None:
         """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""

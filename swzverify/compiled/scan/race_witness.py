@@ -1,0 +1,36 @@
+"""Two threads that touch one byte, from values for which their accesses meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel.leaves import begin_of
+from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.pairs import Question
+from swzverify.compiled.order.verdict import Witness
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import Expr, variables
+
+
+def witness_of(kernel: Kernel, question: Question, point: Mapping[str, int]) -> Witness:
+    """The threads, their trips, the byte and the parameters of a point at which a question holds."""
+    instances = question.instances
+
+    def number(value: Expr) -> int:
+        return evaluate(value, dict.fromkeys((each.name for each in variables(value)), 0) | dict(point))
+
+    def trips(who: int) -> tuple[tuple[int, int], ...]:
+        place = question.places[who]
+        counted = [(header, instances.value(kernel.trips(header), who, place)) for header, _ in place]
+        return tuple((kernel.slices.line_of(header), number(trip)) for header, trip in counted)
+
+    arrays = [leaf for leaf in question.read if leaf.symbol is not None]
+    byte, array = number(question.addresses[0]), ""
+    if len(arrays) == 1 and arrays[0].symbol is not None:
+        array = arrays[0].symbol.name
+        byte -= number(instances.value(begin_of(arrays[0], 32), 0, question.places[0]))
+    launch = [leaf for leaf in question.read if leaf.kind is Kind.UNIFORM and leaf.symbol is None]
+    parameters = tuple((leaf.name, number(leaf.variable)) for leaf in launch)
+    first, second = (number(each.number) for each in instances.threads)
+    return Witness((first, second), (trips(0), trips(1)), byte, array, parameters)
