@@ -38,12 +38,12 @@ from swzverify.compiled.scan.asker import BUDGET, Asker, OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.race_replay import Runs
-from swzverify.compiled.scan.race_witness import witness_of
+from swzverify.compiled.scan.race_witness import in_first_block, small_values, witness_of
 from swzverify.core.words import counted
 from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.hardware import LANES, capability_of
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, negation, postorder, variables
+from swzverify.ir.expr import Expr, conjunction, negation, postorder, variables
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 
@@ -288,18 +288,23 @@ class _Judge:
         found = self._possible(exact)
         if found.answer is not Answer.HOLDS:
             return _Found(RaceVerdict.UNKNOWN, "which threads come to the accesses is not known exactly")
-        witness = witness_of(self._kernel, question, found.point or {})
+        witness = witness_of(self._kernel, question, self._small_point(exact, question) or found.point or {})
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
             if self._possible(differ).answer is Answer.EMPTY:
                 return _Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
         given = [leaf for leaf in question.read if leaf.symbol is None and _is_of_launch(asked, leaf)]
-        in_first = conjunction((exact, *_in_first_block(given)))
-        if given and (not _in_first_block(given) or self._possible(in_first).answer is not Answer.HOLDS):
+        in_first = conjunction((exact, *in_first_block(given)))
+        if given and (not in_first_block(given) or self._possible(in_first).answer is not Answer.HOLDS):
             text = ", ".join(f"{name} = {value}" for name, value in witness.parameters)
             reason = f"it depends on {given[0].reason}"
             return _Found(RaceVerdict.DEPENDS, reason, witness=witness, condition=text)
         return _Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness)
+
+    def _small_point(self, condition: Expr, question: Question) -> dict[str, int] | None:
+        """A point with small values of the launch, so that a run can show the race; None if none is found."""
+        found = (self._possible(conjunction((condition, each))) for each in small_values(condition, question))
+        return next((each.point for each in found if each.answer is Answer.HOLDS), None)
 
     def _keep(self, asked: Asked, found: _Found) -> None:
         """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
@@ -372,14 +377,6 @@ class _Judge:
 def _is_of_launch(asked: Asked, leaf: Leaf) -> bool:
     """Whether a leaf is one value of the launch, or of its input, for all threads."""
     return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
-
-
-def _in_first_block(leaves: list[Leaf]) -> list[Expr]:
-    """That the block is the first one, which every launch has; empty if other values matter, too."""
-    places = {leaf.variable for leaf in leaves if leaf.name.startswith("ctaid.")}
-    if len(places) < len(leaves):
-        return []
-    return [compare(Comparison.EQ, each, const(0, each.width)) for each in places]
 
 
 def _is_loose(leaf: Leaf) -> bool:
