@@ -308,7 +308,7 @@ class _Judge:
 
     def _keep(self, asked: Asked, found: _Found) -> None:
         """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
-        if found.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
+        if found.verdict not in (RaceVerdict.FREE, RaceVerdict.BENIGN):
             self._asker = self._brief
         key = asked.meeting.first, asked.meeting.second
         known = self._found.get(key)
