@@ -15,6 +15,7 @@ from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
 from swzverify.compiled.order.step import InStep, Sharing
 from swzverify.compiled.ptx import Instruction
 from swzverify.compiled.scan import races as judge
+from swzverify.compiled.scan.race_replay import Runs
 from tests.order.conftest import races
 from tests.order.traps import TRAPS
 
@@ -153,7 +154,7 @@ def _shuffles_order(patch: pytest.MonkeyPatch) -> None:
     def wrong(kernel: Kernel) -> Orders:
         found = orders_of(kernel)
         shuffles = [each.index for each in kernel.function.instructions if each.opcode.startswith("shfl")]
-        return Orders({**found.barriers, **dict.fromkeys(shuffles, Scope.WARP)}, found.left_out)
+        return Orders({**found.barriers, **dict.fromkeys(shuffles, Scope.WARP)}, found.unmodelled, found.left_out)
 
     patch.setattr(judge, "orders_of", wrong)
 
@@ -163,7 +164,7 @@ def _warp_barrier_for_block(patch: pytest.MonkeyPatch) -> None:
 
     def wrong(kernel: Kernel) -> Orders:
         found = orders_of(kernel)
-        return Orders(dict.fromkeys(found.barriers, Scope.BLOCK), found.left_out)
+        return Orders(dict.fromkeys(found.barriers, Scope.BLOCK), found.unmodelled, found.left_out)
 
     patch.setattr(judge, "orders_of", wrong)
 
@@ -234,7 +235,8 @@ PLANTED: list[tuple[Patch, str, str]] = [
     ("plant", "name", "wrong"), PLANTED, ids=[f"{each[0].__name__}: {each[1]}" for each in PLANTED]
 )
 def test_planted_mistake(plant: Patch, name: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mistake in the analysis shows: the trap has another verdict then."""
+    """A mistake in the analysis shows: the trap has another verdict then, before a run confirms any race."""
+    monkeypatch.setattr(Runs, "confirmed", lambda _, found: found)
     plant(monkeypatch)
     trap = TRAPS[name]
     assert wrong != trap.verdict

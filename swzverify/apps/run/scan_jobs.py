@@ -158,7 +158,13 @@ def _races(module: Module, function: Function, block: JudgedBlock, work: Work) -
     if not function.is_entry or not launches.asks.races:
         return None
     found = races_of(
-        module, function, launches.given, lockstep=options.lockstep, block=block.shape, target=options.target
+        module,
+        function,
+        launches.given,
+        lockstep=options.lockstep,
+        block=block.shape,
+        target=options.target,
+        smem=launches.smem,
     )
     return replace(found, assumptions=(block.assumed, *found.assumptions)) if block.assumed else found
 

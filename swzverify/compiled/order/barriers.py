@@ -22,6 +22,7 @@ MASKED: Final = "bar.warp.sync with a mask, or in parts of a warp, is not modell
 NAMED: Final = "a barrier of a part of the block, or with its number in a register, is not modelled"
 _ALL_LANES: Final = 0xFFFFFFFF
 _WHOLE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync|red)\b.*")
+_BARRIERS: Final = frozenset({"bar", "barrier", "mbarrier"})
 _FLAGS: Final = re.compile(r"(?:ld|atom|red|fence)\b.*\.(?:acquire|acq_rel|sc)\b.*")
 
 
@@ -34,15 +35,23 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The barriers of a kernel by their instructions, and the reasons of orders that are left out."""
+    """What orders the accesses of a kernel's threads.
+
+    Attributes:
+        barriers: The barriers that are modelled, by their instructions.
+        unmodelled: The reasons why other barriers are not; threads may miss these, too.
+        left_out: The reasons of all orders that are left out.
+    """
 
     barriers: Mapping[int, Scope]
+    unmodelled: Mapping[int, str]
     left_out: tuple[str, ...]
 
 
 def orders_of(kernel: Kernel) -> Orders:
     """All that orders the accesses of a kernel's threads."""
     barriers: dict[int, Scope] = {}
+    unmodelled: dict[int, str] = {}
     left_out: dict[str, None] = {}
     for each in kernel.function.instructions:
         if not kernel.flow.is_reachable(kernel.flow.block_of[each.index]):
@@ -52,7 +61,9 @@ def orders_of(kernel: Kernel) -> Orders:
             barriers[each.index] = found
         elif found:
             left_out[found] = None
-    return Orders(barriers, tuple(left_out))
+            if base_name(each) in _BARRIERS:
+                unmodelled[each.index] = found
+    return Orders(barriers, unmodelled, tuple(left_out))
 
 
 def _order(instruction: Instruction, values: tuple[int | None, ...], block: tuple[int, int, int]) -> Scope | str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class RaceVerdict(StrEnum):
@@ -118,3 +120,28 @@ class KernelRaces:
     barriers: tuple[BarrierFinding, ...] = ()
     assumptions: tuple[str, ...] = ()
     is_lockstep: bool = False
+
+
+_WORST_FIRST: Final = (
+    RaceVerdict.DIVERGENT,
+    RaceVerdict.RACE,
+    RaceVerdict.DEPENDS,
+    RaceVerdict.UNKNOWN,
+    RaceVerdict.BENIGN,
+    RaceVerdict.FREE,
+)
+
+
+def rank(verdict: RaceVerdict) -> int:
+    """The place of a verdict in the order in which one decides that of the whole: the worst one is 0.
+
+    >>> rank(RaceVerdict.RACE) < rank(RaceVerdict.UNKNOWN) < rank(RaceVerdict.FREE)
+    True
+    """
+    return _WORST_FIRST.index(verdict)
+
+
+def worst_of(found: Iterable[BarrierFinding | Pair]) -> tuple[RaceVerdict, str] | None:
+    """The worst verdict of pairs and barriers, with the reason of the first that has it; None without any."""
+    worst = min(found, key=lambda each: rank(each.verdict), default=None)
+    return None if worst is None else (worst.verdict, worst.reason)

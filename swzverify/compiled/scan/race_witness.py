@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from swzverify.compiled.kernel import Kind
-from swzverify.compiled.kernel.leaves import begin_of
+from swzverify.compiled.kernel.arithmetic import less
+from swzverify.compiled.kernel.leaves import Leaf, begin_of
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.pairs import Question
 from swzverify.compiled.order.verdict import Witness
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Expr, variables
+from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, variables
+
+_SMALL: Final = (16, 512)
+"""Values of a launch below these are looked for before any others."""
 
 
 def witness_of(kernel: Kernel, question: Question, point: Mapping[str, int]) -> Witness:
@@ -34,3 +40,19 @@ def witness_of(kernel: Kernel, question: Question, point: Mapping[str, int]) -> 
     parameters = tuple((leaf.name, number(leaf.variable)) for leaf in launch)
     first, second = (number(each.number) for each in instances.threads)
     return Witness((first, second), (trips(0), trips(1)), byte, array, parameters)
+
+
+def small_values(condition: Expr, question: Question) -> Iterator[Expr]:
+    """That the values of the launch and the trips in a condition are small; the smallest values first."""
+    of_launch = {leaf.variable for leaf in question.read if leaf.kind is Kind.UNIFORM and leaf.symbol is None}
+    wanted = [each for each in variables(condition) if each in of_launch or each.name.startswith(BASE)]
+    for most in _SMALL:
+        yield conjunction(less(each, const(most, each.width), signed=False) for each in wanted if each.limit > most)
+
+
+def in_first_block(leaves: Sequence[Leaf]) -> list[Expr]:
+    """That the block is the first one, which every launch has; empty if other values matter, too."""
+    places = {leaf.variable for leaf in leaves if leaf.name.startswith("ctaid.")}
+    if len(places) < len(leaves):
+        return []
+    return [compare(Comparison.EQ, each, const(0, each.width)) for each in places]

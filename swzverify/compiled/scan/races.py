@@ -30,16 +30,20 @@ from swzverify.compiled.order.verdict import (
     Participant,
     RaceVerdict,
     Witness,
+    rank,
+    worst_of,
 )
 from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import BUDGET, Asker, OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_witness import witness_of
+from swzverify.compiled.scan.race_replay import Runs
+from swzverify.compiled.scan.race_witness import in_first_block, small_values, witness_of
+from swzverify.core.words import counted
 from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.hardware import LANES, capability_of
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, negation, postorder, variables
+from swzverify.ir.expr import Expr, conjunction, negation, postorder, variables
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 
@@ -57,15 +61,6 @@ IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 _TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
-_ORDER: Final = (
-    RaceVerdict.DIVERGENT,
-    RaceVerdict.RACE,
-    RaceVerdict.DEPENDS,
-    RaceVerdict.UNKNOWN,
-    RaceVerdict.BENIGN,
-    RaceVerdict.FREE,
-)
-"""The worst verdict first."""
 
 
 def races_of(
@@ -76,10 +71,12 @@ def races_of(
     lockstep: bool = False,
     block: BlockShape | None = None,
     target: str = "sm_90",
+    smem: int | None = None,
 ) -> KernelRaces:
     """Whether a kernel's accesses to shared memory race, for every launch of a block shape.
 
-    With `lockstep`, the lanes of a warp run each instruction together.
+    With `lockstep`, the lanes of a warp run each instruction together. `smem` are the bytes of dynamic shared
+    memory with which witnesses are run.
 
     Raises:
         SwzError: SWZ551 or SWZ552 for `given`; SWZ555 for a block that the function does not allow.
@@ -100,11 +97,12 @@ def races_of(
     facts = facts_of(function, given)
     try:
         kernel = Kernel(module, inlined(module, function), block, facts.arguments, capability_of(target))
-        return _Judge(module, kernel, facts, is_lockstep=lockstep).judged()
+        found = _Judge(module, kernel, facts, is_lockstep=lockstep).judged()
     except (FlowError, PtxError) as error:
         return KernelRaces(RaceVerdict.UNKNOWN, f"line {error.line}: {error}", is_lockstep=lockstep)
     except OutOfClockError as error:
         return KernelRaces(RaceVerdict.UNKNOWN, str(error), is_lockstep=lockstep)
+    return Runs(module, function, block, facts, smem).confirmed(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +123,9 @@ class _Judge:
         self._module, self._kernel, self._facts, self._is_lockstep = module, kernel, facts, is_lockstep
         self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
         self._orders = orders_of(kernel)
+        self._of_block, self._of_warp = (
+            in_step(kernel, scope, dict(self._orders.barriers), MASKED) for scope in (Scope.BLOCK, Scope.WARP)
+        )
         self._left_out: dict[str, None] = dict.fromkeys(self._orders.left_out)
         self._asker, self._brief = Asker(*_BUDGET), Asker(*_AFTER_A_RACE)
         self._panel = Panel(Options(rlimit=BUDGET))
@@ -137,8 +138,7 @@ class _Judge:
         if not kernel.accesses:
             reason = "it does not access shared memory"
             return KernelRaces(RaceVerdict.FREE, reason, is_lockstep=self._is_lockstep)
-        of_block = in_step(kernel, Scope.BLOCK, dict(self._orders.barriers), MASKED)
-        of_warp = in_step(kernel, Scope.WARP, dict(self._orders.barriers), MASKED)
+        of_block, of_warp = self._of_block, self._of_warp
         self._left_out |= dict.fromkeys((*of_block.left_out, *of_warp.left_out))
         asked = [
             Asked(kernel, step.sharing, couple, meeting)
@@ -146,7 +146,7 @@ class _Judge:
             for meeting in self._meetings(couple, step)
         ]
         self._decide(asked)
-        return self._summary(of_warp if self._threads <= LANES else of_block)
+        return self._summary()
 
     @property
     def _threads(self) -> int:
@@ -220,7 +220,7 @@ class _Judge:
             if len(ways) > _MOST_WAYS:
                 return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
             answers = [self._of(asked, asked.question(each)) for each in ways]
-            found = min(answers, key=lambda each: _ORDER.index(each.verdict))
+            found = min(answers, key=lambda each: rank(each.verdict))
         return self._at_first(asked, found) if found.verdict is RaceVerdict.UNKNOWN else found
 
     def _at_first(self, asked: Asked, found: _Found) -> _Found:
@@ -229,7 +229,7 @@ class _Judge:
             each = Asked(self._kernel, asked.sharing, asked.couple, asked.meeting.counted_from(first))
             ways = each.meeting.ways[:_MOST_WAYS] or (None,)
             answers = [self._of(each, each.question(way)) for way in ways]
-            at_first = min(answers, key=lambda each: _ORDER.index(each.verdict))
+            at_first = min(answers, key=lambda each: rank(each.verdict))
             if at_first.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
                 return at_first
         return found
@@ -288,18 +288,23 @@ class _Judge:
         found = self._possible(exact)
         if found.answer is not Answer.HOLDS:
             return _Found(RaceVerdict.UNKNOWN, "which threads come to the accesses is not known exactly")
-        witness = witness_of(self._kernel, question, found.point or {})
+        witness = witness_of(self._kernel, question, self._small_point(exact, question) or found.point or {})
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
             if self._possible(differ).answer is Answer.EMPTY:
                 return _Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
         given = [leaf for leaf in question.read if leaf.symbol is None and _is_of_launch(asked, leaf)]
-        in_first = conjunction((exact, *_in_first_block(given)))
-        if given and (not _in_first_block(given) or self._possible(in_first).answer is not Answer.HOLDS):
+        in_first = conjunction((exact, *in_first_block(given)))
+        if given and (not in_first_block(given) or self._possible(in_first).answer is not Answer.HOLDS):
             text = ", ".join(f"{name} = {value}" for name, value in witness.parameters)
             reason = f"it depends on {given[0].reason}"
             return _Found(RaceVerdict.DEPENDS, reason, witness=witness, condition=text)
         return _Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness)
+
+    def _small_point(self, condition: Expr, question: Question) -> dict[str, int] | None:
+        """A point with small values of the launch, so that a run can show the race; None if none is found."""
+        found = (self._possible(conjunction((condition, each))) for each in small_values(condition, question))
+        return next((each.point for each in found if each.answer is Answer.HOLDS), None)
 
     def _keep(self, asked: Asked, found: _Found) -> None:
         """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
@@ -307,31 +312,29 @@ class _Judge:
             self._asker = self._brief
         key = asked.meeting.first, asked.meeting.second
         known = self._found.get(key)
-        if known is None or (_ORDER.index(found.verdict), len(found.engines)) < (
-            _ORDER.index(known.verdict),
+        if known is None or (rank(found.verdict), len(found.engines)) < (
+            rank(known.verdict),
             len(known.engines) or 9,
         ):
             self._found[key] = found
 
     # ---- telling
 
-    def _summary(self, step: InStep) -> KernelRaces:
+    def _summary(self) -> KernelRaces:
         pairs = [self._pair(*key, found) for key, found in self._found.items() if found.verdict is not RaceVerdict.FREE]
         for each in self._kernel.accesses:
             if each.reason:
                 participant = self._participant(each)
                 pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, each.reason))
-        pairs.sort(key=lambda each: _ORDER.index(each.verdict))
-        barriers = tuple(self._barrier(each, step) for each in sorted(self._orders.barriers))
-        verdicts = [each.verdict for each in (*barriers, *pairs)]
-        verdict = min(verdicts, key=_ORDER.index, default=RaceVerdict.FREE)
-        alone = sum(found.engines == ("z3",) for found in self._found.values())
-        free = len(self._found) - sum(found.verdict is not RaceVerdict.FREE for found in self._found.values())
-        reasons = [each.reason for each in (*barriers, *pairs) if each.verdict is verdict]
+        pairs.sort(key=lambda each: rank(each.verdict))
+        barriers = tuple(map(self._barrier, sorted((*self._orders.barriers, *self._orders.unmodelled))))
+        free = sum(found.verdict is RaceVerdict.FREE for found in self._found.values())
+        verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
         if verdict is RaceVerdict.FREE:
-            reasons = [f"{free} pairs are free, {alone} of them by Z3 alone"]
+            alone = sum(found.engines == ("z3",) for found in self._found.values())
+            reason = f"{counted(free, 'pair')} of accesses {'is' if free == 1 else 'are'} free, {alone} by Z3 alone"
         return KernelRaces(
-            verdict, reasons[0], tuple(pairs), free, barriers, self._all_assumptions(), is_lockstep=self._is_lockstep
+            verdict, reason, tuple(pairs), free, barriers, self._all_assumptions(), is_lockstep=self._is_lockstep
         )
 
     def _all_assumptions(self) -> tuple[str, ...]:
@@ -356,13 +359,17 @@ class _Judge:
             return ""
         return f"{PurePath(self._module.files.get(location.file, '')).name}:{location.line}"
 
-    def _barrier(self, index: int, step: InStep) -> BarrierFinding:
+    def _barrier(self, index: int) -> BarrierFinding:
         each = self._kernel.function.instructions[index]
+        scope = self._orders.barriers.get(index)
+        step = self._of_block if scope is Scope.BLOCK and self._threads > LANES else self._of_warp
         verdict, reason = RaceVerdict.FREE, "all threads reach it together"
-        if index in step.divergent:
-            reason = f"not all threads reach it: they part at line {step.divergent[index]}"
+        if scope is None:
+            verdict, reason = RaceVerdict.UNKNOWN, self._orders.unmodelled[index]
+        elif index in step.divergent:
             verdict = RaceVerdict.DIVERGENT
-        elif index not in step.barriers and self._orders.barriers[index] is Scope.BLOCK:
+            reason = f"not all threads reach it: they part at line {step.divergent[index]}"
+        elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
         return BarrierFinding(each.line, each.opcode, self._source(each), verdict, reason)
 
@@ -370,14 +377,6 @@ class _Judge:
 def _is_of_launch(asked: Asked, leaf: Leaf) -> bool:
     """Whether a leaf is one value of the launch, or of its input, for all threads."""
     return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
-
-
-def _in_first_block(leaves: list[Leaf]) -> list[Expr]:
-    """That the block is the first one, which every launch has; empty if other values matter, too."""
-    places = {leaf.variable for leaf in leaves if leaf.name.startswith("ctaid.")}
-    if len(places) < len(leaves):
-        return []
-    return [compare(Comparison.EQ, each, const(0, each.width)) for each in places]
 
 
 def _is_loose(leaf: Leaf) -> bool:

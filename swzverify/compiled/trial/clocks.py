@@ -152,6 +152,24 @@ def replayed(
     return False
 
 
+def missed_barriers(
+    module: Module,
+    function: Function,
+    block: BlockShape,
+    arguments: Arguments = NO_ARGUMENTS,
+    conditions: tuple[Expr, ...] = (),
+    smem: int | None = None,
+) -> frozenset[int]:
+    """The lines of the barriers that some threads miss in one of a few launches; arguments as of `replayed`."""
+    if function.tuning.cluster not in (None, (1, 1, 1)):
+        return frozenset()
+    whole = inlined(module, function).function
+    launcher = Launcher(whole, block, DYNAMIC_BYTES if smem is None else smem, arguments, conditions)
+    launches = (launcher.launch(plan, 0) for plan in _PLANS)
+    runs = (replay(module, whole, launch) for launch in launches if launch is not None)
+    return frozenset(each.line for run in runs for each in run.missed)
+
+
 def _arguments(function: Function, values: Mapping[str, int], given: Arguments) -> Arguments:
     """What is given, with the parameters and the grid of a witness."""
     known = dict(given.known)

@@ -1,0 +1,84 @@
+"""Races that a run shows: the interpreter confirms witnesses of races and divergent barriers.
+
+The analysis of paths over-approximates which accesses can meet and which barriers some threads miss. This
+supports `free`, never `race`: a path may be impossible for a reason that the analysis does not see. So a
+race and a divergent barrier need a launch that shows them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, RaceVerdict, worst_of
+from swzverify.compiled.ptx import Function, Module
+from swzverify.compiled.scan.given import Facts
+from swzverify.compiled.trial.clocks import missed_barriers, replayed
+from swzverify.ir.expr import Expr
+
+MOST_RUNS: Final = 12
+"""Witnesses of one kernel that are run; one race is enough for its verdict."""
+NOT_SHOWN: Final = "no barrier is known to order the accesses, and no run that was tried shows a race"
+NOT_MISSED: Final = "{}, and no run that was tried shows it"
+_SHOWN: Final = (RaceVerdict.RACE, RaceVerdict.DEPENDS, RaceVerdict.BENIGN)
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The launches of a kernel that may be run.
+
+    Attributes:
+        module: The module of the kernel.
+        function: The kernel.
+        block: The shape of its block.
+        facts: What is given of its parameters and of the grid.
+        smem: The bytes of dynamic shared memory; None if not given.
+    """
+
+    module: Module
+    function: Function
+    block: BlockShape
+    facts: Facts
+    smem: int | None = None
+
+    def confirmed(self, found: KernelRaces) -> KernelRaces:
+        """The verdicts, with `unknown` in place of races and divergent barriers that no run shows."""
+        left, pairs = MOST_RUNS, list[Pair]()
+        for pair in found.pairs:
+            is_race = pair.verdict in _SHOWN
+            pairs.append(self._pair(pair, can_run=left > 0) if is_race else pair)
+            left -= is_race
+        missed = frozenset[int]()
+        if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
+            facts = self.facts
+            missed = missed_barriers(
+                self.module, self.function, self.block, facts.arguments, self._conditions, self.smem
+            )
+        barriers = [_barrier(each, missed) for each in found.barriers]
+        if pairs == list(found.pairs) and barriers == list(found.barriers):
+            return found
+        verdict, reason = worst_of((*barriers, *pairs)) or (found.verdict, found.reason)
+        return replace(found, verdict=verdict, reason=reason, pairs=tuple(pairs), barriers=tuple(barriers))
+
+    @property
+    def _conditions(self) -> tuple[Expr, ...]:
+        return tuple(each.condition for each in self.facts.assumed)
+
+    def _pair(self, pair: Pair, *, can_run: bool) -> Pair:
+        lines, witness = (pair.first.line, pair.second.line), pair.witness
+        arguments, conditions = self.facts.arguments, self._conditions
+        if (
+            can_run
+            and witness is not None
+            and replayed(self.module, self.function, self.block, witness, lines, arguments, conditions, self.smem)
+        ):
+            return replace(pair, witness=replace(witness, is_replayed=True))
+        return replace(pair, verdict=RaceVerdict.UNKNOWN, reason=NOT_SHOWN, witness=None, condition="")
+
+
+def _barrier(barrier: BarrierFinding, missed: frozenset[int]) -> BarrierFinding:
+    """A divergent barrier only if a run shows that some threads miss it."""
+    if barrier.verdict is not RaceVerdict.DIVERGENT or barrier.line in missed:
+        return barrier
+    return replace(barrier, verdict=RaceVerdict.UNKNOWN, reason=NOT_MISSED.format(barrier.reason))
