@@ -122,6 +122,11 @@ CASES: tuple[Case, ...] = (
     Case("early_return_after_a_touch", (ST, "@%p1 ret;", BAR, OTHER), "free"),
     Case("half_a_warp_skips_the_barrier", (ST, "@!%p1 bra A;", BAR, "A:", LD), "divergent-barrier", ((0, 4),)),
     Case("a_warp_skips_the_barrier", (ST, "@!%p2 bra A;", BAR, "A:", LD), "divergent-barrier", ((0, 4),)),
+    Case(
+        "a_warp_skips_the_barrier_before_a_loop",
+        ("@%p2 bra A;", BAR, "A: ", *AGAIN[:2], ST, *AGAIN[2:]),
+        "divergent-barrier",
+    ),
     Case("two_barriers_meet", (ST, "@%p2 bra A;", BAR, "bra B;", "A:", BAR, "B:", LD), "divergent-barrier"),
     Case(
         "half_a_warp_skips_barriers_in_a_loop",
