@@ -36,6 +36,10 @@ class Said:
     parameters: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
+class CannotRunError(Exception):
+    """A launch that the interpreter cannot run to its end, or not with all its accesses."""
+
+
 Judge = Callable[[str, tuple[int, int, int]], Said]
 
 
@@ -53,13 +57,13 @@ def launched(text: str, block: tuple[int, int, int], number: int, seed: int = 1)
     found = races_of(text, "k", block, (GRID,), params=[number, Buffer(4096, "mod:8")], seed=seed, steps=20_000)
     # A warp that has parted may do what the interpreter refuses.
     if (found.result.error and not found.divergences) or found.left_out:
-        raise AssertionError(f"n={number}: {found.result.error} {found.left_out}")
+        raise CannotRunError(f"n={number}: {found.result.error} {found.left_out}")
     return found
 
 
-def truth(drawn: Kernel) -> dict[int, Races]:
+def truth(drawn: Kernel, numbers: Iterable[int] = NUMBERS) -> dict[int, Races]:
     """What the launches of a kernel show, by the parameter."""
-    return {number: launched(drawn.text, drawn.block, number) for number in NUMBERS}
+    return {number: launched(drawn.text, drawn.block, number) for number in numbers}
 
 
 def verdict_of(launches: Mapping[int, Races]) -> str:
@@ -86,7 +90,7 @@ def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
     if said.verdict == "divergent-barrier":
         return said.verdict if seen == "divergent-barrier" else f"divergent-barrier not seen ({seen})"
     if said.lines is not None:
-        number = next((value for name, value in said.parameters.items() if name in ("n", "k_param_0")), NUMBERS[0])
+        number = next((value for name, value in said.parameters.items() if _is_number(name)), NUMBERS[0])
         if not 0 <= number <= MOST_TRIPS:
             return f"{said.verdict} not run ({seen})"
         there = launches.get(number) or launched(drawn.text, drawn.block, number)
@@ -98,23 +102,33 @@ def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
     return f"{said.verdict} ({seen})"
 
 
+def _is_number(name: str) -> bool:
+    """Whether a value of a witness is that of the parameter, as a whole: `n`, or `n+0:4` for its bytes."""
+    return name in ("n", "n+0:4", "k_param_0", "k_param_0+0:4")
+
+
 def judge_random(first: int, last: int, judge: Judge) -> tuple[Counter[str], list[str]]:
     """How often each answer of a judge came on the kernels of these seeds, and the wrong answers."""
-    return _judged(((drawn, truth(drawn)) for drawn in map(kernel, range(first, last))), judge)
+    return _judged(map(kernel, range(first, last)), judge, NUMBERS)
 
 
 def judge_cases(judge: Judge) -> tuple[Counter[str], list[str]]:
     """The same on the small kernels of `ptx_oracle`, whose verdicts are known."""
     cases = (Kernel(0, case.text, (64, 1, 1), frozenset({case.name})) for case in CASES)
-    return _judged(((each, {1: launched(each.text, each.block, 1)}) for each in cases), judge)
+    return _judged(cases, judge, (1,))
 
 
-def _judged(kernels: Iterable[tuple[Kernel, dict[int, Races]]], judge: Judge) -> tuple[Counter[str], list[str]]:
+def _judged(kernels: Iterable[Kernel], judge: Judge, numbers: Iterable[int]) -> tuple[Counter[str], list[str]]:
     total: Counter[str] = Counter()
     wrong: list[str] = []
-    for drawn, launches in kernels:
-        said = judge(drawn.text, drawn.block)
-        mark = marked(said, drawn, launches)
+    for drawn in kernels:
+        try:
+            launches = truth(drawn, numbers)
+            said = judge(drawn.text, drawn.block)
+            mark = marked(said, drawn, launches)
+        except CannotRunError as error:
+            total[f"cannot run: {error}"] += 1
+            continue
         total[mark] += 1
         if mark.startswith(("WRONG", "FALSE")):
             wrong.append(f"seed {drawn.seed}: {mark}; {said}; {sorted(drawn.constructs)}")

@@ -12,7 +12,7 @@ from .errors import FaultError
 from .fetch import Array, Batch
 from .flow import Block
 from .model import Instr
-from .splits import Barrier, Split, Warp
+from .splits import Barrier, Split, Warp, WarpBarrier
 
 VAIN_POLLS = 500
 """So often lanes ask an mbarrier that cannot open before that is a fault."""
@@ -89,6 +89,9 @@ class Barriers:
 
     def wait(self, batch: Batch, splits: list[Split], end: Instr) -> None:
         """Let splits arrive at a barrier and wait."""
+        if "warp" in end.mods:
+            self._wait_in_warp(batch, splits, end)
+            return
         numbers = list(end.operands)
         if "red" in end.mods:
             numbers = numbers[1:-1]
@@ -104,6 +107,25 @@ class Barriers:
             if self.state.clocks is not None:
                 self.state.clocks.arrive(key, lanes_of(split.warp, split.mask))
             self._block(split)
+        for key in list(self.barriers):
+            self._open(key)
+
+    def _wait_in_warp(self, batch: Batch, splits: list[Split], end: Instr) -> None:
+        """Let splits wait for the lanes of their warps that they name.
+
+        Lanes with one mask wait for each other, whichever bar.warp.sync they come to.
+        """
+        get = splits[0].code.env.src(end.operands[0], "b32", end.line)
+        named = np.broadcast_to(get(batch), batch.mask.shape)
+        for split in splits:
+            for mask in np.unique(named[self.state.mask([split])]).tolist():
+                part = split.part(split.mask & words(named == mask)[split.warp], split.block)
+                barrier = self.barriers.setdefault((part.warp, mask), WarpBarrier(warp=part.warp, mask=mask))
+                barrier.arrive(part.warp, part.mask)
+                barrier.waiting.append((part, end))
+                if self.state.clocks is not None:
+                    self.state.clocks.warp_arrive(part.warp, mask, lanes_of(part.warp, part.mask))
+                self._block(part)
         for key in list(self.barriers):
             self._open(key)
 
@@ -124,8 +146,11 @@ class Barriers:
         if not barrier.arrived or not barrier.complete(self.warps, loose=loose):
             return False
         waiting, barrier.waiting, barrier.arrived = barrier.waiting, [], {}
-        whole = key != "cluster" and barrier.count in (None, self.state.lanes)
-        if self.state.clocks is not None:
+        in_warp = isinstance(barrier, WarpBarrier)
+        whole = not in_warp and key != "cluster" and barrier.count in (None, self.state.lanes)
+        if self.state.clocks is not None and isinstance(barrier, WarpBarrier):
+            self.state.clocks.warp_opened(barrier.warp, barrier.mask, waiting, loose=loose)
+        elif self.state.clocks is not None:
             self.state.clocks.opened(key, waiting, whole=whole, loose=loose)
         if self.state.recorder is not None and whole:
             self.state.recorder.passed(self.state.mask([split for split, _ in waiting]))

@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .fetch import Array
+from .past import Since
 
 if TYPE_CHECKING:
     from .model import Instr
-    from .program import Code
     from .record import Access
     from .splits import Split
 
 KINDS = {"ld": "R", "ldmatrix": "R", "st": "W", "stmatrix": "W", "cp.async.ca": "W", "cp.async.cg": "W"}
 """R reads, W writes; what is not here is an atomic, A."""
-FAR = 1 << 30
-"""Behind all places of the code."""
 
 
 class Touch(NamedTuple):
@@ -107,10 +105,10 @@ class Clocks:
         self._pending: Pending | None = None
         self._arrived: dict[object, Array] = {}
         self._ended = np.zeros(2 * lanes, np.int32)
-        self._places: list[set[tuple[int, int]]] = [set() for _ in range(lanes)]
-        self._first = [0] * lanes
-        """The first place, in the order of the code, that a thread was at since its last barrier."""
-        self._reach: dict[int, list[set[int]]] = {}
+        self._since = Since.start(lanes)
+        """Since the last barrier of the block."""
+        self._since_warps: dict[tuple[int, int], Since] = {}
+        """The same for barriers of a warp and a mask; those of the block, and those with more lanes count, too."""
 
     # ---- accesses
 
@@ -120,13 +118,13 @@ class Clocks:
         who = np.flatnonzero(lanes).tolist()
         self._pending = Pending(record, who, address[lanes].tolist(), {})
         if depth == 0:
-            for lane in who:
-                self._places[lane].add((place, self._first[lane]))
+            for since in (self._since, *self._since_warps.values()):
+                since.touch(who, place)
 
     def come(self, lanes: list[int], rank: int) -> None:
         """Threads come to a place of the kernel, by the order of the code."""
-        for lane in lanes:
-            self._first[lane] = min(self._first[lane], rank)
+        for since in (self._since, *self._since_warps.values()):
+            since.come(lanes, rank)
 
     def stored(self, lanes: Array, address: Array, value: Array) -> None:
         """Data that the instruction stores."""
@@ -218,18 +216,43 @@ class Clocks:
     def opened(self, key: object, waiting: list[tuple[Split, Instr]], *, whole: bool, loose: bool) -> None:
         """A barrier completes; `whole` ones are for the block, `loose` ones lack lanes."""
         told = self._arrived.pop(key)
-        lanes = [lane for split, _ in waiting for lane in lanes_of(split.warp, split.mask)]
+        lanes = _waiting(waiting)
         if whole:
             self._complete(waiting, loose=loose)
-            self.rests_on_returns |= any(self._places[lane] for lane in self.returned)
+            self.rests_on_returns |= any(self._since.places[lane] for lane in self.returned)
             if self.exits_order:
                 told = np.maximum(told, self._ended)
         self._learn(lanes, told)
         if whole and len(lanes) + len(self.returned) == self.threads:
             self.known_by_all = self.clock[lanes].min(0).tolist()
-        for lane in lanes:
-            self._places[lane].clear()
-            self._first[lane] = FAR
+        for since in (self._since, *self._since_warps.values()):
+            since.clear(lanes)
+
+    def warp_arrive(self, warp: int, mask: int, lanes: list[int]) -> None:
+        """Lanes arrive at the barrier of a warp with this mask."""
+        self._since_warps.setdefault((warp, mask), self._since.copy())
+        self.arrive((warp, mask), lanes)
+
+    def warp_opened(self, warp: int, mask: int, waiting: list[tuple[Split, Instr]], *, loose: bool) -> None:
+        """The barrier of a warp with this mask completes; a `loose` one lacks lanes, and orders nothing."""
+        told, lanes = self._arrived.pop((warp, mask)), _waiting(waiting)
+        named = [lane for lane in lanes_of(warp, mask) if lane < self.threads]
+        lines = tuple(sorted({end.line for _, end in waiting}))
+        if loose:
+            self.divergences.add(Divergence(lines, "some lanes that it names come, and others do not"))
+        if not set(lanes) <= set(named):
+            self.divergences.add(Divergence(lines, "lanes come that it does not name"))
+        if loose:
+            return
+        gone = [lane for lane in named if lane in self.returned]
+        self._look_past(waiting, gone, self._since_warps[warp, mask])
+        self.rests_on_returns |= any(self._since.places[lane] for lane in gone)
+        if self.exits_order and gone:
+            told = np.maximum(told, self.clock[gone].max(0))
+        self._learn(lanes, told)
+        for (other, part), since in self._since_warps.items():
+            if other == warp and part & ~mask == 0:
+                since.clear(lanes)
 
     def _complete(self, waiting: list[tuple[Split, Instr]], *, loose: bool) -> None:
         """Look for threads that do not come to a barrier of the whole block."""
@@ -239,41 +262,18 @@ class Clocks:
             self.divergences.add(Divergence(lines, "some lanes of a warp come, and others do not"))
         if aligned and len(lines) > 1:
             self.divergences.add(Divergence(lines, "threads wait at different barriers"))
-        for split, end in waiting:
-            if split.depth == 0:
-                rank = split.code.flow.rank
-                for lane in self.returned:
-                    if any(
-                        split.block not in self._after(split.code, place) or first < rank[split.block] < rank[place]
-                        for place, first in self._places[lane]
-                    ):
-                        self.divergences.add(Divergence((end.line,), "a thread goes past it, and touches memory"))
+        self._look_past(waiting, self.returned, self._since)
 
-    def _after(self, code: Code, place: int) -> set[int]:
-        """The blocks of a function that can be reached from one of them, and that one."""
-        if code.order not in self._reach:
-            self._reach[code.order] = [_reached(code.flow.nexts, at) for at in range(len(code.flow.nexts))]
-        return self._reach[code.order][place]
+    def _look_past(self, waiting: list[tuple[Split, Instr]], gone: Iterable[int], since: Since) -> None:
+        """Look for threads that returned, and touched memory past a barrier at which others wait."""
+        for split, end in waiting:
+            if split.depth == 0 and any(since.is_past(lane, split.code, split.block) for lane in gone):
+                self.divergences.add(Divergence((end.line,), "a thread goes past it, and touches memory"))
 
     def leave(self, lanes: list[int]) -> None:
         """Threads return from the kernel."""
         self.returned.update(lanes)
         self._ended = np.maximum(self._ended, self._tell(lanes))
-
-    def warp_barrier(self, line: int, lanes: Array, members: Array) -> None:
-        """Lanes come to bar.warp.sync; where not all that it names come together, it orders nothing."""
-        for mask in np.unique(members[lanes]).tolist():
-            for warp in range(self.lanes // 32):
-                here = [32 * warp + lane for lane in range(32) if lanes[32 * warp + lane]]
-                here = [lane for lane in here if members[lane] == mask]
-                named = {32 * warp + lane for lane in range(32) if mask >> lane & 1}
-                named = {lane for lane in named if lane < self.threads} - self.returned
-                if not here:
-                    continue
-                if set(here) != named:
-                    self.divergences.add(Divergence((line,), "some lanes that it names come, and others do not"))
-                    continue
-                self._learn(here, self._tell(here))
 
     def commit(self, lanes: list[int]) -> None:
         """Threads put their copies since the last group into a group."""
@@ -297,15 +297,9 @@ def _both_atomic(old: Touch, new: Touch) -> bool:
     return old.kind == new.kind == "A" and (old.start, old.size) == (new.start, new.size)
 
 
-def _reached(nexts: list[list[int]], start: int) -> set[int]:
-    """The blocks that can be reached from one, and that one."""
-    found, todo = {start}, [start]
-    while todo:
-        for after in nexts[todo.pop()]:
-            if after not in found:
-                found.add(after)
-                todo.append(after)
-    return found
+def _waiting(waiting: list[tuple[Split, Instr]]) -> list[int]:
+    """The threads that wait."""
+    return [lane for split, _ in waiting for lane in lanes_of(split.warp, split.mask)]
 
 
 def lanes_of(warp: int, mask: int) -> list[int]:

@@ -20,7 +20,7 @@ ENDING = frozenset({"bra", "brx", "ret", "exit", "trap", "call", "bar", "barrier
 def ends_block(instr: Instr) -> bool:
     """Say whether the lanes may part, wait or leave after this instruction."""
     if instr.op in ("bar", "barrier"):
-        return "arrive" not in instr.mods and "warp" not in instr.mods
+        return "arrive" not in instr.mods
     return instr.op in ENDING or waits(instr)
 
 

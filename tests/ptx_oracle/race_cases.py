@@ -60,7 +60,33 @@ CASES: tuple[Case, ...] = (
     Case("warp_barrier", (ST, WARP, LD), "free"),
     Case("warp_barrier_and_two_warps", (ST, WARP, OTHER), "race", ((0, 2),)),
     Case("warp_barrier_of_half_a_warp", ("@%p3 bra E;", ST, "bar.warp.sync 65535;", LD, "E:"), "free"),
-    Case("warp_barrier_that_lanes_skip", (ST, "@%p3 bra E;", WARP, LD, "E:"), "divergent-barrier", ((0, 3),)),
+    Case("warp_barrier_and_lanes_that_return", (ST, "@%p3 bra E;", WARP, LD, "E:"), "free"),
+    Case(
+        "warp_barrier_and_lanes_that_return_later",
+        (ST, "@%p3 bra A;", WARP, LD, "ret;", "A: add.u32 %r9, %r9, 1;", "add.u32 %r9, %r9, 1;"),
+        "free",
+    ),
+    Case("warp_barrier_that_lanes_skip", (ST, "@%p3 bra E;", WARP, LD, "E:", OWN), "divergent-barrier"),
+    Case(
+        "warp_barrier_before_another_barrier",
+        ("@%p3 bra E;", WARP, "E:", BAR),
+        "divergent-barrier",
+    ),
+    Case(
+        "warp_barriers_of_two_arms",
+        (ST, "@%p3 bra A;", WARP, "bra B;", "A:", WARP, "B: xor.b32 %r7, %r4, 64;", "ld.shared.u32 %r9, [%r7];"),
+        "free",
+    ),
+    Case(
+        "warp_barriers_with_two_masks",
+        (ST, "@%p3 bra A;", WARP, "bra B;", "A: bar.warp.sync -2;", "B:"),
+        "divergent-barrier",
+    ),
+    Case(
+        "warp_barrier_waits_for_a_slow_arm",
+        ("@!%p3 bra B;", ST, "B:", WARP, "xor.b32 %r7, %r4, 64;", "ld.shared.u32 %r9, [%r7];"),
+        "free",
+    ),
     Case("a_shuffle_is_no_barrier", (ST, "shfl.sync.idx.b32 %r9, %r1, 0, 31, -1;", LD), "race", ((0, 2),)),
     Case("a_vote_is_no_barrier", (ST, "vote.sync.any.pred %p6, %p1, -1;", LD), "race", ((0, 2),)),
     Case("a_fence_is_no_barrier", (ST, "membar.cta;", LD), "race", ((0, 2),)),
@@ -96,6 +122,11 @@ CASES: tuple[Case, ...] = (
     Case("early_return_after_a_touch", (ST, "@%p1 ret;", BAR, OTHER), "free"),
     Case("half_a_warp_skips_the_barrier", (ST, "@!%p1 bra A;", BAR, "A:", LD), "divergent-barrier", ((0, 4),)),
     Case("a_warp_skips_the_barrier", (ST, "@!%p2 bra A;", BAR, "A:", LD), "divergent-barrier", ((0, 4),)),
+    Case(
+        "a_warp_skips_the_barrier_before_a_loop",
+        ("@%p2 bra A;", BAR, "A: ", *AGAIN[:2], ST, *AGAIN[2:]),
+        "divergent-barrier",
+    ),
     Case("two_barriers_meet", (ST, "@%p2 bra A;", BAR, "bra B;", "A:", BAR, "B:", LD), "divergent-barrier"),
     Case(
         "half_a_warp_skips_barriers_in_a_loop",

@@ -117,3 +117,16 @@ class Barrier:
     def _there(self, warp: Warp, *, loose: bool) -> bool:
         come = self.arrived.get(warp.number, 0)
         return not warp.live or (come != 0 if loose else warp.live & ~come == 0)
+
+
+@dataclass(eq=False)
+class WarpBarrier(Barrier):
+    """bar.warp.sync of one warp and one mask: it takes the lanes of the mask that have not left."""
+
+    warp: int = 0
+    mask: int = 0
+
+    def complete(self, warps: list[Warp], *, loose: bool = False) -> bool:
+        """Say whether it opens; `loose` opens it as soon as a lane is there."""
+        come = self.arrived.get(self.warp, 0)
+        return come != 0 if loose else warps[self.warp].live & self.mask & ~come == 0

@@ -174,27 +174,14 @@ def compile_elect(instr: Instr, env: Env) -> Step:
 
 @opcode("bar", "barrier")
 def compile_bar(instr: Instr, env: Env) -> Step:
-    """Compile what does not wait: bar.arrive; and bar.warp.sync, as lanes of a warp run in step."""
+    """Compile what does not wait: bar.arrive."""
     if "cluster" in instr.mods:
         return nothing
-    if "warp" in instr.mods:
-        return warp_barrier(instr, env)
     number, count = (env.src(operand, "u32", instr.line) for operand in instr.operands)
 
     def step(batch: Batch, mask: Array) -> None:
         first = int(np.flatnonzero(mask)[0])
         values = [int(everyone(batch, get(batch))[first]) for get in (number, count)]
         batch.block.on_arrive(values[0], values[1], active_bits(mask).tolist())
-
-    return step
-
-
-def warp_barrier(instr: Instr, env: Env) -> Step:
-    """Compile bar.warp.sync, which nothing but clocks notices."""
-    named = env.src(instr.operands[0], "b32", instr.line)
-
-    def step(batch: Batch, mask: Array) -> None:
-        if batch.block.clocks is not None:
-            batch.block.clocks.warp_barrier(instr.line, mask, everyone(batch, named(batch)))
 
     return step

@@ -1,0 +1,60 @@
+"""The package's judge of races against the launches of random kernels, and mistakes in it that they find."""
+
+from __future__ import annotations
+
+import pytest
+
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.race_replay import Runs
+from swzverify.compiled.scan.races import races_of
+from tests.nightly import counts
+
+from .random_judge import Said, judge_random, said_of
+from .test_traps import PLANTED
+
+MISTAKES = {each[0].__name__: each[0] for each in PLANTED}
+FIRST = 5000
+"""The seed at which the runs without a mistake begin."""
+
+
+def package(text: str, block: tuple[int, int, int]) -> Said:
+    """What the package says of a kernel."""
+    module = read_module(text, "k.ptx")
+    return said_of(races_of(module, module.functions[0], Given(), block=block))
+
+
+@pytest.mark.parametrize("count", counts(40, 1000))
+def test_no_launch_contradicts_the_package(count: int) -> None:
+    """Nothing that races is `free`, and each race is one of the launch that its witness names."""
+    total, wrong = judge_random(FIRST, FIRST + count, package)
+    print(dict(total))
+    assert wrong == []
+    assert total["free"] > count // 8
+    assert sum(seen for mark, seen in total.items() if mark.startswith(("race", "depends"))) > count // 8
+    assert sum(seen for mark, seen in total.items() if mark.startswith("cannot run")) <= count // 100
+
+
+FOUND: list[tuple[str, int]] = [
+    ("_warp_for_block", 0),
+    ("_warp_barrier_for_block", 9),
+    ("_every_choice_is_shared", 28),
+    ("_no_divergence", 28),
+    ("_one_group_too_few", 35),
+    ("_copies_end_at_barriers", 35),
+    ("_lockstep", 38),
+    ("_atomic_with_plain", 80),
+    ("_trips_are_tied", 92),
+    ("_back_edge_forgotten", 123),
+]
+"""Planted mistakes, each with the first seed whose launches contradict it."""
+
+
+@pytest.mark.parametrize(("name", "seed"), FOUND, ids=[name for name, _ in FOUND])
+def test_planted_mistake(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package says `free` of a kernel that races, once the mistake is in it."""
+    monkeypatch.setattr(Runs, "confirmed", lambda _, found: found)
+    assert not any("WRONG" in each for each in judge_random(seed, seed + 1, package)[1])
+    MISTAKES[name](monkeypatch)
+    (wrong,) = judge_random(seed, seed + 1, package)[1]
+    assert "WRONG" in wrong
