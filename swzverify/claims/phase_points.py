@@ -219,7 +219,7 @@ class Pair:
         count = self.phase.count
         rooms = [self.phase.run_at(place).room]
         if count is not None:
-            rooms.append(count + (place.part is Part.AFTER))
+            rooms.append(count + (place.part is not Part.STEPS))
         return min(rooms) - gap
 
     @property

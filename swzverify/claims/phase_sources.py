@@ -22,12 +22,13 @@ from swzverify.ir.domain import Domain
 from swzverify.ir.expr import Expr, Var, var
 from swzverify.ir.periods import repetition
 from swzverify.subjects import Phase
-from swzverify.subjects.phase import Part, Place
+from swzverify.subjects.loop import LANE, WARP
+from swzverify.subjects.phase import Part, Place, Run
 
 CHUNK = "chunk"
 """Which piece of the bytes that a lane reads."""
-MAX_THREADS_POINTS = 1 << 22
-"""Threads times free iterations of a step that are looked at to find the write of a byte."""
+MAX_POINTS = 1 << 19
+"""Threads times iterations of a step that are looked at to find the write of a byte."""
 
 
 @dataclass(frozen=True)
@@ -200,28 +201,70 @@ def touches(side: RunPoints, given: Mapping[str, int], byte: int) -> list[tuple[
     on, position = (np.broadcast_to(each, size) for each in side.plain({**arrays, **own}))
     units = 8 // side.access.unit_bits * side.scale
     hit = np.flatnonzero(on & (position < (byte + 1) * units) & (position + side.extent > byte * units))
-    warps, lanes = (own.get(f"{side.prefix}{name}", np.zeros(size, dtype=np.int64)) for name in ("warp", "lane"))
+    warps, lanes = (own.get(f"{side.prefix}{name}", np.zeros(size, dtype=np.int64)) for name in (WARP, LANE))
     return [(int(warps[at]) * LANES + int(lanes[at]), int(position[at]) // units) for at in hit]
 
 
-def last_touch(phase: Phase, reading: Place, writing: Place, most: int) -> int | None:
-    """How many iterations before the read the write last touched the first byte of it; None if not within `most`."""
-    read, write = phase.run_at(reading), phase.run_at(writing)
-    at = min(most, read.room - 1, write.room - 1, *(() if phase.count is None else (phase.count - 1,)))
-    side = RunPoints(read, P, Turn(at), 1)
-    size = prod(node.limit for node in side.variables)
-    if size > MAX_THREADS_POINTS:
-        return None
+def _starts(side: RunPoints) -> list[tuple[int, int]]:
+    """The threads that a step touches memory with at the first base, each with the bit where it starts."""
     base = side.access.origin.variable
     given = {} if base is None else {base.name: np.zeros(1, dtype=np.int64)}
     own = grid({node.name: node.limit for node in side.variables})
+    size = prod(node.limit for node in side.variables)
     on, position = (np.broadcast_to(each, size) for each in side.plain({**given, **own}))
-    if not on.any():
-        return None
-    byte = int(position[np.argmax(on)]) * side.access.unit_bits // 8
-    for lag in range(0 if writing.index < reading.index else 1, at + 1):
-        own_write = RunPoints(write, Q, Turn(at - lag), 1)
-        shared = own_write.access.origin.variable
-        if touches(own_write, {} if shared is None else {shared.name: 0}, byte):
-            return lag
-    return None
+    lanes, warps = (own.get(f"{side.prefix}{name}", np.zeros(size, dtype=np.int64)) for name in (LANE, WARP))
+    unit = side.access.unit_bits
+    return [(int(warps[at]) * LANES + int(lanes[at]), int(position[at]) * unit) for at in np.flatnonzero(on)]
+
+
+def first_byte(phase: Phase, reading: Place, last: int, first: int = 0) -> str:
+    """A byte that a read touches in some of its iterations up to `last`, in words; empty if none is found."""
+    run = phase.run_at(reading)
+    for at in range(first, _last(phase, run, last) + 1):
+        found = _starts(RunPoints(run, P, Turn(at), 1))
+        if found:
+            return f"thread {found[0][0]} reads byte {found[0][1] // 8} in {phase.variable} = {at}"
+    return ""
+
+
+def _last(phase: Phase, run: Run, most: int) -> int:
+    """The last iteration of a step that is looked at."""
+    return min(most, run.room - 1, *(() if phase.count is None else (phase.count - 1,)))
+
+
+def find_lag(phase: Phase, reading: Place, writing: Place, most: int) -> tuple[int | None, bool]:
+    """The least number of iterations from a write to a read of one byte, in the iterations up to `most`.
+
+    Returns:
+        The number, None if none was found; and whether no other iteration has one then.
+    """
+    read, write = phase.run_at(reading), phase.run_at(writing)
+    points = max(prod(node.limit for node in RunPoints(run, P, Turn(0), 1).variables) for run in (read, write))
+    last = min(most, MAX_POINTS // points)
+    if points > MAX_POINTS:
+        return None, False
+    starts = [
+        [_starts(RunPoints(run, P, Turn(at), 1)) for at in range(_last(phase, run, last) + 1)] for run in (read, write)
+    ]
+    widths = [8 * run.access.instruction.width_bytes for run in (read, write)]
+    chunk = gcd(*widths, *(bit for side in starts for each in side for _, bit in each))
+    reads, writes = (
+        [frozenset((bit + more) // chunk for _, bit in each for more in range(0, width, chunk)) for each in side]
+        for side, width in zip(starts, widths, strict=True)
+    )
+    for lag in range(0 if writing.index < reading.index else 1, len(reads)):
+        pairs = {(reads[at], writes[at - lag]) for at in range(lag, len(reads)) if at - lag < len(writes)}
+        if any(not one.isdisjoint(other) for one, other in pairs):
+            return lag, True
+    whole = phase.count is not None and len(reads) >= min(read.room, phase.count)
+    return None, whole or _repeats(phase, (read, write), len(reads) // 2)
+
+
+def _repeats(phase: Phase, runs: tuple[Run, Run], most: int) -> bool:
+    """Whether both steps touch the same bytes again after a number of iterations, which is at most `most`."""
+    node = var(phase.variable, max(1, min(run.room for run in runs)))
+    sides = [RunPoints(run, prefix, Turn(0, node), 1) for run, prefix in zip(runs, (P, Q), strict=True)]
+    steps = [repetition(each, node.name) for side in sides for each in (side.position.bits, side.active)]
+    if any(step is None or not step.exact or step.increment for step in steps):
+        return False
+    return lcm(*(step.period for step in steps if step is not None)) <= most

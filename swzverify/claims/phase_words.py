@@ -1,11 +1,12 @@
-"""What claims on phases have in common: the scope in words, and that some thread runs something."""
+"""What claims on phases have in common: the scope in words, and that some thread touches something."""
 
 from __future__ import annotations
 
+from swzverify.claims.phase_points import P, RunPoints, Turn
 from swzverify.ir.c_ast import VALUE_MAX
-from swzverify.ir.expr import BinaryOperator, Expr, Var, binary, conjunction, substitute, var
+from swzverify.ir.expr import FALSE, BinaryOperator, Expr, binary, var
 from swzverify.subjects import Phase
-from swzverify.subjects.phase import Part
+from swzverify.subjects.phase import Part, Place, Run
 
 
 def phase_scope(phase: Phase) -> str:
@@ -36,12 +37,21 @@ def _iterations(phase: Phase) -> str:
     return f"any number of iterations of {name}" + ("" if most >= VALUE_MAX else f", {name} below {most}")
 
 
-def some_access(phase: Phase) -> Expr:
-    """Some lane runs some access of the phase in some case."""
-    found: Expr | None = None
-    for number, access in enumerate(dict.fromkeys(run.access for _, run in phase.runs)):
-        own: dict[Var, Expr] = {node: var(f"{number}.{node.name}", node.limit) for node in access.variables}
-        runs = substitute(conjunction([access.lowered.assumption, access.lowered.active]), own)
-        found = runs if found is None else binary(BinaryOperator.OR, found, runs)
-    assert found is not None  # noqa: S101 - a phase has an access
+def some_run(phase: Phase) -> Expr:
+    """Some lane touches memory in some step of the phase, in an iteration that the phase has."""
+    found = FALSE
+    for number, (place, run) in enumerate(phase.runs):
+        first = phase.count if place.part is Part.AFTER and phase.count is not None else 0
+        active = active_from(phase, place, run, first, f"{number}.")
+        found = active if found is FALSE else binary(BinaryOperator.OR, found, active)
     return found
+
+
+def active_from(phase: Phase, place: Place, run: Run, first: int, prefix: str = P) -> Expr:
+    """Some lane touches memory in the step, in an iteration of the phase from `first` on."""
+    if place.part is Part.BEFORE or (place.part is Part.AFTER and phase.count is not None):
+        return RunPoints(run, prefix, Turn(first), 1).active
+    room = (run.room if phase.count is None else min(run.room, phase.count)) - first
+    if room <= 0:
+        return FALSE
+    return RunPoints(run, prefix, Turn(first, var(prefix + phase.variable, room)), 1).active

@@ -7,24 +7,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from swzverify.claims.access_points import exists_active
 from swzverify.claims.claim import Claim
 from swzverify.claims.form import Direction, Form, Named, Number, Role
 from swzverify.claims.goal import Fact, Goal, Plan
 from swzverify.claims.phase_points import Pair, check_bases
-from swzverify.claims.phase_sources import Source, last_touch
-from swzverify.claims.phase_words import phase_scope
+from swzverify.claims.phase_sources import Source, find_lag, first_byte
+from swzverify.claims.phase_words import active_from, phase_scope
 from swzverify.claims.places import Places, numbers
 from swzverify.claims.race_free import named_pairs
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
+from swzverify.hardware import Kind
+from swzverify.ir.expr import FALSE
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects import Access, Phase
 from swzverify.subjects.phase import Part, Place, Run
 from swzverify.subjects.phase_order import Meeting, Who, iterations, meetings
 
 MOST_BACK = 64
-"""Iterations back in which the write of a byte is looked for."""
+"""Iterations in which the write of a byte is looked for."""
+MAX_LAG = 256
+"""The most iterations between a write and its read: the writes of each of them are a question."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,15 @@ class ReadsWhatWasWritten(Claim):
         check_bases(self.kind, self.phase)
         for access, is_read in ((self.read, True), (self.write, False)):
             kind = access.instruction.kind
-            if kind.loads != is_read:
+            if kind.loads != is_read or kind is Kind.ATOMIC:
                 word = "reads" if is_read else "writes"
                 self._refuse(f"access {access.name} is no access that {word}", f"name one that {word} the tile")
+            if access.read_unknowns:
+                unknown = access.read_unknowns[0].name
+                self._refuse(
+                    f"access {access.name} reads {unknown}, so that nothing says which bytes it touches",
+                    "the claim is about accesses without `lanes:`",
+                )
         reads, writes = self._places(self.read), self._places(self.write)
         if [place.part for place in reads] != [Part.STEPS]:
             self._refuse(
@@ -113,16 +122,20 @@ class ReadsWhatWasWritten(Claim):
         if self._writing is None:
             return None
         write, read = self.phase.run_at(self._writing), self.phase.run_at(self._reading)
-        if not (write.is_stated or read.is_stated) or write.follows is None or read.follows is None:
+        if write.follows is None or read.follows is None:
+            return None
+        if not (write.follows.is_stated or read.follows.is_stated):
             return None
         return write.follows.number - read.follows.number
 
     @cached_property
     def _found_lag(self) -> int | None:
-        """How many iterations before the read its first byte was written last; None if it was not found."""
-        if self._writing is None:
-            return None
-        return last_touch(self.phase, self._reading, self._writing, MOST_BACK)
+        """The least number of iterations between a write and a read of one byte; None if none was found."""
+        return None if self._found is None else self._found[0]
+
+    @cached_property
+    def _found(self) -> tuple[int | None, bool] | None:
+        return None if self._writing is None else find_lag(self.phase, self._reading, self._writing, MOST_BACK)
 
     @cached_property
     def actual_lag(self) -> int | None:
@@ -131,22 +144,28 @@ class ReadsWhatWasWritten(Claim):
 
     def plan(self) -> Plan:
         """The bytes are written by one run, by no other one afterwards, and nothing races with either."""
-        lag = self.actual_lag
-        if self.phase.count == 0:
-            return Plan(empty=f"the loop of phase {self.phase.name} never runs")
+        lag, run = self.actual_lag, self.phase.run_at(self._reading)
+        always = active_from(self.phase, self._reading, run, 0)
         if self._writing is not None and lag is None:
-            note = f"no run of {self.write.name} in {MOST_BACK} iterations before touches what {self.read.name} reads"
-            if any(self.phase.run_at(place).bound for place in (self._writing, self._reading)):
-                return Plan(unknown=note)
-            return Plan(facts=(Fact(False, note),), exists=exists_active(self.read))
+            note = f"no run of {self.write.name} before {self.read.name} touches what it reads"
+            if self._found is not None and self._found[1]:
+                byte = first_byte(self.phase, self._reading, MOST_BACK)
+                return Plan(facts=(Fact(False, f"{note}: {byte}"),), exists=always)
+            return Plan(unknown=f"{note}, as far as was looked")
         wrong = self._wrong_lag(lag)
         if wrong:
-            return Plan(facts=(Fact(False, wrong),), exists=exists_active(self.read))
+            return Plan(facts=(Fact(False, wrong),), exists=always)
+        if lag is not None and lag > MAX_LAG:
+            return Plan(unknown=f"{lag} iterations lie between write and read, and {MAX_LAG} are looked through")
+        first = 0 if lag is None or self.phase.before is not None else lag
+        exists = active_from(self.phase, self._reading, run, first)
+        if exists is FALSE:
+            return Plan(empty=f"no iteration of {self.read.name} has one that is {lag} earlier")
         goals = [Goal(pair.obligation(), name) for name, pair in self.pairs.items()]
         for source in self.sources:
             goals += source.goals()
         facts = tuple(Fact(False, note) for note in self._missing())
-        return Plan(tuple(goals), facts, exists=exists_active(self.read))
+        return Plan(tuple(goals), facts, exists=exists)
 
     def _wrong_lag(self, lag: int | None) -> str:
         """Why no run of the write can be the right one, in words; empty if one can."""
@@ -161,9 +180,13 @@ class ReadsWhatWasWritten(Claim):
     @cached_property
     def pairs(self) -> dict[str, Pair]:
         """What may not meet: what races with the read or the write, and what writes between the two."""
-        own = {*self._places(self.write), self._reading}
-        racing = [Pair(self.phase, each) for each in meetings(self.phase) if own & {each.first, each.second}]
-        return named_pairs([*racing, *(Pair(self.phase, each) for each in self._between())])
+        racing = (each for each in meetings(self.phase) if self._is_about(each))
+        return named_pairs(Pair(self.phase, each) for each in (*racing, *self._between()))
+
+    def _is_about(self, each: Meeting) -> bool:
+        """Whether it is the read with a write, or the write with a write: another read may race with the write."""
+        own, both = {*self._places(self.write), self._reading}, {each.first, each.second}
+        return bool(own & both) and all(self.phase.run_at(place).writes or place == self._reading for place in both)
 
     def _between(self) -> Iterator[Meeting]:
         """Other writes behind the right one and before the read."""
@@ -219,9 +242,9 @@ class ReadsWhatWasWritten(Claim):
             return
         lag, count = self.actual_lag or 0, self.phase.count
         for iteration in range(lag if count is None else min(lag, count)):
-            if self._early(iteration) is None:
-                when = f"in {self.phase.variable} = {iteration}"
-                yield f"{when} {self.read.name} reads what no run of {self.write.name} in `before` wrote"
+            byte = first_byte(self.phase, self._reading, iteration, iteration) if self._early(iteration) is None else ""
+            if byte:
+                yield f"{byte}, which no run of {self.write.name} in `before` wrote"
 
     def scope(self) -> str:
         """The phase, and which run of the write is the right one."""

@@ -59,7 +59,7 @@ def _step(step: StepValue, values: Values, names: Names, follows: str, path: tup
         access = names.access(step.access, values.at(*path, "access"))
         bound = tuple(_bound(loop, value, values, follows, (*path, "at", loop)) for loop, value in step.at.items())
         others = {each.loop for each in bound}
-        return Run(access, (*bound, *(each for each in run_of(access, follows).bound if each.loop not in others)), True)
+        return Run(access, (*bound, *(each for each in run_of(access, follows).bound if each.loop not in others)))
     if step in _SYNCS:
         if step in names.accesses:
             values.fail("SWZ106", f"'{step}' is an access and a step", values.at(*path), "give the access another name")
@@ -75,6 +75,6 @@ def _bound(loop: str, value: int | str, values: Values, follows: str, path: tupl
     """`k: i + 2`, or `k: 0`."""
     stated = _SUM.fullmatch(value) if isinstance(value, str) else None
     if stated is None or not follows or stated[1] != follows:
-        return Bound(loop, values.number(value, *path), follows=False)
+        return Bound(loop, values.number(value, *path), follows=False, is_stated=True)
     number = values.number(f"0 {stated[2]}", *path) if stated[2].strip() else 0
-    return Bound(loop, number, variable=follows)
+    return Bound(loop, number, variable=follows, is_stated=True)

@@ -57,7 +57,7 @@ class WaitGroup:
 class Bound:
     """The iteration of an access's loop that a step runs: `number`, plus the phase's own if it `follows`.
 
-    `variable` is what the phase calls its own iteration.
+    `variable` is what the phase calls its own iteration. `is_stated` says that the step gives the value.
 
     >>> Bound("k", 2).at(5), Bound("k", 1, follows=False).at(5)
     (7, 1)
@@ -67,6 +67,7 @@ class Bound:
     number: int = 0
     follows: bool = True
     variable: str = "i"
+    is_stated: bool = False
 
     def at(self, iteration: int) -> int:
         """The iteration of the access's loop in an iteration of the phase."""
@@ -81,14 +82,10 @@ class Bound:
 
 @dataclass(frozen=True)
 class Run:
-    """A step in which every thread runs an access, in every iteration of those of its loops that are not bound.
-
-    `is_stated` says that the spec gives the bound loops.
-    """
+    """A step in which every thread runs an access, in every iteration of those of its loops that are not bound."""
 
     access: Access
     bound: tuple[Bound, ...] = ()
-    is_stated: bool = False
 
     @property
     def writes(self) -> bool:
@@ -119,7 +116,7 @@ class Run:
 
     def __str__(self) -> str:
         """The step in words."""
-        given = [f"{each.loop}: {each}" for each in self.bound if self.is_stated]
+        given = [f"{each.loop}: {each}" for each in self.bound if each.is_stated]
         return self.access.name + (f" at {{{', '.join(given)}}}" if given else "")
 
 

@@ -13,6 +13,7 @@ from swzverify.claims.phase_points import Pair, RunPoints, Turn
 from swzverify.engines.obligations import Side
 from swzverify.ir.expr import TRUE
 from swzverify.prover import Options, prove
+from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
 from swzverify.subjects import phase_order
 from swzverify.subjects.phase import Sync, WaitGroup
@@ -61,6 +62,47 @@ def test_reads_of_edges(name: str) -> None:
             if iteration >= start:
                 expected = -1 if name == "before_ordered" else iteration - lag + number
                 assert writers == {expected}
+
+
+@pytest.mark.parametrize(
+    ("phase", "claim", "expected"),
+    [
+        ("steps: [get]", "race_free: p", Outcome.PROVED),
+        ("for: {i: 0}, steps: [put, get_other_warp]", "race_free: p", Outcome.VACUOUS),
+        ("for: {i: 0}, before: [put, get_other_warp], steps: [put]", "race_free: p", Outcome.REFUTED),
+        (
+            "for: {i: 2}, steps: [put, barrier, get_other_warp, barrier]",
+            "reads_what_was_written: {read: get_other_warp, write: put, lag: 5}",
+            Outcome.VACUOUS,
+        ),
+        (
+            "for: {i: 2}, steps: [put_first, barrier, get_second, barrier]",
+            "reads_what_was_written: {read: get_second, write: put_first}",
+            Outcome.REFUTED,
+        ),
+        (
+            "for: {i: any}, steps: [put, get, get_other_warp]",
+            "reads_what_was_written: {read: get, write: put}",
+            Outcome.PROVED,
+        ),
+    ],
+)
+def test_claims_that_say_little(phase: str, claim: str, expected: Outcome) -> None:
+    spec = parse_spec(f"{HEAD}  p: {{{phase}}}\nclaims:\n  - {claim}\n")
+    assert prove(spec.claims[0].claim).outcome is expected
+
+
+def test_an_atomic_is_no_write_that_is_read() -> None:
+    phase = "steps: [add, barrier, peek]"
+    with pytest.raises(SpecError, match="no access that writes"):
+        parse_spec(f"{HEAD}  p: {{{phase}}}\nclaims:\n  - reads_what_was_written: {{read: peek, write: add}}\n")
+
+
+def test_a_write_of_unknown_bytes_is_refused() -> None:
+    access = "  some: {tile: one, instruction: st.shared.b32, threads: 64, lanes: {u: 2}, coord: [u, lane]}\n"
+    text = HEAD.replace("phases:\n", f"{access}phases:\n") + "  p: {steps: [some, barrier, get]}\n"
+    with pytest.raises(SpecError, match="reads u"):
+        parse_spec(f"{text}claims:\n  - reads_what_was_written: {{read: get, write: some}}\n")
 
 
 def random_phase(rng: random.Random) -> str:

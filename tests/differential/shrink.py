@@ -17,7 +17,7 @@ from tests.oracle.random_expressions import text_of
 from tests.oracle.yaml_values import Spec, Yaml
 
 LIMIT_S = 60.0
-SECTIONS = ("claims", "accesses", "maps", "tiles", "memories", "let", "constants")
+SECTIONS = ("claims", "phases", "accesses", "maps", "tiles", "memories", "let", "constants")
 
 
 def smallest(spec: Spec, found: Disagreement, rlimit: int) -> Spec:

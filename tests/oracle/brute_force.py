@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import access_claims, c_expr, operands, pair_claims, phases, sectors, tile_claims
+from . import access_claims, c_expr, operands, pair_claims, phase_steps, phases, sectors, tile_claims
 from .accesses import Access, read_access
 from .claim_list import Claim, expand_claims, listed_claims
 from .judgement import Finding, Judgement
@@ -25,7 +25,7 @@ class _World:
     accesses: dict[str, Access]
     maps: dict[str, IndexMap]
     operands: dict[str, operands.Operand]
-    phases: dict[str, phases.Phase]
+    phases: dict[str, phase_steps.Phase]
 
 
 def judge(spec: Spec) -> list[Judgement]:
@@ -87,7 +87,7 @@ def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
     }
     written = as_dict(spec.get("accesses"))
     in_time = {
-        name: phases.read_phase(name, value, accesses, written, constants)
+        name: phase_steps.read_phase(name, value, accesses, written, constants)
         for name, value in as_dict(spec.get("phases")).items()
     }
     return _World(constants, tiles, accesses, maps, read, in_time)
@@ -100,7 +100,9 @@ def _judge_claim(claim: Claim, world: _World) -> Finding:
     if claim.kind == "race_free":
         return phases.race_free(world.phases[claim.subjects[0][1]])
     if claim.kind == "reads_what_was_written":
-        return phases.reads_what_was_written([*world.phases.values()], *(name for _, name in claim.subjects))
+        phase, read, write = (name for _, name in claim.subjects)
+        lag = _number(claim, "lag", world) if "lag" in claim.numbers else None
+        return phases.reads_what_was_written(world.phases[phase], read, write, lag)
     subjects = [_subject(sort, name, world) for sort, name in claim.subjects]
     match claim.kind, subjects:
         case "injective", [Tile() as tile]:

@@ -31,7 +31,7 @@ SORTS: dict[str, tuple[str, ...]] = {
     "permutation": ("map",),
     "delivers": ("operand",),
     "race_free": ("phase",),
-    "reads_what_was_written": ("access",),
+    "reads_what_was_written": ("phase", "access"),
 }
 """What each kind of claim can be about."""
 
@@ -91,7 +91,9 @@ def read_claim(item: dict[str, Yaml], spec: Spec) -> Claim:
     if not isinstance(argument, dict):
         return Claim(kind, tuple(_bare(kind, as_str(name), spec) for name in as_list(argument)), argument)
     if kind == "reads_what_was_written":
-        return Claim(kind, tuple(("access", as_str(argument[role])) for role in ("read", "write")), argument, argument)
+        named = [as_str(argument[role]) for role in ("read", "write")]
+        phase = as_str(argument["phase"]) if "phase" in argument else _phase_of(named, spec)
+        return Claim(kind, (("phase", phase), *(("access", name) for name in named)), argument, argument)
     if kind == "covers":
         covered = as_str(argument["tile"]) if "tile" in argument else None
         return Claim(kind, (("access", as_str(argument["access"])),), argument, argument, covered)
@@ -105,6 +107,19 @@ def read_claim(item: dict[str, Yaml], spec: Spec) -> Claim:
     if not subjects:
         raise OracleError(f"{item!r} names no subject")
     return Claim(kind, tuple(subjects), argument, argument)
+
+
+def _phase_of(named: list[str], spec: Spec) -> str:
+    """The one phase with these accesses among its steps."""
+    found: list[str] = []
+    for name, phase in as_dict(spec.get("phases")).items():
+        items = [item for part in ("before", "steps", "after") for item in as_list(as_dict(phase).get(part))]
+        steps = {item.get("access") if isinstance(item, dict) else item for item in items}
+        if steps.issuperset(named):
+            found.append(name)
+    if len(found) != 1:
+        raise OracleError(f"{len(found)} phases have the steps {named}", "SWZ106")
+    return found[0]
 
 
 def _bare(kind: str, name: str, spec: Spec) -> Subject:

@@ -91,6 +91,8 @@ OPERAND_POSITIONS = (
     "operand.base.offset",
 )
 """The positions of operands of the tensor core, which have random specs to themselves."""
+PHASE_POSITIONS = ("phase.count", "phase.at", "phase.wait_group", "reads_what_was_written.lag")
+"""The positions of phases, which have random specs to themselves."""
 POSITIONS = (*VARIABLE_POSITIONS, *CONSTANT_POSITIONS)
 LANE_POSITIONS = ("lane.count", "lane.start", "lane.stop", "lane.step", "lane.bits")
 """The positions of values of the lanes' own, which have random specs to themselves."""
@@ -135,6 +137,8 @@ def places(spec: Spec) -> Iterator[Place]:
         yield from _items(index_map, "value", "map.value", tuple(over))
         yield from _items(index_map, "onto", "map.onto")
         yield from _base(index_map, "map")
+    for phase in _entries(spec, "phases"):
+        yield from _phase(phase)
     claims = spec.get("claims")
     for claim in claims if isinstance(claims, list) else ():
         if isinstance(claim, dict):
@@ -143,7 +147,12 @@ def places(spec: Spec) -> Iterator[Place]:
                     yield from _at(argument, kind, keys)
 
 
-_ARGUMENTS = {"contiguous": ("elements", "mode"), "wavefronts": ("at_most", "exactly"), "covers": ("times",)}
+_ARGUMENTS = {
+    "contiguous": ("elements", "mode"),
+    "wavefronts": ("at_most", "exactly"),
+    "covers": ("times",),
+    "reads_what_was_written": ("lag",),
+}
 
 
 def _entries(spec: Spec, section: str) -> list[dict[str, Yaml]]:
@@ -231,6 +240,18 @@ def _access(access: dict[str, Yaml]) -> Iterator[Place]:
             yield from _at(values, "lane", ("start", "stop", "step", "bits"))
         else:
             yield Place("lane.count", own, name)
+
+
+def _phase(phase: dict[str, Yaml]) -> Iterator[Place]:
+    loops = as_dict(phase.get("for"))
+    yield from (Place("phase.count", loops, name) for name, count in loops.items() if count != "any")
+    for part in ("before", "steps", "after"):
+        steps = phase.get(part)
+        for step in steps if isinstance(steps, list) else ():
+            if isinstance(step, dict):
+                yield from _at(step, "phase", ("wait_group",))
+                bound = as_dict(step.get("at"))
+                yield from (Place("phase.at", bound, name, tuple(loops)) for name in bound)
 
 
 def _loops(loops: dict[str, Yaml]) -> Iterator[Place]:

@@ -5,20 +5,22 @@ threads, iterations, steps and bytes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement, product
 from math import gcd, inf, lcm
 
-from . import c_expr
-from .access_forms import AccessForm, Iteration, Loop, read_loop
+from .access_forms import Iteration
 from .accesses import Access, laid_out
 from .judgement import REFUTED, VACUOUS, Finding, holds
 from .oracle_errors import OracleAmbiguousError, OracleError
-from .yaml_values import Yaml, as_dict, as_list, as_str
+from .phase_steps import Phase, Step
 
 FEW = 24
 """So many iterations of a loop marked `any` are gone through."""
+ENDS = (*range(8), FEW)
+"""Numbers of iterations after which a loop marked `any` is left for `after`."""
 MANY = 64
 """More iterations of other loops are not."""
 FAR = (5040, 5041, 5045, 1 << 20, (1 << 20) + 7)
@@ -26,140 +28,127 @@ FAR = (5040, 5041, 5045, 1 << 20, (1 << 20) + 7)
 
 Base = tuple[tuple[str, int], ...]
 """The base of each access."""
+Place = tuple[str, int]
+"""A step: `before`, `steps` or `after`, and its number there."""
+SYNCS = ("barrier", "syncwarp")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What all threads do: an access (its name), `barrier`, `commit_group`, or a wait."""
+class Spot:
+    """A step of a run, in an iteration."""
 
-    kind: str
-    name: str = ""
-    pending: int = 0
+    place: Place
+    iteration: int
+    step: Step
+
+
+@dataclass(frozen=True)
+class Line:
+    """All steps of a run with a number of iterations, in order."""
+
+    phase: Phase
+    count: int
+
+    @cached_property
+    def spots(self) -> list[Spot]:
+        parts = [("before", 0), *(("steps", number) for number in range(self.count)), ("after", self.count)]
+        return [
+            Spot((part, at), iteration, step)
+            for part, iteration in parts
+            for at, step in enumerate(self.phase.part(part))
+        ]
+
+    @cached_property
+    def synced(self) -> dict[str, list[int]]:
+        """Where threads that stand so to each other wait for each other."""
+        places = {kind: [at for at, spot in enumerate(self.spots) if spot.step.kind == kind] for kind in SYNCS}
+        return {"lanes": sorted(places["barrier"] + places["syncwarp"]), "warps": places["barrier"]}
+
+    def done(self, start: int) -> float:
+        """The step by which a copy is complete for its own thread."""
+        groups = 0
+        for at in range(start + 1, len(self.spots)):
+            step = self.spots[at].step
+            groups += step.kind == "commit"
+            if step.kind == "wait_all" or (step.kind == "wait_group" and groups > step.pending):
+                return at
+        return inf
+
+    def comes_before(self, x: Touches, y: Touches, relation: str) -> bool:
+        """Whether a touch of x comes before one of y, of threads that stand so to each other."""
+        if x.start >= y.start:
+            return False
+        end = x.end if x.is_copy else x.start
+        if relation == "same":
+            return not x.is_copy or end < y.start
+        return any(end < at < y.start for at in self.synced[relation])
+
+    def all_before(self, x: Touches, y: Touches) -> bool:
+        """Whether each touch of x comes before each one of y."""
+        return all(self.comes_before(x, y, relation) for relation in relations(x, y))
+
+    def race(self, x: Touches, y: Touches) -> bool:
+        """Whether some touch of x races with one of y."""
+        if x.kind == y.kind == "R" or (x.kind == y.kind == "A" and x.bytes == y.bytes):
+            return False
+        return any(
+            not self.comes_before(x, y, relation) and not self.comes_before(y, x, relation)
+            for relation in relations(x, y)
+            if relation != "same" or x.is_copy or y.is_copy
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Touches:
-    """What threads do to one unit of bytes with one access in one iteration.
+    """What threads do to one unit of bytes with one step of a run.
 
-    `start` counts steps from the first one of the first iteration, and `end` is the step by which
-    the touch is done for its own thread: of a copy, the wait for it. `threads` says how often each
-    thread does it.
+    `start` is the number of the step in the line, and `end` the step by which the touch is done for
+    its own thread: of a copy, the wait for it. `threads` says how often each thread does it.
     """
 
-    name: str
+    place: Place
     iteration: int
     start: int
     end: float
     kind: str
     is_copy: bool
-    place: tuple[int, int]
+    is_matrix: bool
+    bytes: tuple[int, int]
     threads: Counter[int]
 
 
-@dataclass(frozen=True)
-class Phase:
-    """A loop over steps, with the accesses that it names and the kind of each: R, W or A."""
-
-    name: str
-    variable: str
-    loop: Loop
-    steps: tuple[Step, ...]
-    accesses: dict[str, Access]
-    kinds: dict[str, str]
-
-    def barrier_after(self, end: float, before: int) -> bool:
-        """Whether a barrier lies between two steps."""
-        if end == inf:
-            return False
-        return any(self.steps[at % len(self.steps)].kind == "barrier" for at in range(int(end) + 1, before))
-
-    def done(self, start: int, iterations: int) -> float:
-        """The step by which a copy is complete for its own thread."""
-        last = iterations * len(self.steps)
-        groups = 0
-        for at in range(start + 1, last):
-            step = self.steps[at % len(self.steps)]
-            groups += step.kind == "commit_group"
-            if step.kind == "wait_group" and groups > step.pending:
-                return at
-        return inf
-
-    def comes_before(self, x: Touches, y: Touches, *, same_thread: bool) -> bool:
-        """Whether a touch of x comes before one of y, of the same thread or of another one."""
-        if x.start >= y.start:
-            return False
-        if same_thread:
-            return not x.is_copy or x.end < y.start
-        return self.barrier_after(x.end if x.is_copy else x.start, y.start)
-
-
-def read_phase(
-    name: str, value: Yaml, accesses: Mapping[str, Access], written: Mapping[str, Yaml], constants: Mapping[str, int]
-) -> Phase:
-    """A phase of a spec; `written` has the accesses as the spec says them."""
-    spec = as_dict(value)
-    loops = as_dict(spec.get("for"))
-    if len(loops) != 1:
-        raise OracleError(f"phase {name}: one loop", "SWZ105")
-    [(variable, bounds)] = loops.items()
-    loop = read_loop(bounds, constants)
-    steps = tuple(_read_step(name, item, constants) for item in as_list(spec.get("steps")))
-    named = {step.name for step in steps if step.kind == "access"}
-    if named - set(accesses):
-        raise OracleError(f"phase {name}: no accesses {sorted(named - set(accesses))}", "SWZ105")
-    found = {each: accesses[each] for each in accesses if each in named}
-    if len({access.form.threads for access in found.values()}) > 1:
-        raise OracleError(f"phase {name}: accesses of several numbers of threads", "SWZ105")
-    for access in found.values():
-        _check(name, access.form, variable, loop)
-    kinds = {each: _kind(as_str(as_dict(written[each])["instruction"]), access) for each, access in found.items()}
-    return Phase(name, variable, loop, steps, found, kinds)
-
-
-def _read_step(name: str, item: Yaml, constants: Mapping[str, int]) -> Step:
-    if item in ("barrier", "commit_group"):
-        return Step(as_str(item))
-    if isinstance(item, str):
-        return Step("access", item)
-    if isinstance(item, dict) and list(item) == ["wait_group"]:
-        return Step("wait_group", pending=c_expr.constant(item["wait_group"], constants))
-    raise OracleError(f"phase {name}: {item!r} is no step", "SWZ105")
-
-
-def _check(name: str, form: AccessForm, variable: str, loop: Loop) -> None:
-    if form.instruction.of_global_memory:
-        raise OracleError(f"phase {name}: {form.name} goes to global memory", "SWZ105")
-    if variable in form.loops and form.loops[variable].kind != loop.kind:
-        raise OracleError(f"phase {name}: {form.name} has other values of {variable}", "SWZ105")
-    if any(each != variable for each in form.open_loops):
-        raise OracleError(f"phase {name}: {form.name} has a further `any` loop", "SWZ105")
-    if form.tile is not None and form.tile.stages > 1 and form.stage is None:
-        raise OracleError(f"phase {name}: {form.name} says no stage", "SWZ104")
-
-
-def _kind(instruction: str, access: Access) -> str:
-    if access.instruction.kind == "atomic":
-        return "A"
-    return "R" if access.instruction.kind == "load" or instruction.startswith("ldmatrix") else "W"
+def relations(x: Touches, y: Touches) -> Iterator[str]:
+    """How two threads can stand to each other, of which one does x and the other does y."""
+    warps, others = {each // 32 for each in x.threads}, {each // 32 for each in y.threads}
+    if len(warps | others) > 1:
+        yield "warps"
+    if (x.is_matrix or y.is_matrix) and x.place != y.place:
+        # Any lane of the warp may touch the row.
+        if not warps.isdisjoint(others):
+            yield "lanes"
+        return
+    if any(t != u and t // 32 == u // 32 for t in x.threads for u in y.threads):
+        yield "lanes"
+    if any(times > 1 for times in x.threads.values()) if x is y else not x.threads.keys().isdisjoint(y.threads):
+        yield "same"
 
 
 # ---- what is touched
 
 
-def _values(loop: Loop) -> list[int]:
-    """The values of the loop in the order of the iterations."""
-    if loop.is_open:
-        return list(range(FEW))
-    values = sorted(loop.values)
-    if len(values) > MANY:
-        raise OracleAmbiguousError("a phase of many iterations")
-    return values
-
-
-def _in_iteration(phase: Phase, access: Access, value: int) -> Access:
+def _in_iteration(access: Access, step: Step, iteration: int) -> Access:
     """The access as a step of one iteration makes it."""
     form = access.form
-    choices = [[value] if name == phase.variable else form.loops[name].judged for name in form.loop_names]
+    choices: list[list[int]] = []
+    for name in form.loop_names:
+        loop, bound = form.loops[name], step.bound(name)
+        if bound is None and loop.is_open:
+            raise OracleAmbiguousError(f"{form.name}: a step with every iteration of an open loop")
+        if bound is None:
+            choices.append(loop.judged)
+        else:
+            number = bound.at(iteration)
+            choices.append([number if loop.is_open else loop.values[number]])
     own = list(product(*(form.own[name].values for name in form.own_names)))
     return laid_out(form, [Iteration(values, 1, each) for values in product(*choices) for each in own])
 
@@ -172,7 +161,7 @@ def _places(access: Access, base: int) -> list[tuple[int, int]]:
 
 
 def _bases(phase: Phase) -> list[Base]:
-    """The bases of the accesses that are enough, together."""
+    """The bases of the accesses that are enough, together; the lowest one first."""
     forms = {name: access.form for name, access in phase.accesses.items()}
     subjects = {name: form.tile.name if form.tile else (name,) for name, form in forms.items()}
     period = lcm(*(access.period_bytes for access in phase.accesses.values())) if forms else 1
@@ -181,141 +170,212 @@ def _bases(phase: Phase) -> list[Base]:
     is_open = any(base.align is not None for base in bases.values())
     if len(set(subjects.values())) > 1 and is_open and (len(memories) > 1 or None in memories):
         raise OracleError(f"phase {phase.name}: nothing says where its subjects lie", "SWZ105")
-    free = next((base.free_values(period) for base in bases.values()), [0])
+    free = sorted(next((base.free_values(period) for base in bases.values()), [0]))
     return [tuple((name, each + base.offset) for name, base in bases.items()) for each in free]
 
 
-def _touches(phase: Phase, base: Base) -> dict[int, list[Touches]]:
-    """The touches of each unit of bytes, with the first iterations of a loop marked `any`."""
-    values, at_base = _values(phase.loop), dict(base)
-    rows: list[tuple[str, int, int, list[tuple[int, int]]]] = []
-    for number, value in enumerate(values):
-        for at, step in enumerate(phase.steps):
-            if step.kind == "access":
-                access = _in_iteration(phase, phase.accesses[step.name], value)
-                places = _places(access, at_base[step.name])
-                rows.append((step.name, number, number * len(phase.steps) + at, places))
+def _counts(phase: Phase) -> list[int]:
+    """How many iterations there can be, as many numbers as are enough; the most last."""
+    if phase.count is None:
+        return list(ENDS) if phase.after else [FEW]
+    if phase.count > MANY:
+        raise OracleAmbiguousError("a phase of many iterations")
+    return [phase.count]
+
+
+def _touches(line: Line, base: Base) -> dict[int, list[Touches]]:
+    """The touches of each unit of bytes."""
+    phase, at_base = line.phase, dict(base)
+    rows: list[tuple[int, Spot, list[tuple[int, int]]]] = []
+    for start, spot in enumerate(line.spots):
+        if spot.step.kind == "access":
+            access = _in_iteration(phase.accesses[spot.step.name], spot.step, spot.iteration)
+            rows.append((start, spot, _places(access, at_base[spot.step.name])))
     widths = {name: access.instruction.width_bytes for name, access in phase.accesses.items()}
     unit = gcd(*widths.values(), *(address for *_, places in rows for _, address in places))
     found: dict[int, list[Touches]] = defaultdict(list)
-    for name, number, start, places in rows:
-        is_copy = phase.accesses[name].instruction.kind.startswith("copy")
-        end = phase.done(start, len(values)) if is_copy else start
+    for start, spot, places in rows:
+        name = spot.step.name
+        kind = phase.accesses[name].instruction.kind
+        is_copy = kind.startswith("copy")
+        end = line.done(start) if is_copy else start
         here: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
         for thread, address in places:
             for byte in range(address, address + widths[name], unit):
                 here[byte, address][thread] += 1
         for (byte, address), threads in here.items():
-            place = (address, widths[name])
-            found[byte].append(Touches(name, number, start, end, phase.kinds[name], is_copy, place, threads))
+            those = (address, widths[name])
+            found[byte].append(
+                Touches(
+                    spot.place,
+                    spot.iteration,
+                    start,
+                    end,
+                    phase.kinds[name],
+                    is_copy,
+                    kind == "matrix",
+                    those,
+                    threads,
+                )
+            )
     return found
 
 
 def _check_period(phase: Phase, base: Base) -> None:
     """Refuse a loop marked `any` whose first iterations do not stand for all, as far as one can see."""
-    if not phase.loop.is_open:
+    if phase.count is not None:
         return
     at_base = dict(base)
-    for name, access in phase.accesses.items():
-        if phase.variable not in access.form.loops:
+    for step in (*phase.steps, *(phase.after or ())):
+        if step.kind != "access" or not any(each.follows for each in step.bounds):
             continue
 
-        def at(value: int, access: Access = access, name: str = name) -> list[tuple[int, int]]:
-            return sorted(_places(_in_iteration(phase, access, value), at_base[name]))
+        def at(value: int, step: Step = step) -> list[tuple[int, int]]:
+            return sorted(_places(_in_iteration(phase.accesses[step.name], step, value), at_base[step.name]))
 
         first = [at(value) for value in range(FEW)]
         periods = [p for p in range(1, FEW // 3 + 1) if all(first[k] == first[k + p] for k in range(FEW - p))]
         if not periods or any(at(value) != first[value % periods[0]] for value in FAR):
-            raise OracleAmbiguousError(f"phase {phase.name}: {name} does not repeat")
+            raise OracleAmbiguousError(f"phase {phase.name}: {step.name} does not repeat")
 
 
 # ---- claims
 
 
 def race_free(phase: Phase) -> Finding:
-    """Whether no two touches race, at any base."""
+    """Whether no two touches race, at any base and after any number of iterations."""
     any_touch = False
     for base in _bases(phase):
         _check_period(phase, base)
-        touched = _touches(phase, base)
-        any_touch |= bool(touched)
-        for touches in touched.values():
-            if any(_race(phase, x, y) for x, y in combinations_with_replacement(touches, 2)):
-                return REFUTED
+        for count in _counts(phase):
+            line = Line(phase, count)
+            touched = _touches(line, base)
+            any_touch |= bool(touched)
+            for touches in touched.values():
+                if any(line.race(x, y) for x, y in combinations_with_replacement(touches, 2)):
+                    return REFUTED
     return holds(True) if any_touch else VACUOUS
 
 
-def _race(phase: Phase, x: Touches, y: Touches) -> bool:
-    if x.kind == y.kind == "R" or (x.kind == y.kind == "A" and x.place == y.place):
-        return False
-    for same in (True, False):
-        if _pair(x, y, same_thread=same) and (not same or x.is_copy or y.is_copy):
-            forth = phase.comes_before(x, y, same_thread=same)
-            if not forth and not phase.comes_before(y, x, same_thread=same):
-                return True
-    return False
-
-
-def _pair(x: Touches, y: Touches, *, same_thread: bool) -> bool:
-    """Whether there are two touches, of one thread or of two."""
-    if not same_thread:
-        return len(x.threads.keys() | y.threads.keys()) > 1
-    if x is y:
-        return any(times > 1 for times in x.threads.values())
-    return not x.threads.keys().isdisjoint(y.threads.keys())
-
-
-def reads_what_was_written(phases: list[Phase], read: str, write: str) -> Finding:
-    """Whether what is read is what was written, a number of iterations earlier."""
-    those = [phase for phase in phases if {read, write} <= set(phase.accesses)]
-    if not those:
-        raise OracleError(f"no phase has both {read} and {write}", "SWZ105")
+def reads_what_was_written(phase: Phase, read: str, write: str, lag: int | None = None) -> Finding:
+    """Whether each byte that is read was written by the right run, and by nothing else since."""
+    _check_delivery(phase, read, write)
+    reading, [*writing] = phase.places(read)[0], phase.places(write)
+    delivery = Delivery(phase, reading, writing, lag)
     verdicts: list[str] = []
-    for phase in those:
-        if any([step.name for step in phase.steps].count(name) > 1 for name in (read, write)):
-            raise OracleError(f"phase {phase.name} has a step twice", "SWZ105")
-        if phase.kinds[read] != "R" or phase.kinds[write] != "W":
-            raise OracleError(f"{read} does not load, or {write} does not store", "SWZ105")
-        if any(phase.accesses[name].form.reads_own for name in (read, write)):
-            raise OracleError(f"what {read} or {write} touches depends on data", "SWZ105")
-        if any(access.form.reads_own for access in phase.accesses.values()):
-            raise OracleAmbiguousError(f"phase {phase.name}: an access depends on data")
-        for base in _bases(phase):
-            _check_period(phase, base)
-            verdicts.append(_delivered(phase, _touches(phase, base), read, write))
+    for base in _bases(phase):
+        # The lowest base is the first one: there the lag is found.
+        delivery.find_lag(base)
+        _check_period(phase, base)
+        verdicts.append(delivery.judge(base))
     if "refuted" in verdicts:
         return REFUTED
     return holds(True) if "proved" in verdicts else VACUOUS
 
 
-def _delivered(phase: Phase, touched: dict[int, list[Touches]], read: str, write: str) -> str:
-    reads = [(each, unit) for unit, touches in touched.items() for each in touches if each.name == read]
-    if not reads:
-        return "vacuous"
-    back = [
-        each.iteration - other.iteration
-        for each, unit in reads
-        for other in touched[unit]
-        if other.name == write and other.start < each.start
-    ]
-    if not back:
-        return "refuted"
-    d, is_looked_at = min(back), False
-    for each, unit in reads:
-        if each.iteration < d:
-            continue
-        is_looked_at = True
-        right = [w for w in touched[unit] if w.name == write and w.iteration == each.iteration - d]
-        others = [w for w in touched[unit] if w.kind != "R" and w not in right]
-        if not right or not all(_all_before(phase, w, each) for w in right):
+def _check_delivery(phase: Phase, read: str, write: str) -> None:
+    if phase.kinds[read] != "R" or phase.kinds[write] != "W":
+        raise OracleError(f"{read} does not load, or {write} does not store", "SWZ105")
+    if any(phase.accesses[name].form.reads_own for name in (read, write)):
+        raise OracleError(f"what {read} or {write} touches depends on data", "SWZ105")
+    if any(access.form.reads_own for access in phase.accesses.values()):
+        raise OracleAmbiguousError(f"phase {phase.name}: an access depends on data")
+    parts = [part for part, _ in phase.places(write)]
+    if [part for part, _ in phase.places(read)] != ["steps"] or parts.count("steps") > 1 or "after" in parts:
+        raise OracleError(f"{read} or {write} stands elsewhere in {phase.name}, or several times", "SWZ105")
+
+
+class Delivery:
+    """A read, and the runs of the write that it has its bytes from."""
+
+    def __init__(self, phase: Phase, reading: Place, writing: list[Place], lag: int | None) -> None:
+        """`lag` is that of the claim, if it says one."""
+        self.phase, self.reading, self.writing = phase, reading, writing
+        self.first = [place for place in writing if place[0] == "before"]
+        self.of_loop = next((place for place in writing if place[0] == "steps"), None)
+        self.claimed, self.lag = lag, lag
+        self.is_possible: bool | None = None
+
+    def judge(self, base: Base) -> str:
+        """The verdict at one base."""
+        lines = [Line(self.phase, count) for count in _counts(self.phase)]
+        verdicts = [self._of_line(line, _touches(line, base)) for line in lines]
+        return "refuted" if "refuted" in verdicts else verdicts[-1]
+
+    def _of_line(self, line: Line, touched: dict[int, list[Touches]]) -> str:
+        reads = [(each, unit) for unit, touches in touched.items() for each in touches if each.place == self.reading]
+        if not reads:
+            return "vacuous"
+        if not self.is_possible:
             return "refuted"
-        for other in others:
-            if not all(_all_before(phase, other, w) for w in right) and not _all_before(phase, each, other):
+        is_looked_at = False
+        for each, unit in reads:
+            right = self._right(each.iteration)
+            if right is None:
+                continue
+            is_looked_at = True
+            writes = [w for w in touched[unit] if (w.place, w.iteration) == right]
+            if sum(sum(w.threads.values()) for w in writes) != 1 or not line.all_before(writes[0], each):
                 return "refuted"
-    return "proved" if is_looked_at else "vacuous"
+            if any(w.kind != "R" and writes[0].start < w.start < each.start for w in touched[unit]):
+                return "refuted"
+            if self._is_crooked(each, writes[0]):
+                return "refuted"
+        if not is_looked_at:
+            return "vacuous"
+        for touches in touched.values():
+            for x, y in combinations_with_replacement(touches, 2):
+                own = [z.place == self.reading or z.place in self.writing for z in (x, y)]
+                others = [z.kind != "R" or z.place == self.reading for z in (x, y)]
+                if any(own) and all(others) and line.race(x, y):
+                    return "refuted"
+        return "proved"
 
+    def _is_crooked(self, read: Touches, write: Touches) -> bool:
+        common = gcd(read.bytes[1], write.bytes[1])
+        return bool(read.bytes[0] % common or write.bytes[0] % common)
 
-def _all_before(phase: Phase, x: Touches, y: Touches) -> bool:
-    """Whether each touch of x comes before each one of y."""
-    pairs: Iterator[bool] = (same for same in (True, False) if _pair(x, y, same_thread=same))
-    return all(phase.comes_before(x, y, same_thread=same) for same in pairs)
+    def find_lag(self, base: Base) -> None:
+        """Find the lag, if steps or claim do not say it, and whether there is one that can be right."""
+        if self.is_possible is None:
+            self.is_possible = self.of_loop is None or self._has_lag(base)
+
+    def _has_lag(self, base: Base) -> bool:
+        assert self.of_loop is not None
+        read, write = self.phase.step(self.reading), self.phase.step(self.of_loop)
+        follows = [next((each for each in step.bounds if each.follows), None) for step in (write, read)]
+        if follows[0] and follows[1] and any(each and each.is_stated for each in follows):
+            self.lag = follows[0].number - follows[1].number
+            if self.claimed not in (None, self.lag):
+                return False
+        elif self.lag is None:
+            back = [
+                each.iteration - other.iteration
+                for touches in _touches(Line(self.phase, _counts(self.phase)[-1]), base).values()
+                for each, other in product(touches, touches)
+                if (each.place, other.place) == (self.reading, self.of_loop) and other.start < each.start
+            ]
+            if not back:
+                return False
+            self.lag = min(back)
+        return self.lag > 0 or (self.lag == 0 and self.of_loop[1] < self.reading[1])
+
+    def _right(self, iteration: int) -> tuple[Place, int] | None:
+        """The right run of an iteration as a step and its iteration; None if nothing is said of it."""
+        if self.of_loop is None:
+            return self.first[-1], 0
+        assert self.lag is not None
+        if iteration >= self.lag:
+            return self.of_loop, iteration - self.lag
+        if self.phase.before is None:
+            return None
+        bound = next((each for each in self.phase.step(self.of_loop).bounds if each.follows), None)
+        for place in reversed(self.first):
+            if bound is None:
+                if iteration == self.lag - 1:
+                    return place, 0
+                continue
+            own = self.phase.step(place).bound(bound.loop)
+            if own is not None and own.at(0) == bound.number + iteration - self.lag:
+                return place, 0
+        return ("before", -1), 0

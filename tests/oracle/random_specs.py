@@ -26,6 +26,7 @@ from . import (
     random_open_loops,
     random_operands,
     random_pairs,
+    random_phases,
     random_sources,
     random_value_loops,
     random_walks,
@@ -335,6 +336,7 @@ DRAWS: dict[str, Callable[[random.Random], Spec]] = {
     "global": global_spec,
     "sources": source_spec,
     "operands": operand_spec,
+    "phases": random_phases.phase_spec,
 }
 """What is drawn, by the name that a run is asked for it."""
 

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import pytest
 
-from swzverify.spec import access_models, claim_models, models, place_models, tile_models
+from swzverify.spec import access_models, claim_models, models, phase_models, place_models, tile_models
 from swzverify.spec.fields import Count, Expression, Part
 
 from . import c_expr
@@ -27,6 +27,7 @@ from .grammar import (
     OFFSET_POSITIONS,
     OPERAND_POSITIONS,
     OPERATORS,
+    PHASE_POSITIONS,
     POSITIONS,
     SOURCE_POSITIONS,
     VARIABLE_POSITIONS,
@@ -94,6 +95,10 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "CompiledPart.source": ("compiled.source",),
     "CompiledPart.loops": ("compiled.loops",),
     "CompiledPart.parameters": ("compiled.parameters",),
+    "PhasePart.for_": ("phase.count",),
+    "RunPart.at": ("phase.at",),
+    "WaitPart.wait_group": ("phase.wait_group",),
+    "ReadsWhatWasWrittenArgument.lag": ("reads_what_was_written.lag",),
     "AccessPart.source": ("source",),
     "SourcePart.address": ("source.address",),
     "SourcePart.base": ("source.base",),
@@ -156,7 +161,7 @@ def takes_expression(annotation: Any, metadata: tuple[Any, ...]) -> bool:
 
 
 def test_positions_are_those_of_the_spec_reader() -> None:
-    stated = (vars(module).values() for module in (models, access_models, place_models, tile_models))
+    stated = (vars(module).values() for module in (models, access_models, phase_models, place_models, tile_models))
     parts = {
         part
         for part in (
@@ -184,6 +189,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
         *LISTING_POSITIONS,
         *SOURCE_POSITIONS,
         *OPERAND_POSITIONS,
+        *PHASE_POSITIONS,
     )
     known = {*POSITIONS, *LANE_POSITIONS, *others}
     assert listed | NOTATION == known
