@@ -68,7 +68,7 @@ def test_stages_and_operands_that_lie_apart_are_proved() -> None:
     for argument in (ONE, TWO):
         found = judged(claim_of(argument))
         assert found.outcome.value == "proved"
-        assert {"exhaustion", "z3"} <= set(found.engines)
+        assert {"residues", "z3"} <= set(found.engines)
         assert found.evidence == "measured"
     assert "every two of 3 stages" in judged(claim_of(ONE)).scope
 

@@ -107,6 +107,12 @@ TRAPS = {
         64,
         "divergent-barrier",
     ),
+    "a warp skips the barrier before a loop": Trap(
+        "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra A;\nbar.sync 0;\nA:\nmov.u32 %r20, 0;\nL:\n"
+        "st.shared.u32 [%r4], %r1;\nadd.u32 %r20, %r20, 1;\nsetp.lt.u32 %p2, %r20, 2;\n@%p2 bra L;",
+        64,
+        "divergent-barrier",
+    ),
     "some return": Trap(
         "setp.ge.u32 %p1, %r1, 48;\n@%p1 bra R;\nst.shared.u32 [%r4], %r1;\nbar.sync 0;\n"
         "ld.shared.u32 %r30, [%r6];\nR:",

@@ -128,6 +128,7 @@ class InStep:
         sharing: What the threads share.
         divergent: The barriers that some threads miss, each with the line of the choice where threads part.
         left_out: The reasons of barriers that are not counted.
+        has_returns: Whether some threads may return before a barrier that others wait at.
     """
 
     scope: Scope
@@ -135,6 +136,7 @@ class InStep:
     sharing: Sharing
     divergent: dict[int, int]
     left_out: tuple[str, ...]
+    has_returns: bool
 
 
 def in_step(kernel: Kernel, scope: Scope, barriers: dict[int, Scope], masked: str) -> InStep:
@@ -149,7 +151,8 @@ def in_step(kernel: Kernel, scope: Scope, barriers: dict[int, Scope], masked: st
         sharing = Sharing(kernel, scope, kept)
         missed = _missed(kernel.flow, kept, sharing, {kernel.flow.block_of[each.index] for each in kernel.accesses})
         if not missed:
-            return InStep(scope, frozenset(kept), sharing, divergent, tuple(left_out))
+            has_returns = bool(kept) and _has_returns(kernel.flow, sharing)
+            return InStep(scope, frozenset(kept), sharing, divergent, tuple(left_out), has_returns)
         for each, (choice, is_returned) in missed.items():
             if barriers[each] is Scope.WARP:
                 left_out[masked] = None
@@ -158,6 +161,17 @@ def in_step(kernel: Kernel, scope: Scope, barriers: dict[int, Scope], masked: st
             else:
                 divergent[each] = kernel.function.instructions[kernel.flow.blocks[choice].stop - 1].line
         kept -= set(missed)
+
+
+def _has_returns(flow: Flow, sharing: Sharing) -> bool:
+    """Whether threads part at a choice with a side from which neither a barrier nor an access is reached."""
+    return any(
+        flow.blocks[block].is_choice
+        and not sharing.is_shared_choice(block)
+        and len({each == flow.exit or sharing.is_gone(each) for each in flow.following[block]}) > 1
+        for block in flow.place
+        if block != flow.exit
+    )
 
 
 def _missed(flow: Flow, barriers: set[int], sharing: Sharing, accesses: set[int]) -> dict[int, tuple[int, bool]]:
@@ -176,6 +190,7 @@ def _missed(flow: Flow, barriers: set[int], sharing: Sharing, accesses: set[int]
         after = [each for each in flow.following[block] if each != flow.exit and not sharing.is_gone(each)] or [sink]
         following[block] = [sink] if block in holds else after
         following[block + count] = after
+    _end_loops(following, flow, sharing)
     meeting = immediate_dominators(sink, inverted(following))
     for block in flow.place:
         if block == flow.exit or not flow.blocks[block].is_choice or sharing.is_shared_choice(block):
@@ -185,9 +200,25 @@ def _missed(flow: Flow, barriers: set[int], sharing: Sharing, accesses: set[int]
             continue
         region = reached(following[node], following, lambda each: each == sink)
         wrong = [each for each in barriers if flow.block_of[each] in region]
+        if not wrong:
+            continue
         is_returned = _is_returned(flow, following[node], holds, accesses)
         found |= {each: (block, is_returned) for each in wrong if each not in found}
     return found
+
+
+def _end_loops(following: list[list[int]], flow: Flow, sharing: Sharing) -> None:
+    """Give the nodes of a loop without a way to the end an edge to it: threads may stay there, or leave it for good.
+
+    Post-dominators pass over nodes from which the end is not reached.
+    """
+    sink = len(following) - 1
+    for is_left_for_good in (True, False):
+        ends = reached([sink], inverted(following), lambda _: False)
+        for node in range(sink):
+            gone = any(each == flow.exit or sharing.is_gone(each) for each in flow.following[node % flow.exit])
+            if node not in ends and (gone or not is_left_for_good):
+                following[node] = [*following[node], sink]
 
 
 def _is_returned(flow: Flow, sides: list[int], holds: set[int], accesses: set[int]) -> bool:

@@ -59,6 +59,7 @@ _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
+_RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 _TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
 
@@ -341,6 +342,8 @@ class _Judge:
         divisions = [text for each in self._kernel.accesses for text in each.divisions]
         loads = sorted({leaf.line for leaf in self._kernel.leaves.by_name.values() if _is_written_perhaps(leaf)})
         found = [*self._facts.applied, *self._assumptions, *dict.fromkeys(divisions)]
+        if self._of_block.has_returns or self._of_warp.has_returns:
+            found.append(_RETURNED)
         if loads:
             found.append(_GLOBAL.format("line " + ", ".join(map(str, loads))))
         return tuple(found)
