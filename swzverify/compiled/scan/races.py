@@ -302,7 +302,7 @@ class _Judge:
             return _Found(RaceVerdict.DEPENDS, reason, witness=witness, condition=text)
         return _Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness)
 
-    def _small_point(self, condition: Expr, question: Question) -> dict[str, int] | None:
+    def _small_point(self, condition: Expr, question: Question) -> Mapping[str, int] | None:
         """A point with small values of the launch, so that a run can show the race; None if none is found."""
         found = (self._possible(conjunction((condition, each))) for each in small_values(condition, question))
         return next((each.point for each in found if each.answer is Answer.HOLDS), None)
