@@ -196,8 +196,9 @@ class Pair:
             return self._first(name, self._room(first, 0)), Turn(gap, var(Q + name, max(1, room)))
         if first.part is Part.BEFORE:
             return Turn(0), Turn(gap)
-        node = var(name, max(1, min(self._room(first, 0), self._room(second, gap))))
-        return Turn(0, node), Turn(gap, node)
+        start = self.meeting.start
+        node = var(name, max(1, min(self._room(first, start), self._room(second, gap + start))))
+        return Turn(start, node), Turn(gap + start, node)
 
     def _first(self, name: str, room: int) -> Turn:
         return Turn(0) if self.meeting.first.part is Part.BEFORE else Turn(0, var(P + name, max(1, room)))
@@ -229,7 +230,7 @@ class Pair:
             return all(self._room(each, 0) > 0 for each in self.places)
         if self.meeting.second.part is Part.AFTER and self.phase.count is not None:
             return self.phase.count >= self.meeting.gap
-        return self._room(self.meeting.second, self.meeting.gap) > 0
+        return self._room(self.meeting.second, self.meeting.gap + self.meeting.start) > 0
 
     @cached_property
     def sides(self) -> tuple[RunPoints, RunPoints]:

@@ -161,11 +161,22 @@ class ReadsWhatWasWritten(Claim):
         exists = active_from(self.phase, self._reading, run, first)
         if exists is FALSE:
             return Plan(empty=f"no iteration of {self.read.name} has one that is {lag} earlier")
+        if self._is_silent:
+            return Plan(facts=(Fact(False, f"no right run of {self.write.name} touches a byte"),), exists=exists)
         goals = [Goal(pair.obligation(), name) for name, pair in self.pairs.items()]
         for source in self.sources:
             goals += source.goals()
         facts = tuple(Fact(False, note) for note in self._missing())
         return Plan(tuple(goals), facts, exists=exists)
+
+    @property
+    def _is_silent(self) -> bool:
+        """Whether the write touches nothing in any iteration, and the read does in one that it should have written."""
+        writing, count = self._writing, self.phase.count
+        if writing is None or count is None or count > MOST_BACK:
+            return False
+        reads = first_byte(self.phase, self._reading, MOST_BACK, self.actual_lag or 0)
+        return bool(reads) and not first_byte(self.phase, writing, MOST_BACK)
 
     def _wrong_lag(self, lag: int | None) -> str:
         """Why no run of the write can be the right one, in words; empty if one can."""
@@ -195,7 +206,9 @@ class ReadsWhatWasWritten(Claim):
             line = iterations(self.phase, lag + 1)
             for spot in line[writing.index + 1 : lag * len(self.phase.steps) + reading.index]:
                 if isinstance(spot.step, Run) and spot.step.writes:
-                    yield Meeting(spot.place, reading, lag - spot.iteration, Who.ANY)
+                    # Without `before`, nothing is claimed of a read in the first iterations.
+                    start = spot.iteration if self.phase.before is None else 0
+                    yield Meeting(spot.place, reading, lag - spot.iteration, Who.ANY, start=start)
         for source in self.sources:
             if source.writing.part is Part.BEFORE:
                 behind = [place for place, run in self.phase.runs if run.writes and place.part is Part.BEFORE]

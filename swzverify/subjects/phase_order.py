@@ -44,6 +44,7 @@ class Meeting:
         who: Which threads.
         at_least: Whether `gap` is the least of many.
         unrelated: Whether the iterations are any two, whichever is the earlier one.
+        start: The least iteration of the first step, if the gap is exact.
     """
 
     first: Place
@@ -52,6 +53,7 @@ class Meeting:
     who: Who
     at_least: bool = False
     unrelated: bool = False
+    start: int = 0
 
     @property
     def is_one_step(self) -> bool:
