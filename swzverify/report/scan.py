@@ -131,15 +131,15 @@ def scan_jsonl(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = N
 
 
 def access_lines(file: ScannedFile) -> str:
-    """The lines of the accesses, operands and kernels of a file, or of a part of it."""
-    kernels = ({"type": "kernel", **each} for each in _kernels(file))
-    return "".join(map(_line, (*({"type": "access", **row} for row in _rows(file)), *kernels)))
+    """The lines of the accesses and operands of a file, or of a part of it."""
+    return "".join(_line({"type": "access", **row}) for row in _rows(file))
 
 
 def last_lines(files: Sequence[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
     """The lines behind those of all accesses."""
-    rows: list[dict[str, Any]] = [{"type": "problem", **each} for each in _problems(files)]
-    problems = len(rows)
+    rows: list[dict[str, Any]] = [{"type": "kernel", **each} for file in files for each in _kernels(file)]
+    rows += [{"type": "problem", **each} for each in _problems(files)]
+    problems = sum(row["type"] == "problem" for row in rows)
     accesses = [access for file in files for access in file.accesses]
     verdicts = [access.decision.verdict for access in accesses]
     counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}

@@ -24,7 +24,7 @@ def package(text: str, block: tuple[int, int, int]) -> Said:
     return said_of(races_of(module, module.functions[0], Given(), block=block))
 
 
-@pytest.mark.parametrize("count", counts(40, 1000))
+@pytest.mark.parametrize("count", counts(15, 1000))
 def test_no_launch_contradicts_the_package(count: int) -> None:
     """Nothing that races is `free`, and each race is one of the launch that its witness names."""
     total, wrong = judge_random(FIRST, FIRST + count, package)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.apps.run import scan
+from swzverify.apps.run import scan_jobs as scan
 from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, Participant, RaceVerdict, Witness
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan import Given
