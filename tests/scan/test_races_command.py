@@ -99,7 +99,7 @@ def test_what_is_given_reaches_the_judge(ptx: str, monkeypatch: pytest.MonkeyPat
     ((name, given, asked),) = fake.asked
     assert name == "k"
     assert (given.parameters, given.assumptions, given.grid) == (("n=3",), ("n > 2",), (4, 1, 1))
-    assert asked == {"lockstep": True, "block": (32, 2, 1), "target": "sm_80"}
+    assert asked == {"lockstep": True, "block": (32, 2, 1), "target": "sm_80", "smem": None}
 
 
 def test_a_block_that_is_assumed_stands_with_the_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_the_assertion_gives_what_it_is_given(ptx: str, monkeypatch: pytest.Monk
     )
     ((_, given, asked),) = fake.asked
     assert (given.parameters, given.assumptions, given.grid) == (("n=3",), ("n > 2",), (2, 1, 1))
-    assert asked == {"lockstep": True, "block": (8, 8, 1), "target": "sm_80"}
+    assert asked == {"lockstep": True, "block": (8, 8, 1), "target": "sm_80", "smem": None}
 
 
 def test_each_assertion_asks_for_its_own(ptx: str, monkeypatch: pytest.MonkeyPatch) -> None:
