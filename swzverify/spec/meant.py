@@ -130,8 +130,7 @@ _CLAIMS: Final = _table(
         "vectorized vectorizable vector": "did you mean 'contiguous'?",
         "coalescing coalesce sectors max_sectors transactions": "did you mean 'coalesced'? it is of accesses to global "
         "memory",
-        "race race_free no_race racefree sync synchronized": "no claim is of the order of accesses; `disjoint` says "
-        "that two tiles share no byte",
+        "race no_race racefree sync synchronized": "did you mean 'race_free'? it is of a phase, which orders accesses",
         "involution invertible": "did you mean 'bijective'? a legal swizzle is its own inverse",
     }
 )

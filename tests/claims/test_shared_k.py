@@ -30,6 +30,7 @@ from swzverify.spec import Spec, SpecError
 from swzverify.testing.cases import reads_at
 from tests.claims.test_fragment_claims import ELEMENTS, MANUAL, Warp, c_value
 from tests.engines.memory import forgotten
+from tests.nightly import share
 
 Patch = pytest.MonkeyPatch
 SHAPES = {"f16": ("m16n8k16", 16), "tf32": ("m16n8k8", 8), "s8": ("m16n8k32", 32)}
@@ -162,7 +163,7 @@ def orders_need_not_be_one_to_one(patch: Patch) -> None:
     patch.setattr(SharedK, "is_one_to_one", True)
 
 
-@pytest.mark.parametrize("plant", [second_in_its_own_order, orders_need_not_be_one_to_one])
+@pytest.mark.parametrize("plant", share([second_in_its_own_order, orders_need_not_be_one_to_one], 2))
 def test_a_planted_mistake_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
     wrong = [styles for styles in product(STYLES, STYLES) if not multiplies(spec_of("f16", styles))]

@@ -26,7 +26,7 @@ from swzverify.subjects.memory import Origin
 from swzverify.subjects.stated_access import SOURCE, StatedAccess
 from tests.differential.comparison import Comparison, compare_seed, first_disagreement
 from tests.engines.memory import forgotten
-from tests.nightly import counts
+from tests.nightly import counts, share
 
 Patch = pytest.MonkeyPatch
 SEEDS = range(400, 520)
@@ -151,7 +151,7 @@ PLANTS: list[Callable[[Patch], None]] = [
 ]
 
 
-@pytest.mark.parametrize("plant", PLANTS, ids=[plant.__name__ for plant in PLANTS])
+@pytest.mark.parametrize("plant", share(PLANTS, 3), ids=[plant.__name__ for plant in PLANTS])
 def test_a_planted_misreading_of_sources_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
     assert first_disagreement(SEEDS, "sources") is not None

@@ -22,6 +22,7 @@ from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.step import InStep, Sharing, in_step
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, Var, variables
+from tests.nightly import share
 from tests.order.conftest import module_of
 from tests.order.programs import NESTED, Event, Run, Writer, run
 
@@ -228,7 +229,9 @@ def _choices_of_all(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "plant",
-    [_trips_forgotten, _left_together, _inner_trip_kept, _back_edge_forgotten, _all_is_shared, _choices_of_all],
+    share(
+        [_trips_forgotten, _left_together, _inner_trip_kept, _back_edge_forgotten, _all_is_shared, _choices_of_all], 3
+    ),
     ids=lambda plant: plant.__name__,
 )
 def test_planted_mistake(plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:

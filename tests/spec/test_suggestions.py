@@ -173,7 +173,7 @@ OTHERS = {
     "loop key stp": ("accesses: {r: {for: {s: {stop: 8, «stp»: 2}}}}", "did you mean 'stop' or 'step'?", "times"),
     "claim surjective": ("claims: [{«surjective»: A}]", "no claim is that alone", "did you mean"),
     "claim coalescing": ("claims: [{«coalescing»: A}]", "did you mean 'coalesced'?", "covers"),
-    "claim race_free": ("claims: [{«race_free»: A}]", "the order of accesses", "did you mean"),
+    "claim no_race": ("claims: [{«no_race»: A}]", "did you mean 'race_free'?", "covers"),
     "claim bank_conflicts": ("claims: [{«bank_conflicts»: A}]", "did you mean 'conflict_free'?", "'covers'"),
     "claim unaligned": ("claims: [{«unaligned»: A}]", "`expect: refuted`", "did you mean"),
     "order row_major": ("tiles: {A: {bits: 8, layout: {shape: [8, 8], order: row_major}}}", "mean 'row'?", "'col'?"),
