@@ -20,7 +20,7 @@ from swzverify.subjects.phase import Sync, WaitGroup
 from swzverify.subjects.phase_order import Who, Window
 from tests.claims.phase_brute import last_writes, races
 from tests.claims.phase_edges import HEAD, PHASES, READS, edge_spec
-from tests.nightly import counts
+from tests.nightly import counts, share
 
 RUNS = (0, 1, 2, 3, 6)
 """Numbers of iterations that brute force looks at of a loop with any number."""
@@ -264,7 +264,7 @@ MISTAKES: dict[Callable[[Patch], None], str] = {
 """Each with an edge that shows it."""
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("mistake", share(MISTAKES, 2), ids=lambda each: each.__name__)
 def test_planted_mistakes_are_found(mistake: Callable[[Patch], None], monkeypatch: Patch) -> None:
     """The edge comes out otherwise, or the engines and the replay contradict each other."""
     name = MISTAKES[mistake]

@@ -143,9 +143,9 @@ CASES = [("f16", styles) for styles in product(STYLES, STYLES)]
 CASES += [(kind, (a, b)) for kind in ("tf32", "s8") for a, b in product(STYLES, STYLES) if a in (b, "four")]
 
 
-@pytest.mark.parametrize(("kind", "styles"), CASES, ids=["-".join((kind, *styles)) for kind, styles in CASES])
-def test_what_is_proved_is_the_product_of_the_tiles(kind: str, styles: tuple[str, str]) -> None:
-    spec = spec_of(kind, styles)
+@pytest.mark.parametrize("case", share(CASES, 3), ids=["-".join((kind, *styles)) for kind, styles in CASES])
+def test_what_is_proved_is_the_product_of_the_tiles(case: tuple[str, tuple[str, str]]) -> None:
+    spec = spec_of(*case)
     assert (judged(spec).outcome.value == "proved") is multiplies(spec)
     assert multiplies(spec) is (styles[0] == styles[1] != "twice")
 

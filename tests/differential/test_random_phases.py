@@ -14,7 +14,7 @@ from swzverify.claims.phase_sources import Source
 from swzverify.claims.reads_what_was_written import ReadsWhatWasWritten
 from swzverify.subjects.phase_order import Meeting
 from tests.differential.comparison import Comparison, compare_seed, first_disagreement
-from tests.nightly import counts
+from tests.nightly import counts, share
 
 Patch = pytest.MonkeyPatch
 
@@ -81,7 +81,7 @@ FOUND_AT: dict[Callable[[Patch], None], int] = {
 """Each with a seed that finds it."""
 
 
-@pytest.mark.parametrize("plant", FOUND_AT, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", share(FOUND_AT, 2), ids=lambda plant: plant.__name__)
 def test_a_planted_misreading_of_phases_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     assert first_disagreement([FOUND_AT[plant]], "phases") is None
     plant(monkeypatch)

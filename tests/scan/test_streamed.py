@@ -24,6 +24,7 @@ from swzverify.apps.run.scan_kept import kept_in
 from swzverify.compiled.ptx import Function
 from swzverify.core import on_dask
 from tests.kernel.texts import HEAD, TOP
+from tests.nightly import share
 from tests.scan.texts import strided
 
 NAMES = ("_Z3onei", "_Z3twoi", "_Z5threei")
@@ -86,7 +87,7 @@ def interrupt_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("-v",), ("-q",), ("--format", "jsonl")])
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", share(["1", "2"], 2))
 def test_the_parts_are_the_whole(ptx: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], jobs: str) -> None:
     streamed = run(ptx, *words, "-j", jobs)
 
