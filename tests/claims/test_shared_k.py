@@ -147,7 +147,7 @@ CASES += [(kind, (a, b)) for kind in ("tf32", "s8") for a, b in product(STYLES, 
 def test_what_is_proved_is_the_product_of_the_tiles(case: tuple[str, tuple[str, str]]) -> None:
     spec = spec_of(*case)
     assert (judged(spec).outcome.value == "proved") is multiplies(spec)
-    assert multiplies(spec) is (styles[0] == styles[1] != "twice")
+    assert multiplies(spec) is (case[1][0] == case[1][1] != "twice")
 
 
 def second_in_its_own_order(patch: Patch) -> None:
