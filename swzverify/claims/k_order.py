@@ -66,8 +66,9 @@ class KOrder:
 
         Most orders exchange bits or flip them, so that no product of several bits is left.
 
+        >>> from swzverify.ir.evaluate import evaluate
         >>> order = KOrder(np.asarray([0, 2, 1, 3]))
-        >>> [order.lowered(ints.integer(k)).high for k in range(4)]
+        >>> [evaluate(order.lowered(ints.integer(k)).bits, {}) for k in range(4)]
         [0, 2, 1, 3]
         """
         found = ints.integer(int(self._sums[0]))

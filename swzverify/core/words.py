@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 def counted(count: int, noun: str) -> str:
     """A number with its noun.
 
-    >>> counted(1, "lane"), counted(24, "lane")
-    ('1 lane', '24 lanes')
+    >>> counted(1, "lane"), counted(24, "lane"), counted(2, "access")
+    ('1 lane', '24 lanes', '2 accesses')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" + ("" if count == 1 else "es" if noun.endswith("s") else "s")
 
 
 def listed(words: Iterable[object], last: str = "and") -> str:
