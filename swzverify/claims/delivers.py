@@ -128,7 +128,7 @@ class Delivers(Claim):
         return points.read_places(point), points.wanted_places(point)
 
     def sides_at(self, point: Mapping[str, int]) -> tuple[Places, ...]:
-        """The same of the first operand."""
+        """Where each element of the first operand is read in one iteration, and where the tile has it."""
         return self.sides_of(0, point)
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:

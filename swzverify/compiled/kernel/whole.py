@@ -216,8 +216,9 @@ class Kernel(Reader):
         raw, name, words = self._read_so_far[at], base_name(instruction), instruction.opcode.split(".")
         row, is_object = raw.access.row, use.touch is Touch.BARRIER
         address = place if is_object else raw.address
-        reason = raw.access.reason or use.reason or raw.access.no_row
-        is_modelled = is_object or (not use.reason and use.bulk is None and not raw.access.no_row)
+        is_known = not use.reason and use.bulk is None and not raw.access.no_row
+        reason = raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
+        is_modelled = is_object or is_known
         width = _OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes
         found = SharedAccess(
             instruction,

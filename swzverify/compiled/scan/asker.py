@@ -115,14 +115,14 @@ class Asker:
         if any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
             return None
         few = [each for each in conjuncts(condition) if all(node.limit <= FEW for node in variables(each))]
-        for asked in dict.fromkeys((condition, conjunction(few))):
-            goal = _never(asked)
-            for found in self._panel.natives(goal) if variables(asked) else ():
+        for part in dict.fromkeys((condition, conjunction(few))):
+            goal = _never(part)
+            for found in self._panel.natives(goal) if variables(part) else ():
                 if found.answer is Answer.HOLDS:
                     return found
                 if found.answer is Answer.FAILS and is_folded(goal):
                     raise DisagreementError
-                if found.answer is Answer.FAILS and asked is condition:
+                if found.answer is Answer.FAILS and part is condition:
                     return found
         return None
 

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 _COSTS: Final = (20, 40)
 """Questions on costs that may use up the budget, and the share of it that each later one has."""
 _BRIEF: Final = (0, 40)
-"""The same of questions whether any lane makes an access that is free whoever makes it."""
+"""Limits for the query whether any lane makes an access. It is asked only for accesses without conflicts."""
 _CLAIMS: Final = (2, 20)
-"""The same of questions on claims. They have a budget of their own, so that costs keep all of theirs.
+"""Limits for queries on claims. They have a budget of their own, so that costs keep all of theirs.
 
 816 such questions were decided in the kernels that we measured, and only one of them took more than
 260,000 steps. If two take 4,000,000 in vain, the others of the function are unlikely to gain from it.

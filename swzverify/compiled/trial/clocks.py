@@ -40,7 +40,7 @@ from swzverify.ir.expr import Expr
 STEPS: Final = 20_000
 """Instructions of one run, each for all warps that are there."""
 STEPS_OF_WITNESS: Final = 2_000
-"""The same of a run that shows a witness, which ends when it has shown it."""
+"""Instructions of a run that looks for one witness. The run ends when it has shown the race."""
 DYNAMIC_BYTES: Final = 48 << 10
 """Dynamic shared memory of a launch for which none is given."""
 _PLANS: Final = (
@@ -76,7 +76,7 @@ class Replay:
     Attributes:
         races: The unordered pairs, one for each two lines.
         missed: The barriers that not all threads reach.
-        ended: Why the run ended early, or what of it is not known; empty if the run shows all pairs of its launch.
+        ended: Why the run ended early, or which of its values are not known. Empty if it shows all pairs of its launch.
         is_cut_off: Whether it would go on with more steps.
     """
 
@@ -113,8 +113,8 @@ def replayed(
 ) -> bool:
     """Whether a launch with the values of a witness has the race between accesses at two lines.
 
-    The two threads have to share a byte there, which need not be the byte of the witness. What neither the
-    witness nor `arguments` give is made up, within the `conditions` on bytes of parameters.
+    The two threads have to share a byte there. It need not be the byte of the witness. Values that neither the
+    witness nor `arguments` give are made up, within the `conditions` on bytes of parameters.
 
     Args:
         module: The module of the kernel.
