@@ -12,6 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from tests.ptx_oracle import Buffer
@@ -52,6 +53,7 @@ def said_of(found: Any) -> Said:
     return Said(str(found.verdict))
 
 
+@lru_cache(maxsize=512)
 def launched(text: str, block: tuple[int, int, int], number: int, seed: int = 1) -> Races:
     """The races of the launch with this parameter."""
     found = races_of(text, "k", block, (GRID,), params=[number, Buffer(4096, "mod:8")], seed=seed, steps=20_000)

@@ -16,7 +16,7 @@ NOT_FREE = {"by_parameter", "one_value", "own_words", "shuffled_address", "voted
 """Fragments that race in some launch even where nothing is damaged."""
 
 
-@pytest.mark.parametrize("count", counts(24, 400))
+@pytest.mark.parametrize("count", counts(16, 400))
 def test_a_third_races_and_a_third_is_free(count: int) -> None:
     total, by_construct = appearances(0, count)
     print(total, {construct: dict(seen) for construct, seen in sorted(by_construct.items())})
