@@ -26,10 +26,9 @@ from swzverify.subjects.memory import Origin
 from swzverify.subjects.stated_access import SOURCE, StatedAccess
 from tests.differential.comparison import Comparison, compare_seed, first_disagreement
 from tests.engines.memory import forgotten
-from tests.nightly import counts, share
+from tests.nightly import counts
 
 Patch = pytest.MonkeyPatch
-SEEDS = range(400, 520)
 
 
 @pytest.fixture(autouse=True)
@@ -139,25 +138,27 @@ def misaligned_sources_pass(patch: Patch) -> None:
     patch.setattr(smt_cost, "price", rounded)
 
 
-PLANTS: list[Callable[[Patch], None]] = [
-    sources_are_forgotten,
-    arrays_begin_with_a_line,
-    lanes_may_read_one_chunk,
-    z3_forgets_pairs,
-    a_shift_by_a_sector_changes_nothing,
-    octets_count_by_themselves,
-    distances_do_not_count,
-    misaligned_sources_pass,
-]
+FOUND_AT: dict[Callable[[Patch], None], int] = {
+    sources_are_forgotten: 400,
+    arrays_begin_with_a_line: 416,
+    lanes_may_read_one_chunk: 406,
+    z3_forgets_pairs: 411,
+    a_shift_by_a_sector_changes_nothing: 445,
+    octets_count_by_themselves: 443,
+    distances_do_not_count: 409,
+    misaligned_sources_pass: 410,
+}
+"""Each with a seed that finds it."""
 
 
-@pytest.mark.parametrize("plant", share(PLANTS, 3), ids=[plant.__name__ for plant in PLANTS])
+@pytest.mark.parametrize("plant", FOUND_AT, ids=lambda plant: plant.__name__)
 def test_a_planted_misreading_of_sources_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
+    assert first_disagreement([FOUND_AT[plant]], "sources") is None
     plant(monkeypatch)
-    assert first_disagreement(SEEDS, "sources") is not None
+    assert first_disagreement([FOUND_AT[plant]], "sources") is not None
 
 
-@pytest.mark.parametrize("count", counts(40, 600))
+@pytest.mark.parametrize("count", counts(20, 600))
 def test_every_verdict_on_copies_with_sources_is_the_oracles(count: int) -> None:
     outcome = Comparison()
     for seed in range(count):

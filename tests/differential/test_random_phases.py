@@ -19,7 +19,7 @@ from tests.nightly import counts, share
 Patch = pytest.MonkeyPatch
 
 
-@pytest.mark.parametrize("count", counts(20, 4_000))
+@pytest.mark.parametrize("count", counts(8, 4_000))
 def test_every_verdict_on_phases_is_the_oracles(count: int) -> None:
     outcome = Comparison()
     for seed in range(count):

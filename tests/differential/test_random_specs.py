@@ -59,7 +59,7 @@ budget counts.
 """
 
 
-@pytest.mark.parametrize("count", counts(60, 200))
+@pytest.mark.parametrize("count", counts(30, 200))
 def test_unknown_has_its_share(count: int) -> None:
     """A starved prover has no answer, or the oracle's: with it `unknown`, too, is a good part of
     the verdicts.

@@ -16,10 +16,13 @@ from swzverify.engines.smt import copies as smt_copies
 from swzverify.hardware import CHUNK_BYTES, LANES, access_cost, copies_many, copy_cost
 from swzverify.hardware.octets import CopyCost
 from tests.hardware.test_cp_async_rule import SCATTERED, Copies, copies
+from tests.nightly import counts
 
 Patch = pytest.MonkeyPatch
 ROWS = [row for name in SCATTERED for row in copies("h100_cp_async16_rule.npz", name)]
 SOME = random.Random(5).sample(ROWS, 16)
+REPEATED = Copies({0: 0, 1: 0, 2: 8}, {0: 0, 1: 8, 2: 16}, 2, -1, 16)
+"""Two lanes write to one place: the higher one does not copy."""
 
 
 def scalar(row: Copies) -> CopyCost:
@@ -38,9 +41,11 @@ def by_terms(row: Copies) -> CopyCost:
     return CopyCost(wavefronts.as_long(), minimum.as_long(), not is_repeated)
 
 
-def test_the_terms_are_the_scalar_rule() -> None:
-    assert [by_terms(row) for row in SOME] == [scalar(row) for row in SOME]
-    assert {scalar(row).is_exact for row in SOME} == {True, False}
+@pytest.mark.parametrize("count", counts(6, 16))
+def test_the_terms_are_the_scalar_rule(count: int) -> None:
+    rows = (*SOME[:count], REPEATED)
+    assert [by_terms(row) for row in rows] == [scalar(row) for row in rows]
+    assert {scalar(row).is_exact for row in rows} == {True, False}
 
 
 def of_class_lines_only(patch: Patch) -> None:
@@ -70,16 +75,20 @@ def every_lane_copies(patch: Patch) -> None:
     patch.setattr(smt_copies, "copying", lambda _, active: active)
 
 
-@pytest.mark.parametrize(
-    "plant", [of_class_lines_only, classes_of_one_wavefront, no_line_of_the_source, no_pairs, every_lane_copies]
-)
+SHOWN_BY = {
+    of_class_lines_only: SOME[0],
+    classes_of_one_wavefront: SOME[3],
+    no_line_of_the_source: SOME[0],
+    no_pairs: SOME[3],
+    every_lane_copies: REPEATED,
+}
+"""Mistakes in the terms, each with a row that `test_the_terms_are_the_scalar_rule` reads and that shows it."""
+
+
+@pytest.mark.parametrize("plant", SHOWN_BY)
 def test_a_wrong_term_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     plant(monkeypatch)
-    assert any(by_terms(row) != scalar(row) for row in (*SOME, REPEATED))
-
-
-REPEATED = Copies({0: 0, 1: 0, 2: 8}, {0: 0, 1: 8, 2: 16}, 2, -1, 16)
-"""Two lanes write to one place: the higher one does not copy."""
+    assert by_terms(SHOWN_BY[plant]) != scalar(SHOWN_BY[plant])
 
 
 def test_many_warps_are_the_scalar_rule() -> None:

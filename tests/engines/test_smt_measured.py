@@ -16,9 +16,10 @@ from swzverify.hardware import find_instruction
 from swzverify.ir.integers import Integer
 from tests.engines.obligations import Map, cost, table, truth_of, var
 from tests.measured import OPS
+from tests.nightly import counts
 
 DATA = Path(__file__).parent.parent / "data" / "h100_patterns.npz"
-ROWS_EACH = 18
+ROWS_EACH = counts(8, 40)
 QUERIED_ROWS_EACH = 3
 ADDRESS_BITS = 18
 
@@ -69,9 +70,10 @@ class Lanes:
         return [z3.simplify(z3.substitute(term, *pairs)) for term in terms]
 
 
+@pytest.mark.parametrize("count", ROWS_EACH)
 @pytest.mark.parametrize("op", OPS)
-def test_the_formula_evaluates_to_the_measured_counts(op: str) -> None:
-    rows = rows_of(op, ROWS_EACH)
+def test_the_formula_evaluates_to_the_measured_counts(op: str, count: int) -> None:
+    rows = rows_of(op, count)
     # a sample of one cost would prove little
     assert len({row.wavefronts for row in rows}) > 2
     lanes = Lanes()
@@ -81,8 +83,9 @@ def test_the_formula_evaluates_to_the_measured_counts(op: str) -> None:
         assert found == [row.wavefronts, row.wavefronts - row.bank_conflicts]
 
 
+@pytest.mark.parametrize("count", ROWS_EACH)
 @pytest.mark.parametrize("op", OPS)
-def test_pairs_conflict_exactly_where_conflicts_were_measured(op: str) -> None:
+def test_pairs_conflict_exactly_where_conflicts_were_measured(op: str, count: int) -> None:
     """Some two active lanes of a group are in each other's way, in joined groups where lanes agree
     in pairs.
     """
@@ -109,7 +112,7 @@ def test_pairs_conflict_exactly_where_conflicts_were_measured(op: str) -> None:
     if instruction.joins:
         join = joined(lanes.addresses, lanes.active)
         term = z3.If(join, any_pair(instruction.joined_group_lanes), term)
-    rows = rows_of(op, ROWS_EACH)
+    rows = rows_of(op, count)
     for row in rows:
         (found,) = lanes.at(row, term)
         assert z3.is_true(found) == (row.bank_conflicts > 0)

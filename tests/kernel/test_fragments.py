@@ -149,7 +149,7 @@ def test_the_rule_is_what_machine_code_does(code: Code) -> None:
 
 
 @pytest.mark.parametrize("code", CODES, ids=IDS)
-@pytest.mark.parametrize("more", [0, 1, 2, 4])
+@pytest.mark.parametrize("more", [0, 1, *(pytest.param(more, marks=pytest.mark.nightly) for more in (2, 4))])
 def test_the_verdict_is_that_of_the_machine_code(code: Code, more: int) -> None:
     """With a number for the stride: rows are so many pieces of 16 bytes longer. With 0 there is no stride."""
     found = fragment_of(code.ptx, int(code.targets[0][3:]))

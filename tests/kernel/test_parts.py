@@ -98,7 +98,7 @@ def cut_values(draw: st.DrawFn, depth: int = 4, width: int = 16) -> Expr:
     return shifted if kind == 6 else expr.binary(back, shifted, expr.const(draw(st.integers(0, width + 1)), width))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(cut_values(), st.integers(1, 16), st.lists(st.integers(0, (1 << 64) - 1), min_size=6, max_size=6))
 def test_low_bits_are_those_of_the_value(value: Expr, width: int, numbers: list[int]) -> None:
     point = {node.name: numbers[at % 6] % node.limit for at, node in enumerate(expr.variables(value))}

@@ -38,9 +38,9 @@ def _said(monkeypatch: pytest.MonkeyPatch, few: int, many: int, spec: Spec) -> l
 @pytest.mark.parametrize(
     ("two", "seeds", "least"),
     [
-        (False, range(25), 50),
+        (False, range(10), 20),
         (True, range(6), 15),
-        pytest.param(False, range(25, 80), 100, marks=pytest.mark.nightly),
+        pytest.param(False, range(10, 80), 130, marks=pytest.mark.nightly),
         pytest.param(True, range(6, 25), 40, marks=pytest.mark.nightly),
     ],
 )
