@@ -17,6 +17,8 @@ import pytest
 
 _NOT_REWRITTEN = "ignore::pytest.PytestAssertRewriteWarning"
 """The plugin is imported already, which a new process would do after pytest asked for it."""
+_NO_COLLECTION = ["-p", "no:unraisableexception"]
+"""At its end a run would collect garbage five times, in all that the tests of this process have made."""
 
 
 def run_inner(arguments: Sequence[str], **environment: str | None) -> tuple[int, str]:
@@ -32,7 +34,7 @@ def run_inner(arguments: Sequence[str], **environment: str | None) -> tuple[int,
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
     with _environment(environment), _imports(), contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
-        code = pytest.main(["-W", _NOT_REWRITTEN, *arguments])
+        code = pytest.main(["-W", _NOT_REWRITTEN, *_NO_COLLECTION, *arguments])
     return int(code), raw.getvalue().decode("utf-8")
 
 

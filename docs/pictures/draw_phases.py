@@ -44,7 +44,7 @@ def _picture(kind: str, marks: str, claim: Callable[[SpecCase, Phase], Claim]) -
     panels: list[Panel] = []
     for title, case in zip(("good.swz.yaml", "bad.swz.yaml"), _CASES["both"](kind), strict=True):
         phase = case.phases["loop"]
-        found = prove(claim(case, phase)).counterexample
+        found = prove(claim(case, phase)).counterexample if title == "bad.swz.yaml" else None
         rows = () if found is None else found.rows
         panels.append(_panel(title, phase, {(str(row.cells[0]), int(str(row.cells[4]))) for row in rows}))
     caption = "A column is a step of one iteration; a cell has the stage that the access touches."

@@ -92,7 +92,7 @@ def test_every_command_is_here() -> None:
         ["show", "8:1", "--format", "png"],
     ],
 )
-@pytest.mark.parametrize("stream", [">/dev/full", ">&-"])
+@pytest.mark.parametrize("stream", [">/dev/full", pytest.param(">&-", marks=pytest.mark.nightly)])
 def test_an_output_that_takes_nothing_is_an_error_of_one_line(arguments: list[str], stream: str) -> None:
     words = " ".join([sys.executable, "-m", "swzverify", *arguments, stream])
     fakes = Path("fakes").resolve()

@@ -111,7 +111,8 @@ def raised() -> dict[str, str]:
     for file in sorted([*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "swzrecheck").rglob("*.py")]):
         if file.name == "error_codes.py":
             continue
-        for text in _texts(ast.parse(file.read_text(encoding="utf-8"))):
+        source = file.read_text(encoding="utf-8")
+        for text in _texts(ast.parse(source)) if CODE.search(source) else ():
             for code in CODE.findall(text):
                 found.setdefault(code, str(file.relative_to(PACKAGE.parent)))
     return found
@@ -119,13 +120,17 @@ def raised() -> dict[str, str]:
 
 def _texts(node: ast.AST) -> Iterator[str]:
     """The texts of a tree that are neither a docstring nor compared with anything."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    if isinstance(node, ast.Compare | ast.MatchValue):
-        return
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):
-            yield from _texts(child)
+    left = [node]
+    while left:
+        each = left.pop()
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
+        if not isinstance(each, ast.Compare | ast.MatchValue):
+            left += [
+                child
+                for child in ast.iter_child_nodes(each)
+                if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant))
+            ]
 
 
 def test_the_table_has_what_the_package_raises() -> None:

@@ -219,7 +219,7 @@ def edges(width: int) -> list[int]:
     return sorted({value % top for value in [*near, *(top // 2 + d for d in (-2, -1, 0, 1)), top - 2, top - 1]})
 
 
-@pytest.mark.parametrize("width", WIDE)
+@pytest.mark.parametrize("width", [pytest.param(w, marks=[pytest.mark.nightly] * (w not in (33, 64))) for w in WIDE])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_edges_of_wide_operands(name: str, width: int) -> None:
     x, y = pair(width)
