@@ -143,7 +143,7 @@ CASES = [("f16", styles) for styles in product(STYLES, STYLES)]
 CASES += [(kind, (a, b)) for kind in ("tf32", "s8") for a, b in product(STYLES, STYLES) if a in (b, "four")]
 
 
-@pytest.mark.parametrize("case", share(CASES, 3), ids=["-".join((kind, *styles)) for kind, styles in CASES])
+@pytest.mark.parametrize("case", share(CASES, 5), ids=["-".join((kind, *styles)) for kind, styles in CASES])
 def test_what_is_proved_is_the_product_of_the_tiles(case: tuple[str, tuple[str, str]]) -> None:
     spec = spec_of(*case)
     assert (judged(spec).outcome.value == "proved") is multiplies(spec)

@@ -218,7 +218,7 @@ def test_totals_and_groups_agree(access: tuple[str, Warp]) -> None:
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_scalar_and_vectorised_agree(name: str, data: st.DataObject) -> None:
     drawn = data.draw(st.lists(warps(name), max_size=3))

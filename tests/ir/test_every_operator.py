@@ -150,7 +150,7 @@ def test_intervals(name: str, width: int) -> None:
             assert low <= here.min() <= here.max() <= high
 
 
-@pytest.mark.parametrize("width", [*WIDTHS[:-1], pytest.param(WIDTHS[-1], marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("width", [pytest.param(w, marks=[pytest.mark.nightly] * (w > 4)) for w in WIDTHS])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_z3_encoding(name: str, width: int) -> None:
     x, y = pair(width)

@@ -17,6 +17,7 @@ from swzverify.compiled.kernel.flow import Loop
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import var
 from tests.kernel.texts import found_in, last
+from tests.nightly import share
 
 reader = import_module("swzverify.compiled.kernel.accesses")  # the package has a function of this name
 MASK = 0xFFFFFFFF
@@ -91,7 +92,7 @@ def held(seed: int) -> int:
     return int(leaf is not None and not counts)
 
 
-@pytest.mark.parametrize("start", range(0, 120, 40))
+@pytest.mark.parametrize("start", share(range(0, 120, 40), 3))
 def test_the_address_has_the_values_of_each_trip_and_no_others(start: int) -> None:
     assert sum(held(seed) for seed in range(start, start + 40)) > 10
 

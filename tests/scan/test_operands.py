@@ -22,6 +22,7 @@ from swzverify.compiled.scan import operands as rows
 from swzverify.hardware.tensor_cores import WGMMA_FIELDS, OperandRole
 from swzverify.subjects.descriptor import Descriptor
 from swzverify.testing import assert_scan_free
+from tests.nightly import counts
 from tests.oracle.operands import WIDTHS, Operand
 
 listing: Any = import_module("swzverify.compiled.kernel.operands")
@@ -142,8 +143,9 @@ def test_major_ness_is_that_of_the_role() -> None:
     check_majors()
 
 
-def test_bounds_are_those_of_all_elements() -> None:
-    check_bounds()
+@pytest.mark.parametrize("count", counts(25, 200))
+def test_bounds_are_those_of_all_elements(count: int) -> None:
+    check_bounds(count)
 
 
 def test_descriptors_keep_their_registers() -> None:

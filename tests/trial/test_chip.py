@@ -15,6 +15,7 @@ from swzverify.compiled.ptx import Module, read_module
 from swzverify.compiled.trial import Launch, run
 from swzverify.compiled.trial.launch import Buffer, Data
 from swzverify.compiled.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
+from tests.nightly import counts, share
 from tests.ptx_oracle import random_programs
 from tests.ptx_oracle.ask_chip import PROGRAMS, program_inputs, program_of
 from tests.ptx_oracle.case_list import THREADS, Case, all_cases, inputs
@@ -75,7 +76,7 @@ def answered(case: Case, chip: NDArray[np.uint64]) -> tuple[int, bool]:
     return int(told.sum()), is_right
 
 
-@pytest.mark.parametrize("start", range(0, 740, CHUNK))
+@pytest.mark.parametrize("start", share(range(0, 740, CHUNK), 2))
 def test_a_known_answer_is_the_chips(start: int) -> None:
     wrong: list[str] = []
     threads = 0
@@ -105,13 +106,14 @@ def run_program(seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     return lasts[0].view(np.uint32), traces[0].view(np.uint32)
 
 
-def test_lanes_are_together_where_the_chip_has_them_together() -> None:
+@pytest.mark.parametrize("count", counts(60, PROGRAMS))
+def test_lanes_are_together_where_the_chip_has_them_together(count: int) -> None:
     """Of 9,348 trace points in 150 programs the chip has the same lanes but in three programs."""
     different = {}
-    for seed in range(PROGRAMS):
+    for seed in range(count):
         lasts, mine = run_program(seed)
         assert zlib.crc32(lasts.tobytes()) == data()["lasts"][seed]
         chip = data()["traces"][seed].reshape(-1)
         if (mine != chip).any():
             different[seed] = "fewer" if (mine & chip == chip).all() else "others"
-    assert different == LOOSE
+    assert different == {seed: how for seed, how in LOOSE.items() if seed < count}

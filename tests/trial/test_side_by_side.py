@@ -110,12 +110,12 @@ def differences(seeds: range, out: Counter[str]) -> list[str]:
 
 def test_each_launch_does_what_it_does_alone() -> None:
     out: Counter[str] = Counter()
-    assert differences(range(12), out) == []
-    assert min(out[kind] for kind in ("fault", "cut off", "ended", "whole")) >= 5
+    assert differences(range(6), out) == []
+    assert min(out[kind] for kind in ("fault", "cut off", "ended", "whole")) >= 2
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("start", range(12, 212, 20))
+@pytest.mark.parametrize("start", range(6, 206, 20))
 def test_many_launches_do_what_they_do_alone(start: int) -> None:
     assert differences(range(start, start + 20), Counter()) == []
 
