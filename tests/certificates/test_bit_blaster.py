@@ -71,8 +71,11 @@ def two(operator: str, width: int) -> Program:
     return (*inputs, Operation(operator, 1 if operator in COMPARISONS else width, (0, 1)))
 
 
+EVERY_WIDTH = [1, 2, 3, pytest.param(4, marks=pytest.mark.nightly)]
+
+
 @pytest.mark.parametrize("operator", sorted(BINARY | COMPARISONS))
-@pytest.mark.parametrize("width", [1, 2, 3, 4])
+@pytest.mark.parametrize("width", EVERY_WIDTH)
 def test_clauses_on_every_input(operator: str, width: int) -> None:
     found = Propagation(clauses_of(two(operator, width)))
     for a in range(1 << width):
@@ -81,7 +84,7 @@ def test_clauses_on_every_input(operator: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("operator", sorted(BINARY | COMPARISONS))
-@pytest.mark.parametrize("width", [1, 2, 3, 4])
+@pytest.mark.parametrize("width", EVERY_WIDTH)
 def test_clauses_with_a_constant_on_either_side(operator: str, width: int) -> None:
     """Constants make other, smaller circuits."""
     result = 1 if operator in COMPARISONS else width

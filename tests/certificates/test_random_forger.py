@@ -29,7 +29,7 @@ CONFIRMED = (Status.RECHECKED, Status.NOT_RECHECKED)
 """A goal that is shown once only counts as confirmed here too."""
 
 
-@pytest.mark.parametrize("forgeries", counts(20, 40))
+@pytest.mark.parametrize("forgeries", counts(10, 40))
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_confirmed_is_true(folder: Folder, kind: str, forgeries: int) -> None:
     """Deterministic: the same forgeries in every run."""

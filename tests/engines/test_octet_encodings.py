@@ -33,13 +33,15 @@ from tests.engines.memory import forget, forgotten
 from tests.engines.obligations import Map, leaf, table
 from tests.engines.test_wrong_encodings import says
 from tests.hardware.test_octets import CASES, SETS, Rows, rows_of
+from tests.nightly import counts
 
 Patch = pytest.MonkeyPatch
 NAME = "cp.async.16"
 LANES = 32
 ADDRESS_BITS = 18
-ROWS_EACH = 100
-QUERIED_ROWS_EACH = 3
+ROWS_EACH = 38
+MANY_ROWS_EACH = 200
+QUERIED_ROWS_EACH = 2
 LANE, STEP = var("lane", LANES), var("v", 4)
 HOLDS, FAILS = Answer.HOLDS, Answer.FAILS
 Z3, GF2, RESIDUES = SMT(), gf2.GF2(), residue.Residues()
@@ -75,9 +77,10 @@ class Formula:
         return [z3.simplify(z3.substitute(term, *pairs)).as_long() for term in self.terms]
 
 
+@pytest.mark.parametrize("count", counts(ROWS_EACH, MANY_ROWS_EACH))
 @pytest.mark.parametrize("name", SETS)
-def test_the_formula_evaluates_to_the_measured_counts(name: str) -> None:
-    rows = some_rows(name, ROWS_EACH)
+def test_the_formula_evaluates_to_the_measured_counts(name: str, count: int) -> None:
+    rows = some_rows(name, count)
     assert len(SETS) * ROWS_EACH >= 300
     assert len(np.unique(rows.wavefronts)) > 1
     formula = Formula()

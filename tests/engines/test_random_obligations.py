@@ -135,9 +135,10 @@ def injective_case(seed: int) -> tuple[tuple[Var, ...], tuple[Var, ...], Map, in
     return nodes, shared, inner, extent, assumed
 
 
-def test_random_injectivity() -> None:
+@pytest.mark.parametrize("count", counts(90, 220))
+def test_random_injectivity(count: int) -> None:
     tally: Tally = Counter()
-    for seed in range(220):
+    for seed in range(count):
         nodes, shared, inner, extent, assumed = injective_case(seed)
         keeps = ob.truth_of(assumed)[1]
         distinct = tuple(node for node in nodes if node not in shared)
@@ -152,7 +153,7 @@ def test_random_injectivity() -> None:
                 tally,
                 empty_may_hold=True,
             )
-    spoken(tally, ["gf2", "radix", "residues", "exhaustion", "z3"], 5)
+    spoken(tally, ["gf2", "radix", "residues", "exhaustion", "z3"], count // 44)
 
 
 def test_injectivity_under_an_outer_map() -> None:
@@ -242,15 +243,16 @@ def apart_case(seed: int, *, guarded: bool = False) -> Families:
     return Families(goal, (*shared, *sides[0], *sides[1]), (maps[0], maps[1]), (runs[0], runs[1]))
 
 
-def test_random_families_of_ranges() -> None:
+@pytest.mark.parametrize("count", counts(120, 300))
+def test_random_families_of_ranges(count: int) -> None:
     tally: Tally = Counter()
-    for seed in range(300):
+    for seed in range(count):
         case = apart_case(seed, guarded=seed % 2 == 0)
         wanted = not any(case.meets(p) for p in ob.points(case.nodes))
         for engine in ENGINES:
             check(engine.decide(case.goal), wanted, case.meets, tally)
-    spoken(tally, ["residues", "exhaustion", "z3"], 20)
-    assert tally["radix", Answer.HOLDS] >= 5
+    spoken(tally, ["residues", "exhaustion", "z3"], count // 15)
+    assert tally["radix", Answer.HOLDS] >= count // 60
 
 
 def test_a_condition_without_tags_is_for_z3() -> None:
