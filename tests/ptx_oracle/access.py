@@ -14,6 +14,7 @@ from .moves import space_in, window
 from .parse import address_of
 from .record import Access
 from .spaces import GENERIC, GLOBAL_BASE, UINT, WINDOW_BITS
+from .strong import strength
 from .table import opcode
 
 if TYPE_CHECKING:
@@ -144,7 +145,9 @@ def element_width(instr: Instr) -> int:
 def shared_record(instr: Instr, env: Env, kind: str, size: int, space: str) -> Access | None:
     """A record of an instruction that goes to shared memory or may do so."""
     if space in ("shared", ""):
-        return env.record(instr, kind, size, generic=space == "")
+        record = env.record(instr, kind, size, generic=space == "")
+        record.sem = strength(instr.mods)
+        return record
     return None
 
 

@@ -1,46 +1,21 @@
-"""cp.async of all sizes, bulk copies, and mbarriers.
+"""cp.async of all sizes, and bulk copies.
 
-Copies are done at once. Bulk copies and mbarriers have no addresses of lanes, and are listed
-without a cost. The phase of an mbarrier counts arrivals only: bytes that it waits for are taken to
-be there.
+Small copies are done at once; clocks know when a thread may rely on them. Bulk copies are done at
+once or later, and have no addresses of lanes: they are listed without a cost.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from .access import copy_async, everyone, load, store
-from .errors import FaultError, UnsupportedError
 from .fetch import Array, Batch, Env, Step
-from .model import Addr, Imm, Instr, Operand
+from .mbarriers import find, place_of
+from .model import Imm, Instr
 from .parse import address_of
-from .spaces import SHARED_SPAN
 from .table import nothing, opcode
-
-
-@dataclass
-class Mbarrier:
-    """Arrivals that a phase expects, those that it still lacks, and the number of the phase."""
-
-    expected: int
-    pending: int
-    phase: int = 0
-
-    def arrive(self, count: int) -> bool:
-        """Count arrivals; say whether they end the phase."""
-        self.pending -= count
-        if self.pending > 0:
-            return False
-        self.pending = self.expected
-        self.phase += 1
-        return True
-
-
-def place_of(address: int) -> int:
-    """The address in the shared window of a shared or generic address."""
-    return address & (SHARED_SPAN - 1)
 
 
 @opcode("cp")
@@ -48,14 +23,12 @@ def compile_cp(instr: Instr, env: Env) -> Step:
     """Compile the cp.async family."""
     mods = instr.mods
     if "mbarrier" in mods:
-        return arrive(instr, env)
-    if "prefetch" in mods or ("bulk" in mods and ("commit_group" in mods or "wait_group" in mods)):
+        return arrive_later(instr, env)
+    if "prefetch" in mods:
         return nothing
-    if "bulk" in mods:
-        return bulk(instr, env)
     if any(mod in mods for mod in ("commit_group", "wait_group", "wait_all")):
         return group(instr)
-    return copy_async(instr, env)
+    return bulk(instr, env) if "bulk" in mods else copy_async(instr, env)
 
 
 def group(instr: Instr) -> Step:
@@ -68,119 +41,98 @@ def group(instr: Instr) -> Step:
         if clocks is None:
             return
         if "commit_group" in instr.mods:
-            clocks.commit(lanes)
+            clocks.commit(lanes, bulk="bulk" in instr.mods)
         else:
-            clocks.wait_copies(lanes, count)
+            clocks.wait_copies(lanes, count, bulk="bulk" in instr.mods)
 
     return step
+
+
+def arrive_later(instr: Instr, env: Env) -> Step:
+    """Compile cp.async.mbarrier.arrive: the copies of a thread arrive, which happens at once here."""
+    record = env.record(instr, "mbarrier", 8, blind=True)
+    record.is_placed = True
+    where = env.address(address_of(instr), instr.line)
+
+    def step(batch: Batch, mask: Array) -> None:
+        block, address = batch.block, everyone(batch, where(batch))
+        record.note(block.index, mask, address)
+        for lane in np.flatnonzero(mask).tolist():
+            barrier = find(batch, int(address[lane]))
+            if block.clocks is not None:
+                block.clocks.touch_in([lane], batch.place, batch.depth)
+                block.clocks.touch_object(instr.line, lane, place_of(int(address[lane])))
+                barrier.hear(block.clocks.knowledge.nothing()._replace(copies=block.clocks.copies_of(lane)))
+            if "noinc" in instr.mods and barrier.arrive(1):
+                block.woken = True
+
+    return step
+
+
+SPACES = ("shared", "global")
 
 
 def bulk(instr: Instr, env: Env) -> Step:
     """Compile bulk copies: plain ones move bytes, tensors and reductions leave memory as it is."""
     record = env.record(instr, "cp.async.bulk", 0, blind=True)
-    plain = "tensor" not in instr.mods and "reduce" not in instr.mods
-    into, source = (env.address(address_of(instr, at), instr.line) for at in (0, 1)) if plain else (None, None)
-    size = env.src(instr.operands[2], "u32", instr.line) if plain else None
-    spaces = [mod.split("::")[0] for mod in instr.mods if mod.split("::")[0] in ("shared", "global")]
+    if "tensor" in instr.mods:
+
+        def listed(batch: Batch, mask: Array) -> None:
+            record.note(batch.block.index, mask, np.zeros(mask.shape, np.uint64))
+
+        return listed
+    into, source = (env.address(address_of(instr, at), instr.line) for at in (0, 1))
+    size = env.src(instr.operands[2], "u32", instr.line)
+    to_space, from_space = (mod.split("::")[0] for mod in instr.mods if mod.split("::")[0] in SPACES)
+    loads = to_space == "shared"
+    record.is_placed = from_space != to_space and not any(mod.startswith("multicast") for mod in instr.mods)
+    object_at = env.address(address_of(instr, 2), instr.line) if loads else None
 
     def step(batch: Batch, mask: Array) -> None:
         record.note(batch.block.index, mask, np.zeros(mask.shape, np.uint64))
-        if into is None or source is None or size is None:
-            return
         to, origin, count = (everyone(batch, get(batch)) for get in (into, source, size))
-        for lane in np.flatnonzero(mask):
-            offsets = np.arange(0, int(count[lane]), 4, dtype=np.uint64)
+        objects = everyone(batch, object_at(batch)) if object_at else to
+        for lane in np.flatnonzero(mask).tolist():
+            places = (int(to[lane]), int(origin[lane]), int(objects[lane]))
+            flight = _flight(batch, instr, lane, places, int(count[lane]), spaces=(to_space, from_space))
+            if batch.block.flights is None:
+                flight()
+            else:
+                batch.block.flights.append(flight)
+
+    return step
+
+
+def _flight(
+    batch: Batch, instr: Instr, lane: int, places: tuple[int, int, int], count: int, *, spaces: tuple[str, str]
+) -> Callable[[], None]:
+    """Issue a bulk copy of one lane; give what is to be done when it completes."""
+    block, (to, origin, object_at) = batch.block, places
+    loads, number = spaces[0] == "shared", -1
+    if block.clocks is not None:
+        block.clocks.touch_in([lane], batch.place, batch.depth)
+        mine = place_of(to if loads else origin)
+        number = block.clocks.bulk(instr.line, lane, mine, count, writes=loads)
+        if loads:
+            block.clocks.touch_object(instr.line, lane, place_of(object_at), copy=number)
+        else:
+            block.clocks.put_in_group(lane, number, bulk=True)
+
+    def done() -> None:
+        if block.clocks is not None:
+            block.clocks.settle()
+        if "reduce" not in instr.mods:
+            offsets = np.arange(0, count, 4, dtype=np.uint64)
             lanes = np.full(len(offsets), lane)
-            words = load(batch.block, spaces[1], lanes, origin[lane] + offsets, 4)
-            store(batch.block, spaces[0], lanes, to[lane] + offsets, words)
+            words = load(block, spaces[1], lanes, np.uint64(origin) + offsets, 4)
+            store(block, spaces[0], lanes, np.uint64(to) + offsets, words)
+        if loads:
+            if block.clocks is None and place_of(object_at) not in block.mbarriers:
+                return  # Such a kernel still shows what its other accesses cost.
+            barrier = find(batch, object_at)
+            if block.clocks is not None:
+                barrier.hear(block.clocks.knowledge.nothing()._replace(copies=1 << number))
+            if block.counts_bytes and barrier.expect(-count):
+                block.woken = True
 
-    return step
-
-
-@opcode("mbarrier")
-def compile_mbarrier(instr: Instr, env: Env) -> Step:
-    """Compile mbarrier instructions but for the waits, which end blocks."""
-    action = instr.mods[0]
-    if action in ("arrive", "arrive_drop"):
-        return arrive(instr, env)
-    if action == "pending_count":
-        raise UnsupportedError(f"unknown opcode {instr.opcode}", instr.line)
-    record = env.record(instr, "mbarrier", 8, blind=True)
-    where = env.address(address_of(instr), instr.line)
-    count = env.src(instr.operands[1], "u32", instr.line) if action == "init" else None
-
-    def step(batch: Batch, mask: Array) -> None:
-        address = everyone(batch, where(batch))
-        record.note(batch.block.index, mask, address)
-        if count is None:
-            return
-        counts = everyone(batch, count(batch))
-        for lane in np.flatnonzero(mask):
-            number = int(counts[lane])
-            batch.block.mbarriers[place_of(int(address[lane]))] = Mbarrier(number, number)
-
-    return step
-
-
-def arrive(instr: Instr, env: Env) -> Step:
-    """Compile arrivals.
-
-    Of cp.async.mbarrier.arrive only the .noinc form counts, as the other one expects itself.
-    """
-    record = env.record(instr, "mbarrier", 8, blind=True)
-    where = env.address(address_of(instr), instr.line)
-    silent = instr.op == "cp" and "noinc" not in instr.mods
-    given = instr.op == "mbarrier" and "expect_tx" not in instr.mods
-    after = instr.operands[_place(instr.operands) + 1 :]
-    count = env.src(after[0], "u32", instr.line) if given and after else None
-    put = env.dst(instr.operands[0], instr.line) if not isinstance(instr.operands[0], Addr) else None
-
-    def step(batch: Batch, mask: Array) -> None:
-        address = everyone(batch, where(batch))
-        record.note(batch.block.index, mask, address)
-        counts = everyone(batch, count(batch)) if count else None
-        state = np.zeros(mask.shape, np.uint64)
-        for lane in () if silent else np.flatnonzero(mask):
-            barrier = find(batch, int(address[lane]))
-            state[lane] = barrier.phase
-            if "arrive_drop" in instr.mods:
-                barrier.expected -= 1
-            if barrier.arrive(1 if counts is None else int(counts[lane])):
-                batch.block.woken = True
-        if put is not None:
-            put(batch, state, mask)
-
-    return step
-
-
-def _place(operands: list[Operand]) -> int:
-    return next(at for at, operand in enumerate(operands) if isinstance(operand, Addr))
-
-
-def find(batch: Batch, address: int) -> Mbarrier:
-    """The mbarrier at an address."""
-    barrier = batch.block.mbarriers.get(place_of(address))
-    if barrier is None:
-        raise FaultError(f"no mbarrier was made at {address:#x}")
-    return barrier
-
-
-class Wait:
-    """A compiled mbarrier.test_wait or try_wait: whether the phase is over, for each lane."""
-
-    def __init__(self, instr: Instr, env: Env) -> None:
-        self.record = env.record(instr, "mbarrier", 8, blind=True)
-        self.where = env.address(address_of(instr), instr.line)
-        self.parity = "parity" in instr.mods
-        after = instr.operands[_place(instr.operands) + 1]
-        self.phase = env.src(after, "u32" if self.parity else "u64", instr.line)
-        self.put = env.dst(instr.operands[0], instr.line)
-
-    def over(self, batch: Batch, mask: Array) -> Array:
-        """Say for each lane whether its phase is over."""
-        address, phase = everyone(batch, self.where(batch)), everyone(batch, self.phase(batch))
-        result = np.zeros(mask.shape, bool)
-        for lane in np.flatnonzero(mask):
-            now = find(batch, int(address[lane])).phase
-            result[lane] = now % 2 != int(phase[lane]) if self.parity else now != int(phase[lane])
-        return result
+    return done

@@ -14,6 +14,7 @@ from .model import Imm, Instr, Operand, Reg, Sink, Vec
 from .moves import space_in
 from .parse import address_of
 from .spaces import GLOBAL_BASE, UINT, Flat
+from .strong import strength
 from .table import opcode
 
 Change = Callable[..., int]
@@ -75,6 +76,8 @@ def compile_atomic(instr: Instr, env: Env) -> Step:
     put = env.dst(instr.operands[0], instr.line) if instr.op == "atom" else None
     name = f"{instr.op}.inc" if counts_only(instr, env, operation) else instr.op
     record = env.record(instr, name, width, generic=space == "") if space in ("shared", "") else None
+    if record is not None:
+        record.sem = strength(instr.mods, atomic=True)
     change = _change(operation, kind, width)
 
     def step(batch: Batch, mask: Array) -> None:
@@ -88,6 +91,10 @@ def compile_atomic(instr: Instr, env: Env) -> Step:
             chosen = values if which is None else [value[which] for value in values]
             who = lanes if which is None else lanes[which]
             old[who] = _each(memory, index, chosen, change, width)
+            if part == "shared" and record is not None and batch.block.clocks is not None:
+                for lane, start in zip(who.tolist(), inside.tolist(), strict=True):
+                    fails = operation == "cas" and int(old[lane]) != int(everyone(batch, sources[0](batch))[lane])
+                    batch.block.clocks.atomic(record, lane, start, writes=not fails)
         if put is not None:
             put(batch, old, mask)
 

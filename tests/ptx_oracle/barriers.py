@@ -8,7 +8,7 @@ import numpy as np
 
 from .block import BlockState, words
 from .clocks import lanes_of
-from .errors import FaultError
+from .errors import FaultError, HangError
 from .fetch import Array, Batch
 from .flow import Block
 from .model import Instr
@@ -72,16 +72,14 @@ class Barriers:
         if forced:
             self._vain += 1
             if self._vain > VAIN_POLLS:
-                raise FaultError("an mbarrier never opens")
+                raise HangError("an mbarrier never opens")
         going = [split for split in splits if forced or told[split.warp] == split.mask]
         for split in splits:
             if split not in going:
                 self.pollers.append(split)
                 self._block(split)
         if going:
-            lanes = self.state.mask(going)
-            wait.record.note(self.state.index, lanes, wait.where(batch) + np.zeros(lanes.shape, np.uint64))
-            wait.put(batch, over, lanes)
+            wait.answer(batch, over, self.state.mask(going))
             for split in going:
                 self._ready(split, block.follow)
 
@@ -101,8 +99,7 @@ class Barriers:
             lane = 32 * split.warp + (split.mask & -split.mask).bit_length() - 1
             key: object = "cluster" if "cluster" in end.mods else int(values[0][lane]) if values else 0
             barrier = self.barriers.setdefault(key, Barrier())
-            barrier.count = int(values[1][lane]) if len(values) > 1 else None
-            barrier.arrive(split.warp, split.mask)
+            self._come(barrier, int(values[1][lane]) if len(values) > 1 else None, split.warp, split.mask, end.line)
             barrier.waiting.append((split, end))
             if self.state.clocks is not None:
                 self.state.clocks.arrive(key, lanes_of(split.warp, split.mask))
@@ -129,13 +126,22 @@ class Barriers:
         for key in list(self.barriers):
             self._open(key)
 
-    def arrive(self, number: int, count: int, masks: list[int]) -> None:
+    def _come(self, barrier: Barrier, count: int | None, warp: int, mask: int, line: int) -> None:
+        """Lanes of a warp come to a barrier, which they may do in a way that the manual forbids."""
+        if self.state.clocks is not None and barrier.arrived:
+            if barrier.count != count:
+                self.state.clocks.misused(line, "threads come to a barrier with another number of threads")
+            if barrier.arrived.get(warp, 0) & mask:
+                self.state.clocks.misused(line, "a warp arrives twice at a barrier")
+        barrier.count = count
+        barrier.arrive(warp, mask)
+
+    def arrive(self, number: int, count: int, masks: list[int], line: int) -> None:
         """Lanes arrive at a barrier and do not wait."""
         barrier = self.barriers.setdefault(number, Barrier())
-        barrier.count = count
         for warp, mask in enumerate(masks):
             if mask:
-                barrier.arrive(warp, mask)
+                self._come(barrier, count, warp, mask, line)
                 if self.state.clocks is not None:
                     self.state.clocks.arrive(number, lanes_of(warp, mask))
         self._open(number)
@@ -145,9 +151,13 @@ class Barriers:
         barrier = self.barriers[key]
         if not barrier.arrived or not barrier.complete(self.warps, loose=loose):
             return False
-        waiting, barrier.waiting, barrier.arrived = barrier.waiting, [], {}
+        waiting, arrived = barrier.waiting, barrier.arrived
+        barrier.waiting, barrier.arrived = [], {}
         in_warp = isinstance(barrier, WarpBarrier)
-        whole = not in_warp and key != "cluster" and barrier.count in (None, self.state.lanes)
+        # Threads that arrive and do not wait make it a barrier of some threads for the others.
+        waits = sum(split.mask.bit_count() for split, _ in waiting)
+        everyone = waits == sum(mask.bit_count() for mask in arrived.values())
+        whole = not in_warp and key != "cluster" and barrier.count in (None, self.state.lanes) and everyone
         if self.state.clocks is not None and isinstance(barrier, WarpBarrier):
             self.state.clocks.warp_opened(barrier.warp, barrier.mask, waiting, loose=loose)
         elif self.state.clocks is not None:
@@ -201,7 +211,8 @@ class Barriers:
             if self._open(key, loose=True):
                 self.warnings[f"barrier {key} opened although lanes of some warps had not come"] += 1
                 return True
-        raise FaultError(f"all lanes wait: {self.where()}")
+        counted = any(each.arrived and each.count is not None for each in self.barriers.values())
+        raise (HangError if counted else FaultError)(f"all lanes wait: {self.where()}")
 
     def line(self, split: Split) -> int:
         """The PTX line at which a split is."""

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .async_ops import Mbarrier
 from .clocks import Clocks
 from .fetch import Array
 from .layout import Layout
+from .mbarriers import Mbarrier
+from .model import Instr
 from .occurrences import Recorder
 from .program import Code
 from .spaces import SHARED_BASE, PerLane, Shared
@@ -30,6 +31,8 @@ class Shape(NamedTuple):
     clocked: Callable[[Clocks], None] | None = None
     """Wants the clocks of each block: see `races`."""
     exits_order: bool = True
+    shuffle: int | None = None
+    """The seed of a random order of warps and of copies; without it the earliest code runs first."""
     recorder: Recorder | None = None
     """Writes down what registers get: see `occurrences`."""
 
@@ -57,14 +60,21 @@ class BlockState:
         self.recorder = shape.recorder
         if self.recorder is not None:
             self.recorder.begin(index, self.lanes)
+        instrs = [instr for function in layout.functions for instr in function.instrs]
+        bulk = [instr for instr in instrs if instr.op == "cp" and "bulk" in instr.mods]
+        self.counts_bytes = not any("tensor" in instr.mods or _stays(instr) for instr in bulk)
+        """Whether it is known how many bytes each bulk copy has; else those that are expected are there."""
         self.clocks: Clocks | None = None
         if shape.clocked is not None:
-            self.clocks = Clocks(self.lanes, shape.threads, SHARED_BASE, exits_order=shape.exits_order)
+            proxies = bool(bulk) or any(instr.op == "wgmma" for instr in instrs)
+            self.clocks = Clocks(self.lanes, shape.threads, SHARED_BASE, exits_order=shape.exits_order, proxies=proxies)
             shape.clocked(self.clocks)
         self.woken = False
-        self.on_arrive: Callable[[int, int, list[int]], None] = lambda _number, _count, _masks: None
+        self.on_arrive: Callable[[int, int, list[int], int], None] = lambda _number, _count, _masks, _line: None
         """What to do when lanes arrive at a barrier without waiting."""
         self.mbarriers: dict[int, Mbarrier] = {}
+        self.flights: list[Callable[[], None]] | None = None if shape.shuffle is None else []
+        """What bulk copies have to do when they complete; None if that is at once."""
         self.specials = dict(shape.specials)
         for at, part in enumerate((".x", ".y", ".z")):
             number = np.array([index[at]], np.uint64)
@@ -96,6 +106,12 @@ class BlockState:
         """Make room for the frames of a call."""
         self.local.grow((depth + 1) * self.layout.local_stride)
         self.params.grow((depth + 1) * self.layout.param_stride)
+
+
+def _stays(instr: Instr) -> bool:
+    """Whether a bulk copy goes from shared to shared memory, or to several blocks."""
+    spaces = [mod for mod in instr.mods if mod.startswith("shared")]
+    return len(spaces) > 1 or any(mod.startswith("multicast") for mod in instr.mods)
 
 
 def words(mask: Array) -> list[int]:

@@ -1,14 +1,13 @@
 """Vector clocks of one thread block: which accesses of shared memory no order puts in sequence.
 
-Written from section 10 of docs/semantics.md alone. Every thread has a clock; lanes of a warp have
-no order among each other. The asynchronous copies of a thread have a clock of their own, which the
-thread learns when it waits for them. A pair of accesses that race is found whatever order the
-interpreter ran them in, as long as the run itself reads the same values.
+Written from sections 10 and 11 of docs/semantics.md alone. Every thread has a clock; lanes of a warp
+have no order among each other. Each asynchronous operation has a number, which threads learn when
+they wait for it. A pair of accesses that race is found whatever order the interpreter ran them in,
+as long as the run itself reads the same values and waits for the same phases.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .fetch import Array
+from .knowledge import Knowledge, Told
 from .past import Since
+from .strong import Strong
+from .touches import Race, Touch, Touches
 
 if TYPE_CHECKING:
     from .model import Instr
@@ -25,39 +27,6 @@ if TYPE_CHECKING:
 
 KINDS = {"ld": "R", "ldmatrix": "R", "st": "W", "stmatrix": "W", "cp.async.ca": "W", "cp.async.cg": "W"}
 """R reads, W writes; what is not here is an atomic, A."""
-
-
-class Touch(NamedTuple):
-    """One access of one cell that later accesses have to be ordered behind."""
-
-    component: int
-    """The place of the thread, or of its copies, in a clock."""
-    time: int
-    line: int
-    kind: str
-    start: int
-    size: int
-    data: bytes | None
-    """What was written, where it is known."""
-
-
-class Race(NamedTuple):
-    """Two accesses of one byte without order; the line of the first is not the larger one.
-
-    `copies` says of each whether an asynchronous copy did it.
-    """
-
-    lines: tuple[int, int]
-    kinds: tuple[str, str]
-    threads: tuple[int, int]
-    copies: tuple[bool, bool]
-    byte: int
-    is_benign: bool
-
-    @property
-    def key(self) -> tuple[tuple[int, int], tuple[str, str], bool]:
-        """What tells pairs of instructions apart."""
-        return self.lines, self.kinds, self.is_benign
 
 
 class Divergence(NamedTuple):
@@ -84,42 +53,80 @@ class Clocks:
     after that, as if returning were an arrival.
     """
 
-    def __init__(self, lanes: int, threads: int, base: int, *, exits_order: bool = True) -> None:
+    def __init__(self, lanes: int, threads: int, base: int, *, exits_order: bool = True, proxies: bool = True) -> None:
         self.lanes = lanes
         self.threads = threads
-        self.base = base
         self.exits_order = exits_order
-        self.clock = np.zeros((lanes, 2 * lanes), np.int32)
-        self.clock[np.arange(lanes), np.arange(lanes)] = 1
-        self.known_by_all = np.zeros(2 * lanes, np.int32).tolist()
-        self.copies = [0] * lanes
-        self.groups: list[list[int]] = [[] for _ in range(lanes)]
+        self.knowledge = Knowledge(lanes)
+        self.touches = Touches(self.knowledge, base, proxies=proxies)
+        self.strong = Strong(self.knowledge)
         self.returned: set[int] = set()
         self.rests_on_returns = False
         """A barrier completed after a thread that had touched shared memory returned."""
-        self.races: dict[tuple[tuple[int, int], tuple[str, str], bool], Race] = {}
         self.divergences: set[Divergence] = set()
-        self._writes: dict[int, dict[tuple[object, ...], Touch]] = defaultdict(dict)
-        self._reads: dict[int, dict[tuple[object, ...], Touch]] = defaultdict(dict)
-        self._rows: dict[int, list[int]] = {}
+        self._groups: dict[tuple[int, bool], list[int]] = {}
+        """The groups of copies of a thread, of `cp.async` and of bulk copies, as bits."""
+        self._loose: dict[tuple[int, bool], int] = {}
+        """The copies that are in no group."""
+        self._objects: dict[tuple[int, int, int], int] = {}
+        """When a thread last touched an mbarrier at a line."""
         self._pending: Pending | None = None
-        self._arrived: dict[object, Array] = {}
-        self._ended = np.zeros(2 * lanes, np.int32)
+        self._arrived: dict[object, Told] = {}
+        self._ended = self.knowledge.nothing()
         self._since = Since.start(lanes)
         """Since the last barrier of the block."""
         self._since_warps: dict[tuple[int, int], Since] = {}
         """The same for barriers of a warp and a mask; those of the block, and those with more lanes count, too."""
+
+    @property
+    def races(self) -> dict[tuple[tuple[int, int], tuple[str, str], bool], Race]:
+        """One race of each pair of instructions."""
+        return self.touches.races
 
     # ---- accesses
 
     def access(self, record: Access, lanes: Array, address: Array, place: int, depth: int) -> None:
         """An instruction of shared memory by some lanes."""
         self.settle()
-        who = np.flatnonzero(lanes).tolist()
-        self._pending = Pending(record, who, address[lanes].tolist(), {})
+        who = lanes.nonzero()[0].tolist()
+        where = address[lanes].tolist()
+        self._pending = Pending(record, who, where, {})
+        self.touch_in(who, place, depth)
+        if record.sem and record.kind in ("ld", "st"):
+            self.settle()
+            loads = record.kind == "ld"
+            for lane, start in zip(who, where, strict=True):
+                self.strong.access(lane, (start, record.bytes), record.sem, reads=loads, writes=not loads)
+
+    def touch_in(self, lanes: list[int], place: int, depth: int) -> None:
+        """Threads touch shared memory in a block of code."""
         if depth == 0:
             for since in (self._since, *self._since_warps.values()):
-                since.touch(who, place)
+                since.touch(lanes, place)
+
+    def atomic(self, record: Access, lane: int, start: int, *, writes: bool) -> None:
+        """An atomic has done its work; a `cas` that fails writes nothing."""
+        self.settle()
+        self.strong.access(lane, (start, record.bytes), record.sem, reads=True, writes=writes)
+
+    def touch_object(self, line: int, lane: int, start: int, *, copy: int = -1, writes: bool = False) -> None:
+        """An operation on an mbarrier; `writes` ones make it or end it."""
+        self.settle()
+        time = self.knowledge.row(lane)[lane]
+        if self._objects.get((lane, line, start)) == time and copy < 0:
+            return  # Asking again at the same time says nothing new.
+        self._objects[lane, line, start] = time
+        self.touches.add(Touch(lane, time, line, "W" if writes else "A", start, 8, copy=copy))
+
+    def bulk(self, line: int, lane: int, start: int, size: int, *, writes: bool) -> int:
+        """A bulk operation begins; give its number."""
+        self.settle()
+        number = self.knowledge.issue()
+        kind, time = "W" if writes else "R", self.knowledge.row(lane)[lane]
+        self.touches.add(Touch(lane, time, line, kind, start, size, None, number, is_async=True))
+        if writes:
+            self.strong.overwrite(start, size)
+        return number
 
     def come(self, lanes: list[int], rank: int) -> None:
         """Threads come to a place of the kernel, by the order of the code."""
@@ -141,77 +148,51 @@ class Clocks:
         if pending is None:
             return
         record = pending.record
-        kind, is_copy = KINDS.get(record.kind, "A"), record.kind.startswith("cp.async")
+        kind = "A" if record.sem else KINDS.get(record.kind, "A")
+        is_copy = record.kind.startswith("cp.async")
         for lane, start in zip(pending.lanes, pending.address, strict=True):
-            row = self._row(lane)
-            component, time = lane, row[lane]
+            copy = -1
             if is_copy:
-                self.copies[lane] += 1
-                component, time = self.lanes + lane, self.copies[lane]
+                copy = self.knowledge.issue()
+                self.put_in_group(lane, copy, bulk=False)
+            time = self.knowledge.row(lane)[lane]
+            touch = Touch(lane, time, record.line, kind, start, record.bytes, copy=copy)
             written = pending.data.get(lane, {}) if record.kind != "stmatrix" else {}
             data = b"".join(written[at] for at in sorted(written)) if kind == "W" else b""
-            for offset in range(record.bytes):
-                byte = data[offset : offset + 1] if len(data) == record.bytes else None
-                touch = Touch(component, time, record.line, kind, start, record.bytes, byte)
-                self._touch(start + offset, touch, row)
-
-    def _touch(self, at: int, new: Touch, row: list[int]) -> None:
-        """Hold an access of a byte against the earlier ones, and keep it."""
-        writes, reads = self._writes[at], self._reads[at]
-        known = self.known_by_all
-        for kept in (writes,) if new.kind == "R" else (writes, reads):
-            for key, old in list(kept.items()):
-                if known[old.component] >= old.time:
-                    del kept[key]
-                elif row[old.component] < old.time and not _both_atomic(old, new):
-                    self._found(at, old, new)
-        kept = reads if new.kind == "R" else writes
-        # Of a thread's own accesses the last one stands for all, but copies complete in no order.
-        is_copy = new.component >= self.lanes
-        key = (new.component, new.line, new.kind, new.start, new.data, new.time if is_copy else 0)
-        kept[key] = new
-
-    def _found(self, at: int, old: Touch, new: Touch) -> None:
-        first, second = (old, new) if (old.line, old.kind) <= (new.line, new.kind) else (new, old)
-        same = first.data is not None and first.data == second.data
-        is_benign = same and first.kind == second.kind == "W"
-        race = Race(
-            (first.line, second.line),
-            (first.kind, second.kind),
-            (first.component % self.lanes, second.component % self.lanes),
-            (first.component >= self.lanes, second.component >= self.lanes),
-            at - self.base,
-            is_benign,
-        )
-        self.races.setdefault(race.key, race)
+            if len(data) == record.bytes:
+                self.touches.add(touch, [data[at : at + 1] for at in range(len(data))])
+            else:
+                self.touches.add(touch)
+            if kind == "W":
+                self.strong.overwrite(start, record.bytes)
 
     # ---- order
 
-    def _row(self, lane: int) -> list[int]:
-        if lane not in self._rows:
-            self._rows[lane] = self.clock[lane].tolist()
-        return self._rows[lane]
-
-    def _learn(self, lanes: Iterable[int], what: Array) -> None:
-        """Threads come to know a clock."""
-        chosen = list(lanes)
-        self.clock[chosen] = np.maximum(self.clock[chosen], what)
-        for lane in chosen:
-            self._rows.pop(lane, None)
-
-    def _tell(self, lanes: list[int]) -> Array:
+    def _tell(self, lanes: list[int]) -> Told:
         """What threads know together; what they do from now on is later."""
         self.settle()
-        told = self.clock[lanes].max(0)
-        self.clock[lanes, lanes] += 1
-        for lane in lanes:
-            self._rows.pop(lane, None)
-        return told
+        return self.knowledge.tell(lanes)
+
+    def fence(self, lanes: list[int], *, proxies: bool) -> None:
+        """Threads execute a fence, of memory or of the proxies."""
+        self.settle()
+        if proxies:
+            self.knowledge.fence_proxies(lanes)
+        else:
+            self.strong.fence(lanes)
+
+    def release(self, lane: int) -> Told:
+        """A thread arrives at an mbarrier."""
+        return self._tell([lane])
+
+    def acquire(self, lane: int, told: Told | None) -> None:
+        """A thread has waited for a phase of an mbarrier."""
+        self.settle()
+        self.knowledge.learn([lane], told)
 
     def arrive(self, key: object, lanes: list[int]) -> None:
         """Threads arrive at a barrier, whether they wait there or not."""
-        told = self._tell(lanes)
-        self._arrived[key] = np.maximum(self._arrived.get(key, np.zeros_like(told)), told)
+        self._arrived[key] = self._tell(lanes).joined(self._arrived.get(key))
 
     def opened(self, key: object, waiting: list[tuple[Split, Instr]], *, whole: bool, loose: bool) -> None:
         """A barrier completes; `whole` ones are for the block, `loose` ones lack lanes."""
@@ -221,10 +202,14 @@ class Clocks:
             self._complete(waiting, loose=loose)
             self.rests_on_returns |= any(self._since.places[lane] for lane in self.returned)
             if self.exits_order:
-                told = np.maximum(told, self._ended)
-        self._learn(lanes, told)
-        if whole and len(lanes) + len(self.returned) == self.threads:
-            self.known_by_all = self.clock[lanes].min(0).tolist()
+                told = told.joined(self._ended)
+        else:
+            self._named(waiting, loose=loose)
+        self.knowledge.learn(lanes, told)
+        if not whole:
+            return
+        if len(lanes) + len(self.returned) == self.threads:
+            self.touches.all_know(self.knowledge.common_to(lanes))
         for since in (self._since, *self._since_warps.values()):
             since.clear(lanes)
 
@@ -248,8 +233,8 @@ class Clocks:
         self._look_past(waiting, gone, self._since_warps[warp, mask])
         self.rests_on_returns |= any(self._since.places[lane] for lane in gone)
         if self.exits_order and gone:
-            told = np.maximum(told, self.clock[gone].max(0))
-        self._learn(lanes, told)
+            told = told.joined(self.knowledge.all_of(gone))
+        self.knowledge.learn(lanes, told)
         for (other, part), since in self._since_warps.items():
             if other == warp and part & ~mask == 0:
                 since.clear(lanes)
@@ -264,6 +249,20 @@ class Clocks:
             self.divergences.add(Divergence(lines, "threads wait at different barriers"))
         self._look_past(waiting, self.returned, self._since)
 
+    def _named(self, waiting: list[tuple[Split, Instr]], *, loose: bool) -> None:
+        """Look for warps that do not come together to a barrier with a count."""
+        if loose:
+            lines = tuple(sorted({end.line for _, end in waiting}))
+            self.divergences.add(Divergence(lines, "some lanes of a warp come, and others do not"))
+        for warp in {split.warp for split, _ in waiting}:
+            ends = {end.line: end for split, end in waiting if split.warp == warp}
+            if len(ends) > 1 and any(end.op == "bar" or "aligned" in end.mods for end in ends.values()):
+                self.divergences.add(Divergence(tuple(sorted(ends)), "lanes of a warp wait at different barriers"))
+
+    def misused(self, line: int, why: str) -> None:
+        """A barrier is used as the manual forbids."""
+        self.divergences.add(Divergence((line,), why))
+
     def _look_past(self, waiting: list[tuple[Split, Instr]], gone: Iterable[int], since: Since) -> None:
         """Look for threads that returned, and touched memory past a barrier at which others wait."""
         for split, end in waiting:
@@ -273,28 +272,37 @@ class Clocks:
     def leave(self, lanes: list[int]) -> None:
         """Threads return from the kernel."""
         self.returned.update(lanes)
-        self._ended = np.maximum(self._ended, self._tell(lanes))
+        self._ended = self._ended.joined(self._tell(lanes))
 
-    def commit(self, lanes: list[int]) -> None:
+    # ---- groups of copies
+
+    def put_in_group(self, lane: int, copy: int, *, bulk: bool) -> None:
+        """A copy is to be in the thread's next group."""
+        self._loose[lane, bulk] = self._loose.get((lane, bulk), 0) | 1 << copy
+
+    def commit(self, lanes: list[int], *, bulk: bool = False) -> None:
         """Threads put their copies since the last group into a group."""
         self.settle()
         for lane in lanes:
-            self.groups[lane].append(self.copies[lane])
+            self._groups.setdefault((lane, bulk), []).append(self._loose.pop((lane, bulk), 0))
 
-    def wait_copies(self, lanes: list[int], pending: int | None) -> None:
+    def wait_copies(self, lanes: list[int], pending: int | None, *, bulk: bool = False) -> None:
         """Threads wait until only so many groups are pending; None waits for all copies."""
         self.settle()
         for lane in lanes:
-            groups = self.groups[lane]
-            done = self.copies[lane] if pending is None else 0
-            if pending is not None and len(groups) > pending:
-                done = groups[len(groups) - pending - 1]
-            self.clock[lane, self.lanes + lane] = max(int(self.clock[lane, self.lanes + lane]), done)
-            self._rows.pop(lane, None)
+            if pending is None:
+                self.commit([lane], bulk=bulk)
+            groups = self._groups.get((lane, bulk), [])
+            for group in groups[: len(groups) - (pending or 0)]:
+                self.knowledge.complete(lane, group)
 
-
-def _both_atomic(old: Touch, new: Touch) -> bool:
-    return old.kind == new.kind == "A" and (old.start, old.size) == (new.start, new.size)
+    def copies_of(self, lane: int) -> int:
+        """The `cp.async` that a thread has issued so far."""
+        self.settle()
+        found = self._loose.get((lane, False), 0)
+        for group in self._groups.get((lane, False), []):
+            found |= group
+        return found
 
 
 def _waiting(waiting: list[tuple[Split, Instr]]) -> list[int]:

@@ -25,3 +25,7 @@ class BudgetError(OracleError):
 
 class FaultError(OracleError):
     """The kernel did what a GPU faults at: a bad address, a trap, a barrier that never opens."""
+
+
+class HangError(FaultError):
+    """No thread can go on, for ever."""

@@ -123,6 +123,7 @@ class Launch:
         self.arena = Arena(lenient=lenient)
         self.clocked: Callable[[Clocks], None] | None = None
         self.exits_order = True
+        self.shuffle: int | None = None
         self.recorder: Recorder | None = None
 
     def arguments(self, given: Mapping[int, Argument], seed: int) -> tuple[bytes, dict[Place, tuple[int, int]]]:
@@ -196,7 +197,7 @@ class Launch:
             "%gridid": 1,
         }
         values = specials(block, grid, sizes)
-        watched = (self.clocked, self.exits_order, self.recorder)
+        watched = (self.clocked, self.exits_order, self.shuffle, self.recorder)
         common = Shape(grid, block, values, parameters, not self.strict, *watched)
         try:
             self._run_blocks(program, common, result, steps, max_blocks, only)

@@ -12,16 +12,30 @@ from .model import WIDTHS, Instr, Operand, Reg, Sink, Vec
 from .spaces import GENERIC, UINT, WINDOW_BITS
 from .table import nothing, opcode, simple
 
-ORDER_ONLY = (
-    *("membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "setmaxnreg"),
+NO_CHANGE = (
+    *("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "setmaxnreg"),
     *("griddepcontrol", "tensormap", "brkpt"),
 )
 
 
-@opcode(*ORDER_ONLY)
-def ordering(_instr: Instr, _env: Env) -> Step:
-    """Fences, hints and pauses: the oracle runs in order, so they do nothing."""
+@opcode(*NO_CHANGE)
+def hint(_instr: Instr, _env: Env) -> Step:
+    """Hints and pauses do nothing."""
     return nothing
+
+
+@opcode("membar", "fence")
+def fence(instr: Instr, _env: Env) -> Step:
+    """Fences: the oracle runs in order, so that only clocks notice them."""
+    proxies = "proxy" in instr.mods
+    if (proxies and ("async" not in instr.mods or "global" in instr.mods)) or "mbarrier_init" in instr.mods:
+        return nothing
+
+    def step(batch: Batch, mask: Array) -> None:
+        if batch.block.clocks is not None:
+            batch.block.clocks.fence(np.flatnonzero(mask).tolist(), proxies=proxies)
+
+    return step
 
 
 @opcode("mov")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 # the modules that fill the table of opcodes
-from . import async_ops, atomics, bits, convert, matrices, moves, warp_ops  # noqa: F401
+from . import async_ops, atomics, bits, convert, matrices, mbarriers, moves, warp_ops  # noqa: F401
 from .errors import OracleError, UnsupportedError
 from .fetch import Array, Batch, Env, Step
 from .flow import Block, Flow, waits
@@ -55,7 +55,7 @@ class Code:
     flow: Flow
     env: Env
     steps: list[list[tuple[int, Run]]] = field(default_factory=list)
-    waits: dict[int, async_ops.Wait] = field(default_factory=dict)
+    waits: dict[int, mbarriers.Wait] = field(default_factory=dict)
     """The wait for an mbarrier that ends a block, by the block."""
 
     def registers(self, lanes: int) -> list[Array]:
@@ -103,7 +103,7 @@ class Program:
             step = self._step(instr, code.env)
             steps.append((instr.line, guarded(step, instr.pred, negated=instr.negated)))
         if block.end is not None and waits(block.end):
-            code.waits[block.index] = async_ops.Wait(block.end, code.env)
+            code.waits[block.index] = mbarriers.Wait(block.end, code.env)
         return steps
 
     def _step(self, instr: Instr, env: Env) -> Step:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .clocks import Clocks, Divergence, Race
+from .clocks import Clocks, Divergence
 from .errors import OracleError
 from .fetch import registers_in
 from .launch import STEPS, Arguments, Launch, Result, place_of
 from .model import Addr, Function, Instr, Reg
 from .moves import space_in
-
-STRONG = ("acquire", "release", "acq_rel", "relaxed", "mmio")
+from .record import Access
+from .touches import Race
 
 
 @dataclass(frozen=True)
@@ -33,25 +33,23 @@ class Races:
     divergences: list[Divergence]
     left_out: list[str]
     """Executed instructions that touch shared memory in a way that is not modelled."""
-    order_left_out: list[str]
-    """Instructions that may order accesses in a way that is not modelled."""
     decided_by_races: list[int] = field(default_factory=list)
     """Lines of branches, guards and addresses that may read what a race leaves open."""
 
     @property
     def verdict(self) -> str:
-        """`free`, `race`, `race-benign` or `divergent-barrier`.
+        """`free`, `race`, `race-benign`, `deadlock` or `divergent-barrier`.
 
         `unknown` where what is left out matters, and `stopped` where the launch did not end.
         """
-        if self.left_out or (self.order_left_out and self.pairs):
+        if self.left_out:
             return "unknown"
         if self.divergences:
             return "divergent-barrier"
         if any(not race.is_benign for race in self.pairs):
             return "race"
         if self.result.error:
-            return "stopped"
+            return "deadlock" if self.result.error.startswith("HangError") else "stopped"
         return "race-benign" if self.pairs else "free"
 
     def lines(self, *, benign: bool = True) -> set[tuple[int, int]]:
@@ -70,36 +68,44 @@ def races_of(
     seed: int = 1,
     steps: int = STEPS,
     names: Sequence[str] = (),
+    shuffle: int | None = None,
 ) -> Races:
     """Run a launch, and give its races over all blocks.
 
-    A kernel that goes on after threads returned runs twice: see `Races.of_returned`.
+    A kernel that goes on after threads returned runs twice: see `Races.of_returned`. `shuffle` is the
+    seed of a random order of the warps and of the ends of bulk copies.
     """
-    result, clocks = _run(text, kernel, (grid, block), smem, params, seed, steps, names, exits_order=True)
+    going = Launch(text, kernel)
+    going.shuffle = shuffle
+    result, clocks = _run(going, (grid, block), smem, params, seed, steps, names, exits_order=True)
     pairs = _joined(clocks)
     of_returned: list[Race] = []
     if any(each.rests_on_returns for each in clocks):
-        _, others = _run(text, kernel, (grid, block), smem, params, seed, steps, names, exits_order=False)
+        again = Launch(text, kernel)
+        again.shuffle = shuffle
+        _, others = _run(again, (grid, block), smem, params, seed, steps, names, exits_order=False)
         of_returned = [race for key, race in _joined(others).items() if key not in pairs]
     divergences = sorted({found for each in clocks for found in each.divergences})
-    if "all lanes wait" in result.error:
+    if result.error.startswith("FaultError") and "all lanes wait" in result.error:
         divergences.append(Divergence((), "threads wait at barriers that never complete"))
-    function = Launch(text, kernel).function
+    function = going.function
     racy = {line for race in pairs.values() for line, kind in zip(race.lines, race.kinds, strict=True) if kind != "W"}
     return Races(
         result,
         sorted(pairs.values()),
         sorted(of_returned),
         divergences,
-        [f"line {each.line}: {each.text}" for each in result.accesses if each.blind and each.executions],
-        order_left_out(function),
+        [f"line {each.line}: {each.text}" for each in result.accesses if _is_left_out(each)],
         decided_by(function, racy),
     )
 
 
+def _is_left_out(access: Access) -> bool:
+    return access.blind and not access.is_placed and access.executions > 0
+
+
 def _run(
-    text: str,
-    kernel: str,
+    going: Launch,
     shape: tuple[Sequence[int], Sequence[int]],
     smem: int,
     params: Arguments,
@@ -109,7 +115,7 @@ def _run(
     *,
     exits_order: bool,
 ) -> tuple[Result, list[Clocks]]:
-    going, clocks = Launch(text, kernel), []
+    clocks: list[Clocks] = []
     going.clocked, going.exits_order = clocks.append, exits_order
     pairs = params.items() if isinstance(params, Mapping) else enumerate(params)
     given = {place_of(name, going.function, names): value for name, value in pairs}
@@ -124,15 +130,6 @@ def _joined(clocks: list[Clocks]) -> dict[object, Race]:
     for each in clocks:
         found = {**each.races, **found}
     return found
-
-
-def order_left_out(function: Function) -> list[str]:
-    """What may release and acquire: strong accesses, and fences where there are atomics, as in a lock."""
-    strong = [instr for instr in function.instrs if any(mod in STRONG for mod in instr.mods)]
-    atomics = [instr for instr in function.instrs if instr.op in ("atom", "red")]
-    fences = [instr for instr in function.instrs if instr.op in ("membar", "fence")]
-    found = [instr for instr in strong if instr.op in ("ld", "st", "atom", "red")] + (fences if atomics else [])
-    return [f"line {instr.line}: {instr.opcode}" for instr in found]
 
 
 def decided_by(function: Function, lines: set[int]) -> list[int]:

@@ -104,6 +104,10 @@ class Access:
     """How often each (mask, base, addresses less base) occurred; the first 20,000 of them."""
     blind: bool = False
     """The instruction has no addresses of lanes (mbarrier, bulk copies, matrix fragments)."""
+    sem: str = ""
+    """How strong the access is: relaxed, acquire, release or acq_rel; empty if it is weak."""
+    is_placed: bool = False
+    """Clocks know what a blind instruction touches."""
     violations: dict[str, Violation] = field(default_factory=dict)
     """The first violation of each kind."""
 

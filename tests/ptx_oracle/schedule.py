@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import numpy as np
@@ -30,6 +31,10 @@ YIELD = 4
 """For so many turns it then lets the others run."""
 
 
+LANDS = 0.2
+"""How probable it is in a random order that a copy completes before the next turn."""
+
+
 class Runner:
     """The splits of one block until all its lanes have left."""
 
@@ -43,19 +48,31 @@ class Runner:
             live = (1 << min(32, shape.threads - 32 * number)) - 1
             self.warps.append(Warp(number, live, [Split(number, live, program.entry, 0)]))
         self.barriers = Barriers(self.state, self.warps, self.warnings)
+        self.random = None if shape.shuffle is None else random.Random(shape.shuffle)
 
     def run(self) -> None:
         """Run to the end."""
         while True:
             if self.state.woken:
                 self.barriers.wake()
+            self._land()
             chosen = [split for warp in self.warps if (split := warp.candidate()) is not None]
             if chosen:
                 self._turn(chosen)
-            elif not self.barriers.unblock():
+            elif not self._land(some=True) and not self.barriers.unblock():
                 return
             if self.state.clock > self.limit:
                 raise BudgetError(f"no end after {self.limit} steps: {self.barriers.where()}")
+
+    def _land(self, *, some: bool = False) -> bool:
+        """Let a copy complete: perhaps, or in any case; say whether one did."""
+        flights = self.state.flights
+        if not flights or self.random is None or not (some or self.random.random() < LANDS):
+            return False
+        flights.pop(self.random.randrange(len(flights)))()
+        if self.state.woken:
+            self.barriers.wake()
+        return True
 
     def _turn(self, chosen: list[Split]) -> None:
         """Let all warps at one place run that block of the program."""
@@ -65,6 +82,9 @@ class Runner:
         else:
             first = min(chosen, key=lambda split: split.last)
         splits = [s for s in chosen if s.block == first.block and s.code is first.code and s.depth == first.depth]
+        if self.random is not None:
+            first = self.random.choice(chosen)
+            splits = [first]
         for split in splits:
             warp = self.warps[split.warp]
             warp.ready.remove(split)

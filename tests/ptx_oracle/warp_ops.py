@@ -182,6 +182,6 @@ def compile_bar(instr: Instr, env: Env) -> Step:
     def step(batch: Batch, mask: Array) -> None:
         first = int(np.flatnonzero(mask)[0])
         values = [int(everyone(batch, get(batch))[first]) for get in (number, count)]
-        batch.block.on_arrive(values[0], values[1], active_bits(mask).tolist())
+        batch.block.on_arrive(values[0], values[1], active_bits(mask).tolist(), instr.line)
 
     return step

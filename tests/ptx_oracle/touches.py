@@ -1,0 +1,118 @@
+"""The touches of a block's shared memory, and which of them race."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .knowledge import Knowledge, Told
+
+
+class Touch(NamedTuple):
+    """One access of one cell that later accesses have to be ordered behind."""
+
+    thread: int
+    time: int
+    line: int
+    kind: str
+    """R reads, W writes, A is atomic or strong."""
+    start: int
+    size: int
+    data: bytes | None = None
+    """What was written, where it is known."""
+    copy: int = -1
+    """The number of the asynchronous operation that makes it, or -1."""
+    is_async: bool = False
+    """It is made through the async proxy."""
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether the async proxy needs a fence behind it."""
+        return not self.is_async and self.kind != "R"
+
+
+class Race(NamedTuple):
+    """Two accesses of one byte without order; the line of the first is not the larger one.
+
+    `copies` says of each whether an asynchronous copy did it. `unfenced` is set if they have order,
+    but no fence of the proxies is between them.
+    """
+
+    lines: tuple[int, int]
+    kinds: tuple[str, str]
+    threads: tuple[int, int]
+    copies: tuple[bool, bool]
+    byte: int
+    is_benign: bool
+    unfenced: bool = False
+
+    @property
+    def key(self) -> tuple[tuple[int, int], tuple[str, str], bool]:
+        """What tells pairs of instructions apart."""
+        return self.lines, self.kinds, self.is_benign
+
+
+class Touches:
+    """Who touched which byte, as far as that matters later."""
+
+    def __init__(self, knowledge: Knowledge, base: int, *, proxies: bool = True) -> None:
+        self.knowledge = knowledge
+        self.base = base
+        self.proxies = proxies
+        """Whether the kernel has operations of the async proxy."""
+        self.races: dict[tuple[tuple[int, int], tuple[str, str], bool], Race] = {}
+        self._kept: dict[int, dict[object, dict[tuple[object, ...], Touch]]] = defaultdict(dict)
+        """Earlier accesses of each byte, by what they are."""
+        nothing = knowledge.nothing()
+        self._by_all: tuple[list[int], int, int] = (nothing.clock.tolist(), nothing.copies, nothing.covered)
+
+    def all_know(self, common: Told) -> None:
+        """Every thread knows this: such touches race with nothing any more."""
+        self._by_all = (common.clock.tolist(), common.copies, common.covered)
+
+    def add(self, new: Touch, bytes_written: Sequence[bytes | None] = ()) -> None:
+        """Judge an access of `size` bytes against those before, and keep it."""
+        for offset in range(new.size):
+            touch = new._replace(data=bytes_written[offset]) if bytes_written else new
+            self._touch(new.start + offset, touch)
+
+    def _touch(self, at: int, new: Touch) -> None:
+        groups = self._kept[at]
+        own = group_of(new)
+        row = self.knowledge.row(new.thread)
+        copies, covered = self.knowledge.copies[new.thread], self.knowledge.covered[new.thread]
+        for group, kept in groups.items():
+            if group == own and own != "W":
+                continue  # Two reads never race, nor do two atomics of the same bytes.
+            for key, old in list(kept.items()):
+                if self._is_before(old, *self._by_all, fenced=self.proxies and old.is_fenced):
+                    del kept[key]
+                    continue
+                fenced = new.is_async and old.is_fenced
+                if not self._is_before(old, row, copies, covered, fenced=fenced):
+                    unfenced = fenced and self._is_before(old, row, copies, covered, fenced=False)
+                    self._found(at, old, new, unfenced=unfenced)
+        # Of a thread's own accesses the last one stands for all, but copies complete in no order.
+        groups.setdefault(own, {})[new.thread, new.line, new.start, new.data, new.copy] = new
+
+    def _is_before(self, old: Touch, row: list[int], copies: int, covered: int, *, fenced: bool) -> bool:
+        """Whether who knows this knows a touch; `fenced` asks for a fence behind it."""
+        if old.copy >= 0:
+            return bool((covered if fenced else copies) >> old.copy & 1)
+        return row[old.thread + (self.knowledge.lanes if fenced else 0)] >= old.time
+
+    def _found(self, at: int, old: Touch, new: Touch, *, unfenced: bool) -> None:
+        first, second = (old, new) if (old.line, old.kind) <= (new.line, new.kind) else (new, old)
+        same = first.data is not None and first.data == second.data
+        is_benign = same and first.kind == second.kind == "W" and not unfenced
+        threads, copies = (first.thread, second.thread), (first.copy >= 0, second.copy >= 0)
+        lines, kinds = (first.line, second.line), (first.kind, second.kind)
+        race = Race(lines, kinds, threads, copies, at - self.base, is_benign, unfenced)
+        if race.key not in self.races or (self.races[race.key].unfenced and not unfenced):
+            self.races[race.key] = race
+
+
+def group_of(touch: Touch) -> str | tuple[int, int]:
+    """Reads, writes, or the atomic and strong touches of the same bytes."""
+    return (touch.start, touch.size) if touch.kind == "A" else touch.kind
