@@ -23,7 +23,7 @@ from swzverify.compiled.kernel.arguments import Arguments, Field
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.order.verdict import Witness
 from swzverify.compiled.ptx import Function, Module, read_module
-from swzverify.compiled.trial import history
+from swzverify.compiled.trial import history, touches
 from swzverify.compiled.trial.clocks import Replay, replay, replayed
 from swzverify.compiled.trial.launch import Data, Launcher, Plan
 
@@ -359,42 +359,36 @@ def knows_nothing(self: Any, threads: Any) -> None:
     pass
 
 
-def knows_all(self: Any, threads: Any) -> None:
-    self._time += 1
-    self._rows[threads] = len(self._table)
-    self._table.append(np.full(32, self._time))
+def waits_for_one_more(self: Any, active: Any, left: int, *rest: Any) -> None:
+    WAITS(self, active, max(0, left - 1), *rest)
 
 
-def waits_for_one_more(self: Any, active: Any, left: int) -> None:
-    WAITS(self, active, max(0, left - 1))
+def copies_end_at_once(self: Any, line: int, effect: Any, *rest: Any) -> Any:
+    return ACCESS(self, line, touches.Effect.WRITE if effect is touches.Effect.COPY else effect, *rest)
 
 
-def copies_end_at_once(self: Any, line: int, effect: Any, *rest: Any) -> bool:
-    return ACCESS(self, line, history.Effect.WRITE if effect is history.Effect.COPY else effect, *rest)
+def everyone_commits(self: Any, _: Any, effect: Any = touches.Effect.COPY) -> None:
+    self._committed[effect] += 1
 
 
-def everyone_commits(self: Any, _: Any) -> None:
-    self._committed += 1
-
-
-def lockstep(a: Any, b: Any, table: Any) -> Any:
-    return BEFORE(a, b, table) | ((a.thread // 32 == b.thread // 32) & (a.end < b.time))
+def lockstep(a: Any, b: Any, tables: Any) -> Any:
+    return BEFORE(a, b, tables) | ((a.thread // 32 == b.thread // 32) & (a.end < b.time))
 
 
 def copies_land_at_barriers(self: Any) -> None:
     for each in self._accesses:
-        each.ends[:] = np.minimum(each.ends, self._time)
+        each.ends[:] = np.minimum(each.ends, self.time)
     BARRIER(self)
 
 
 WAITS, ACCESS, BARRIER = history.History.wait_for_copies, history.History.access, history.History.block_barrier
-BEFORE = history._before
+BEFORE = touches._before
 PLANTED: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "a barrier of a warp orders nothing": (history.History, "warp_barrier", knows_nothing),
     "wait_group waits for one group more": (history.History, "wait_for_copies", waits_for_one_more),
     "a copy is a store": (history.History, "access", copies_end_at_once),
     "a guarded commit counts for all threads": (history.History, "commit", everyone_commits),
-    "lanes of a warp run in lockstep": (history, "_before", lockstep),
+    "lanes of a warp run in lockstep": (touches, "_before", lockstep),
     "a barrier of the block ends copies": (history.History, "block_barrier", copies_land_at_barriers),
 }
 
@@ -410,7 +404,7 @@ def test_many_accesses_of_one_byte_have_the_same_pairs(monkeypatch: pytest.Monke
     bodies = ["st.shared.u32 [s], %r1;\nld.shared.u32 %r7, [s];\nbar.warp.sync -1;\nld.shared.u32 %r7, [s];"]
     bodies += ["ld.shared.u32 %r7, [s];\n" * 9 + "bar.sync 0;\nst.shared.u32 [s], %r6;"]
     whole = [pairs(run(body, 96)) for body in bodies]
-    monkeypatch.setattr(history, "_MANY", 1 << 12)
+    monkeypatch.setattr(touches, "_MANY", 1 << 12)
     assert [pairs(run(body, 96)) for body in bodies] == whole
     assert whole == [{(0, 0), (0, 1), (0, 3)}, {(10, 10)}]
 
