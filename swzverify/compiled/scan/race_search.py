@@ -92,12 +92,13 @@ def _with_hangs(
 ) -> Sequence[BarrierFinding]:
     """The barriers, with the instructions at which threads wait for ever.
 
-    A hang is sure if every launch has it, and the launches differ in nothing but data.
+    A hang is sure if each launch has it in some order of its warps, and launches differ in nothing but data.
     """
-    hangs = next(((run, run.found.hangs) for run in runs if run.found.hangs), None)
-    if hangs is None or not (hangs[0].values or all(run.found.hangs for run in runs)):
+    hung = [run for run in runs if run.found.hangs]
+    every = {run.launch.words for run in runs}
+    if not hung or not (hung[0].values or {run.launch.words for run in hung} == every):
         return known
-    run, places = hangs
+    run, places = hung[0], hung[0].found.hangs
     condition = ", ".join(f"{name} = {value}" for name, value in run.values)
     barriers = list(known)
     for each in places:

@@ -55,14 +55,22 @@ class _Gathering:
 class Clocked(Machine):
     """One block of a launch, with the history of its accesses to shared memory.
 
-    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair.
+    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
+    `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind.
     """
 
     def __init__(
-        self, module: Module, function: Function, launch: Launch, most_steps: int, wanted: Sides | None
+        self,
+        module: Module,
+        function: Function,
+        launch: Launch,
+        most_steps: int,
+        wanted: Sides | None = None,
+        *,
+        is_late: bool = False,
     ) -> None:
         super().__init__(module, function, [launch], frozenset(), [most_steps], None)
-        self.wanted = wanted
+        self.wanted, self.is_late = wanted, is_late
         has_proxies = any(uses_async_proxy(each.opcode) for each in function.instructions)
         only = None if wanted is None else frozenset(thread for _, thread in wanted)
         self.history = History(self.threads, only, has_proxies=has_proxies)
@@ -96,6 +104,13 @@ class Clocked(Machine):
     def kinds(self, opcode: str) -> Kind:
         """Threads may wait at all barriers, and wherever they ask for what others do."""
         return _kind(opcode)
+
+    def _choose(self, order: Array, first: int) -> Mask:
+        if not self.is_late:
+            return super()._choose(order, first)
+        of_warps = order.reshape(-1, LANES).min(axis=1)
+        latest = of_warps[of_warps < self.end].max()
+        return (order == latest) & np.repeat(of_warps == latest, LANES)
 
     # ---- coming to where threads wait
 

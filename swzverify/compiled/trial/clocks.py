@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
@@ -61,14 +62,21 @@ _OF_PARAMETER: Final = re.compile(r"(.+)\+(\d+):(\d+)")
 
 
 def replay(
-    module: Module, function: Function, launch: Launch, most_steps: int = STEPS, wanted: Sides | None = None
+    module: Module,
+    function: Function,
+    launch: Launch,
+    most_steps: int = STEPS,
+    wanted: Sides | None = None,
+    *,
+    is_late: bool = False,
 ) -> Replay:
     """Run one block of a launch; `function` has its calls inlined.
 
-    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair.
+    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
+    `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind.
     """
     try:
-        machine = Clocked(module, function, launch, most_steps, wanted)
+        machine = Clocked(module, function, launch, most_steps, wanted, is_late=is_late)
     except (FlowError, LimitError) as error:
         return Replay((), (), str(error))
     machine.run()
@@ -146,15 +154,17 @@ def missed_barriers(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One launch, and what it shows.
+    """One run of a launch, and what it shows.
 
     Attributes:
         found: What it shows.
+        launch: The launch.
         values: What the launch has that nobody gave, and that may matter; no pointers.
         placement: Where it has its arrays.
     """
 
     found: Replay
+    launch: Launch
     values: tuple[tuple[str, int], ...]
     placement: Placement
 
@@ -173,19 +183,19 @@ def search(
     whole = inlined(module, function).function
     launcher = Launcher(whole, block, DYNAMIC_BYTES if smem is None else smem, arguments, conditions)
     left = STEPS_OF_SEARCH
-    for plan in _SEARCHED:
+    for plan, is_late in product(_SEARCHED, (False, True)):
         launch = launcher.launch(plan, 0)
         if launch is None or left <= 0:
             continue
         try:
-            machine = Clocked(module, whole, launch, left, None)
+            machine = Clocked(module, whole, launch, left, is_late=is_late)
         except (FlowError, LimitError):
             return
         machine.run()
         left -= int(machine.steps[0] + machine.code.steps[0])
         found = machine.result()
         if not found.is_fault:
-            yield Run(found, launcher.made_up(launch), Placement(module, whole, launch))
+            yield Run(found, launch, launcher.made_up(launch), Placement(module, whole, launch))
 
 
 def _arguments(function: Function, values: Mapping[str, int], given: Arguments) -> Arguments:

@@ -29,7 +29,7 @@ from swzverify.compiled.trial.touches import (
 
 MOST_BYTES: Final = 1 << 22
 """Bytes of all accesses that are kept; a run with more of them ends."""
-LOOK_BYTES: Final = 1 << 20
+LOOK_BYTES: Final = 1 << 15
 """Bytes of new accesses after which pairs are looked for, and accesses are forgotten that all threads know of."""
 
 
@@ -214,12 +214,12 @@ class History:
         stops = np.append(first[1:], len(touches.byte))
         tables = self.knowledge.tables
         suspects = find_suspects(touches, first, stops)
-        for start, stop in zip(first[suspects].tolist(), stops[suspects].tolist(), strict=True):
-            for pair in find_pairs(touches.of(slice(start, stop)), tables, by_thread=self._only is not None):
-                key = pair.lines if self._only is None else (*pair.lines, *pair.threads)
-                before = self.found.get(key)
-                if before is None or (before.one_value, before.lacks_fence) > (pair.one_value, pair.lacks_fence):
-                    self.found[key] = pair
+        is_by_thread = self._only is not None
+        for pair in find_pairs(touches, first[suspects], stops[suspects], tables, by_thread=is_by_thread):
+            key = (*pair.lines, *pair.threads) if is_by_thread else pair.lines
+            before = self.found.get(key)
+            if before is None or (before.one_value, before.lacks_fence) > (pair.one_value, pair.lacks_fence):
+                self.found[key] = pair
         for each in self._accesses:
             each.is_old = True
 

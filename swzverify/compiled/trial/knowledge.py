@@ -159,7 +159,7 @@ class Knowledge:
 
     def known(self, thread: int, time: int) -> Known:
         """What a thread knows now; `row_of` makes a row of it."""
-        return Known(self._wide[self.wide[thread]], self._warp[self.warp[thread]], thread, time)
+        return Known(self._wide[int(self.wide[thread])], self._warp[int(self.warp[thread])], thread, time)
 
     def row_of(self, known: Known) -> Array:
         """What a thread knew, as a row."""

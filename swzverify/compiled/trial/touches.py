@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
@@ -18,6 +18,8 @@ NEVER: Final = np.iinfo(np.int64).max
 """When an asynchronous access ends of which nothing says yet when it does."""
 _MANY: Final = 256
 """Accesses of one byte of which all pairs are looked at."""
+_AT_ONCE: Final = 1 << 17
+"""Pairs that are looked at at once."""
 
 
 Sides: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
@@ -96,18 +98,23 @@ class Touches:
         return Touches(*(getattr(self, name)[which] for name in self.__slots__))
 
 
-def _is_strong(touches: Touches) -> Mask:
-    return np.isin(touches.effect, _STRONG)
+def _table(effects: Iterable[Effect]) -> Mask:
+    found = np.zeros(len(Effect), dtype=np.bool_)
+    found[[*effects]] = True
+    return found
+
+
+_IS_STRONG, _IS_ASYNC, _IS_PROXIED, _IS_GENERIC_WRITE = map(_table, (_STRONG, ASYNC, _PROXIED, GENERIC_WRITES))
 
 
 def find_suspects(touches: Touches, first: Array, stops: Array) -> Array:
     """The bytes that may have a race, one of those that have the same accesses and values."""
     writes = np.maximum.reduceat(touches.effect, first) > Effect.OPERAND
-    has_async = np.maximum.reduceat(np.isin(touches.effect, ASYNC), first)
+    has_async = np.maximum.reduceat(_IS_ASYNC[touches.effect], first)
     parted = np.minimum.reduceat(touches.thread, first) != np.maximum.reduceat(touches.thread, first)
     is_new = np.minimum.reduceat(touches.old, first) == 0
     wanted = (stops - first > 1) & writes & is_new & (parted | has_async)
-    alike = np.minimum.reduceat(_is_strong(touches), first)
+    alike = np.minimum.reduceat(_IS_STRONG[touches.effect], first)
     for each in (touches.start, touches.width):
         alike &= np.minimum.reduceat(each, first) == np.maximum.reduceat(each, first)
     # Values count only where two accesses write.
@@ -130,15 +137,30 @@ def _mixed(rows: Array) -> NDArray[np.uint64]:
     return found
 
 
-def find_pairs(touches: Touches, tables: Tables, *, by_thread: bool) -> Iterator[Unordered]:
-    """The unordered pairs among touches of one byte: one for each two lines, or for each two threads there."""
-    if len(touches.byte) > _MANY:
-        touches = _distinct(touches)
-    one, other = np.triu_indices(len(touches.byte), 1)
+def find_pairs(touches: Touches, first: Array, stops: Array, tables: Tables, *, by_thread: bool) -> Iterator[Unordered]:
+    """The unordered pairs among touches of some bytes: for each two lines, or for each two threads there."""
+    sizes = stops - first
+    lengths: list[int] = np.unique(sizes).tolist()
+    for size in lengths:
+        begins = first[sizes == size]
+        if size > _MANY:
+            for begin in begins.tolist():
+                few = _distinct(touches.of(slice(begin, begin + size)))
+                yield from _among(few, *np.triu_indices(len(few.byte), 1), tables, by_thread=by_thread)
+            continue
+        one, other = np.triu_indices(size, 1)
+        at_once = max(1, _AT_ONCE // len(one))
+        for begin in range(0, len(begins), at_once):
+            here = begins[begin : begin + at_once, None]
+            pairs = (here + one).reshape(-1), (here + other).reshape(-1)
+            yield from _among(touches, *pairs, tables, by_thread=by_thread)
+
+
+def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thread: bool) -> Iterator[Unordered]:
     a, b = touches.of(one), touches.of(other)
-    found = (a.thread != b.thread) | np.isin(a.effect, ASYNC) | np.isin(b.effect, ASYNC)
+    found = (a.thread != b.thread) | _IS_ASYNC[a.effect] | _IS_ASYNC[b.effect]
     found &= (np.maximum(a.effect, b.effect) > Effect.OPERAND) & ((a.old == 0) | (b.old == 0))
-    found &= ~(_is_strong(a) & _is_strong(b) & (a.start == b.start) & (a.width == b.width))
+    found &= ~(_IS_STRONG[a.effect] & _IS_STRONG[b.effect] & (a.start == b.start) & (a.width == b.width))
     one_before, other_before = _before(a, b, tables), _before(b, a, tables)
     found &= ~(one_before & _is_fenced(a, b, tables)) & ~(other_before & _is_fenced(b, a, tables))
     lacks_fence = one_before | other_before
@@ -164,7 +186,7 @@ def _is_fenced(a: Touches, b: Touches, tables: Tables) -> Mask:
     """Where the first access needs no fence between proxies before the second one, or has one."""
     if not tables.components:
         return np.ones(len(a.byte), dtype=np.bool_)
-    needed = np.isin(a.effect, GENERIC_WRITES) & np.isin(b.effect, _PROXIED)
+    needed = _IS_GENERIC_WRITE[a.effect] & _IS_PROXIED[b.effect]
     return ~needed | (tables.wide[b.wide, tables.components + a.thread] >= a.end)
 
 
@@ -177,7 +199,7 @@ def _distinct(touches: Touches) -> Touches:
     left out.
     """
     kept = np.ones(len(touches.byte), dtype=np.bool_)
-    if not np.isin(touches.effect, ASYNC).any():
+    if not _IS_ASYNC[touches.effect].any():
         parts = (touches.thread, touches.line, touches.effect, touches.wide, touches.warp, touches.old, touches.value)
         keys = np.stack(parts, axis=1)
         kept[:] = False
