@@ -72,11 +72,11 @@ def operands(
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=True):
         row = find_tensor_instruction(instruction.opcode)
         called = replace(access, calls=whole.calls[instruction.index])
-        found.append(KernelOperand(called, row, role, _major(instruction, row, role)))
+        found.append(KernelOperand(called, row, role, major_of(instruction, row, role)))
     return found
 
 
-def _major(instruction: Instruction, row: TensorInstruction, role: OperandRole) -> Major | None:
+def major_of(instruction: Instruction, row: TensorInstruction, role: OperandRole) -> Major | None:
     """The major-ness, from the last immediates: one for each operand in shared memory."""
     if row.element not in row.family.mn_major_types:
         return Major.K

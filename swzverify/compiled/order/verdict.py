@@ -16,6 +16,7 @@ class RaceVerdict(StrEnum):
     BENIGN = "race-benign"
     DEPENDS = "depends"
     DIVERGENT = "divergent-barrier"
+    DEADLOCK = "deadlock"
     UNKNOWN = "unknown"
 
 
@@ -82,13 +83,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class BarrierFinding:
-    """A barrier, with the verdict on whether all threads of its scope reach it.
+    """A barrier, or another instruction at which threads wait, with the verdict on whether all threads go on.
 
     Attributes:
         line: The line of the PTX.
         opcode: The opcode in the PTX.
         source: The place in the source as text.
-        verdict: `free` if all threads reach it together, `divergent-barrier`, or `unknown`.
+        verdict: `free` if all threads reach it together, `divergent-barrier`, `deadlock` if threads wait there for
+            ever, `depends` if they do for some parameters, or `unknown`.
         reason: Why it is so.
     """
 
@@ -124,6 +126,7 @@ class KernelRaces:
 
 _WORST_FIRST: Final = (
     RaceVerdict.DIVERGENT,
+    RaceVerdict.DEADLOCK,
     RaceVerdict.RACE,
     RaceVerdict.DEPENDS,
     RaceVerdict.UNKNOWN,

@@ -1,4 +1,4 @@
-"""Races that a run shows: the interpreter confirms witnesses of races and divergent barriers.
+"""Races that a run shows: the interpreter confirms witnesses of races and divergent barriers, and looks for more.
 
 The analysis of paths over-approximates which accesses can meet and which barriers some threads miss. This
 supports `free`, never `race`: a path may be impossible for a reason that the analysis does not see. So a
@@ -14,7 +14,8 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, RaceVerdict, worst_of
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.trial.clocks import missed_barriers, replayed
+from swzverify.compiled.scan.race_search import with_shown
+from swzverify.compiled.trial.clocks import missed_barriers, replayed, search
 from swzverify.ir.expr import Expr
 
 MOST_RUNS: Final = 12
@@ -56,10 +57,16 @@ class Runs:
                 self.module, self.function, self.block, facts.arguments, self._conditions, self.smem
             )
         barriers = [_barrier(each, missed) for each in found.barriers]
-        if pairs == list(found.pairs) and barriers == list(found.barriers):
-            return found
-        verdict, reason = worst_of((*barriers, *pairs)) or (found.verdict, found.reason)
-        return replace(found, verdict=verdict, reason=reason, pairs=tuple(pairs), barriers=tuple(barriers))
+        if pairs != list(found.pairs) or barriers != list(found.barriers):
+            verdict, reason = worst_of((*barriers, *pairs)) or (found.verdict, found.reason)
+            found = replace(found, verdict=verdict, reason=reason, pairs=tuple(pairs), barriers=tuple(barriers))
+        return self.searched(found) if found.verdict is RaceVerdict.UNKNOWN else found
+
+    def searched(self, found: KernelRaces) -> KernelRaces:
+        """The verdicts, with the races and hangs that a few launches show."""
+        arguments = self.facts.arguments
+        runs = search(self.module, self.function, self.block, arguments, self._conditions, self.smem)
+        return with_shown(found, self.module, self.function, runs)
 
     @property
     def _conditions(self) -> tuple[Expr, ...]:

@@ -9,18 +9,21 @@ of several launches side by side, and `seen` is what is kept of them. A value th
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
 ends. Imports `order`, `kernel`, `ptx`, `hardware`, `ir` and `errors`.
 
-`clocks` runs a launch for another question: which accesses to shared memory nothing orders. `recorder`
-tells the accesses to a `history`, which compares them. There lanes that run together are not ordered by it.
+`clocks` runs a launch for another question: which accesses to shared memory nothing orders. `clocked` is a machine
+whose threads wait one by one. `recorder` tells the accesses to a `history`, which finds unordered pairs of
+`touches` by the `knowledge` that threads have of one another. It comes from barriers, from `objects` (mbarrier),
+`bulk` copies, `products` (wgmma) and `flags` (release and acquire); `misses` has what a run shows.
 
 What it relies on: lanes that part meet again where their ways join, as on an H200. A function that
 a pointer names returns, and has no barrier that others wait at. Warps run in
 one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
-from swzverify.compiled.trial.clocks import Missed, Replay, replay, replayed
+from swzverify.compiled.trial.clocks import replay, replayed
 from swzverify.compiled.trial.history import Unordered
 from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
+from swzverify.compiled.trial.misses import Missed, Replay
 from swzverify.compiled.trial.search import Search
 from swzverify.compiled.trial.seen import Seen
 

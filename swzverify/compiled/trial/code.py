@@ -227,12 +227,15 @@ class Code:
         if lost.any():
             self._watch(instruction, None, lost)
         sure = active & ~lost
-        if space_of(instruction.opcode) == "shared":
-            found = cut(found, 32) + SHARED_WINDOW
+        found, _ = self._generic(instruction, found, known)
         inside = sure & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
         if inside.any():
             self._watch(instruction, found - SHARED_WINDOW, inside)
         return found, sure
+
+    def _generic(self, instruction: Instruction, places: Array, known: Mask) -> tuple[Array, Mask]:
+        """The generic addresses of places in the space of an instruction."""
+        return (cut(places, 32) + SHARED_WINDOW if space_of(instruction.opcode) == "shared" else places), known
 
     def _place(self, operand: Address) -> tuple[Array, Mask]:
         base = operand.base

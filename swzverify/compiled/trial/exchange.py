@@ -32,6 +32,8 @@ def exchange(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
     opcode, operands = instruction.opcode, instruction.operands
     if opcode == "activemask.b32":
         lanes.write(operands[0], _ballot(active), lanes.everything, active)
+    elif opcode == "elect.sync" and len(operands) == 2:
+        _elect(operands, lanes, active)
     elif (found := _SHUFFLE.fullmatch(opcode)) and len(operands) >= 4:
         _shuffle(found[1], operands, lanes, active)
     elif (found := _VOTE.fullmatch(opcode)) and len(operands) == 3:
@@ -39,6 +41,18 @@ def exchange(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
     else:
         return False
     return True
+
+
+def _elect(operands: tuple[Operand, ...], lanes: Lanes, active: Mask) -> None:
+    """Elect the first lane of a mask; PTX leaves open which one it is."""
+    mask, known = lanes.read(operands[1], 32)
+    named = mask & _ballot(active)
+    first = named & -named
+    lane = np.arange(lanes.threads) % LANES
+    targets = (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0],)
+    lanes.write(targets[-1], (first >> lane) & 1, known, active)
+    if len(targets) > 1:
+        lanes.write(targets[0], np.log2(np.maximum(first, 1)).astype(np.int64), known, active)
 
 
 def _shuffle(mode: str, operands: tuple[Operand, ...], lanes: Lanes, active: Mask) -> None:

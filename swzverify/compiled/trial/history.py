@@ -1,70 +1,40 @@
-"""The accesses of a block to shared memory since its last barrier, and which of them are unordered.
+"""The accesses of a block to shared memory, and which of them are unordered.
 
 Time is a number that grows with every event of the run. An access has the time at which it begins and
-the time at which it ends, which differ for an asynchronous copy: it ends when its own thread waits for it. An
-access is ordered before another one if it ends before a barrier of the block that the other one's thread
-has passed, if it ends earlier in the same thread, or if the other thread knows of its end from a
-barrier of their warp.
+the time at which it ends, which differ for an asynchronous one: it ends when its own thread waits for it, or with
+a phase of an mbarrier object, or with a group of `wgmma` of its warpgroup. An access is ordered before another
+one if it ends earlier in the same thread, or if the other thread knows of its end. Between a write through the
+generic proxy and an access through the async proxy, there has to be a fence, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from swzverify.compiled.trial.knowledge import Knowledge
 from swzverify.compiled.trial.memory import Array, Bytes, Mask
-from swzverify.hardware import LANES
+from swzverify.compiled.trial.touches import (
+    ASYNC,
+    GENERIC_WRITES,
+    NEVER,
+    Effect,
+    Touches,
+    Unordered,
+    find_pairs,
+    find_suspects,
+)
 
-NEVER: Final = np.iinfo(np.int64).max
-"""When a copy ends for which its thread has not waited yet."""
 MOST_BYTES: Final = 1 << 22
-"""Bytes of all accesses between two barriers of the block; a run with more of them ends."""
-_MANY: Final = 256
-"""Accesses of one byte of which all pairs are looked at."""
-
-
-Sides: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
-"""Two accesses by their lines and threads, the smaller one first."""
-
-
-class Effect(IntEnum):
-    """What an access does to memory."""
-
-    READ = 0
-    WRITE = 1
-    ATOMIC = 2
-    COPY = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Unordered:
-    """Two accesses that share a byte, neither ordered before the other; at least one writes it.
-
-    Attributes:
-        lines: The lines of the PTX of both accesses, the smaller one first.
-        threads: The numbers of their threads in the block; the same for a thread and its own copy.
-        byte: The offset of the byte in the block's shared memory.
-        one_value: Whether both write, and both write one value.
-    """
-
-    lines: tuple[int, int]
-    threads: tuple[int, int]
-    byte: int
-    one_value: bool
-
-    @property
-    def sides(self) -> Sides:
-        """The line and the thread of each."""
-        return (self.lines[0], self.threads[0]), (self.lines[1], self.threads[1])
+"""Bytes of all accesses that are kept; a run with more of them ends."""
+LOOK_BYTES: Final = 1 << 15
+"""Bytes of new accesses after which pairs are looked for, and accesses are forgotten that all threads know of."""
 
 
 @dataclass(slots=True)
-class _Accesses:
+class Accesses:
     """What one instruction accesses at one time, a row for each thread.
 
     Attributes:
@@ -72,12 +42,16 @@ class _Accesses:
         effect: What it does.
         threads: The threads.
         starts: The offsets of the first bytes.
+        width: The bytes of each.
         time: When the accesses begin.
-        ends: When they end.
-        base: When the last barrier of the block was.
-        rows: What each thread knows of its warp, as a row of the history's table.
+        ends: When they end, in the time of their threads.
+        components: Other components of what threads know, with which they end, too.
+        closes: When they end in the time of these.
+        wide: What each thread knows, as a row of the knowledge.
+        warp: What each thread knows of its warp.
         groups: The group of each copy, by the number of groups that its thread committed before.
         values: The bytes that a store writes; None if they are not known.
+        is_old: Whether pairs of it and of what came before it have been looked for.
     """
 
     line: int
@@ -87,131 +61,169 @@ class _Accesses:
     width: int
     time: int
     ends: Array
-    base: int
-    rows: Array
+    components: Array
+    closes: Array
+    wide: Array
+    warp: Array
     groups: Array
     values: Bytes | None
+    is_old: bool = False
 
-
-@dataclass(slots=True)
-class _Touches:
-    """Accesses byte by byte, in columns."""
-
-    byte: Array
-    thread: Array
-    line: Array
-    effect: Array
-    start: Array
-    width: Array
-    time: Array
-    end: Array
-    base: Array
-    row: Array
-    value: Array
-
-    def of(self, which: Array | Mask | slice) -> _Touches:
-        """Some of them."""
-        return _Touches(*(getattr(self, name)[which] for name in self.__slots__))
+    def keep(self, left: Mask) -> None:
+        """Forget all but some threads' accesses."""
+        for name in ("threads", "starts", "ends", "components", "closes", "wide", "warp", "groups"):
+            setattr(self, name, getattr(self, name)[left])
+        self.values = None if self.values is None else self.values[left]
 
 
 class History:
     """The accesses of `threads` threads of one block, of those in `only` alone if it is given.
 
     `found` has one pair for each two lines, one with two values if there is one. With `only`, it has one pair for
-    each two lines and their threads.
+    each two lines and their threads. `knowledge` says what threads know; `ended` are those that have returned.
+    With `has_proxies`, accesses may be made through the async proxy.
     """
 
-    def __init__(self, threads: int, only: frozenset[int] | None = None) -> None:
+    def __init__(self, threads: int, only: frozenset[int] | None = None, *, has_proxies: bool = False) -> None:
         self.found: dict[tuple[int, ...], Unordered] = {}
-        self._threads, self._only = threads, only
-        self._time = self._base = self._bytes = 0
-        self._accesses: list[_Accesses] = []
-        self._committed = np.zeros(threads, dtype=np.int64)
-        self._forget()
+        self.knowledge = Knowledge(threads, has_proxies=has_proxies)
+        self.ended: Mask = np.zeros(threads, dtype=np.bool_)
+        self.time = 0
+        self._only, self._has_proxies = only, has_proxies
+        self._bytes, self._look_at = 0, LOOK_BYTES
+        self._accesses: list[Accesses] = []
+        self._committed = {each: np.zeros(threads, dtype=np.int64) for each in (Effect.COPY, Effect.BULK_READ)}
 
-    def _forget(self) -> None:
-        """No thread knows anything of its warp since the barrier of the block."""
-        self._table: list[Array] = [np.full(LANES, -1, dtype=np.int64)]
-        self._rows = np.zeros(self._threads, dtype=np.int64)
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for more."""
+        return self._bytes > MOST_BYTES or self.knowledge.is_full
 
     def access(
-        self, line: int, effect: Effect, threads: Array, starts: Array, width: int, values: Bytes | None
-    ) -> bool:
-        """An instruction of some threads; whether the history has room for it."""
-        self._time += 1
+        self,
+        line: int,
+        effect: Effect,
+        threads: Array,
+        starts: Array,
+        width: int,
+        values: Bytes | None = None,
+        row: int | None = None,
+    ) -> Accesses | None:
+        """An instruction of some threads, which know `row` if it is given; None if none of them is wanted."""
+        self.time += 1
         if self._only is not None:
             mine = np.isin(threads, [*self._only])
             threads, starts = threads[mine], starts[mine]
             values = None if values is None else values[mine]
         if not len(threads):
-            return True
-        ends = np.full(len(threads), NEVER if effect is Effect.COPY else self._time, dtype=np.int64)
-        groups = self._committed[threads]
-        self._accesses.append(
-            _Accesses(
-                line, effect, threads, starts, width, self._time, ends, self._base, self._rows[threads], groups, values
-            )
+            return None
+        count = len(threads)
+        committed = self._committed.get(effect)
+        found = Accesses(
+            line,
+            effect,
+            threads,
+            starts,
+            width,
+            self.time,
+            np.full(count, NEVER if effect in ASYNC else self.time, dtype=np.int64),
+            np.zeros(count, dtype=np.int64),
+            np.full(count, NEVER, dtype=np.int64),
+            self.knowledge.wide[threads] if row is None else np.full(count, row, dtype=np.int64),
+            self.knowledge.warp[threads],
+            np.zeros(count, dtype=np.int64) if committed is None else committed[threads],
+            values,
         )
-        self._bytes += len(threads) * width
-        return self._bytes <= MOST_BYTES
+        self._accesses.append(found)
+        self._bytes += count * width
+        if self._bytes > self._look_at:
+            self.look()
+            self._forget()
+            self._look_at = max(LOOK_BYTES, 2 * self._bytes)
+        return found
 
-    def commit(self, active: Mask) -> None:
+    def commit(self, active: Mask, effect: Effect = Effect.COPY) -> None:
         """Close the group of copies of some threads."""
-        self._committed[active] += 1
+        self._committed[effect][active] += 1
 
-    def wait_for_copies(self, active: Mask, left: int) -> None:
+    def wait_for_copies(self, active: Mask, left: int, effect: Effect = Effect.COPY) -> None:
         """Threads wait until at most `left` of their groups of copies are in flight."""
-        self._time += 1
+        self.time += 1
+        for each in self._accesses:
+            if each.effect is effect:
+                done = active[each.threads] & (each.groups < self._committed[effect][each.threads] - left)
+                each.ends[done & (each.ends == NEVER)] = self.time
+
+    def end_copies(self, thread: int, component: int, close: int) -> None:
+        """The copies of a thread so far end with a phase of an mbarrier object, too."""
         for each in self._accesses:
             if each.effect is Effect.COPY:
-                done = active[each.threads] & (each.groups < self._committed[each.threads] - left)
-                each.ends[done & (each.ends == NEVER)] = self._time
+                open_ones = (each.threads == thread) & (each.ends == NEVER) & (each.closes == NEVER)
+                each.components[open_ones], each.closes[open_ones] = component, close
+
+    def told(self, threads: Array) -> Array:
+        """What some threads did and know, as a row to learn from."""
+        self.time += 1
+        return self.knowledge.told(threads, self.time)
 
     def warp_barrier(self, threads: Array) -> None:
         """A barrier of some threads of one warp: each knows what any of them did, and what any of them knew."""
-        self._time += 1
-        rows: list[int] = np.unique(self._rows[threads]).tolist()
-        known = np.stack([self._table[row] for row in rows]).max(axis=0)
-        known[threads % LANES] = self._time
-        self._rows[threads] = len(self._table)
-        self._table.append(known)
+        self.time += 1
+        self.knowledge.warp_barrier(threads, self.time)
+
+    def fence_proxy(self, threads: Array) -> None:
+        """Some threads execute a fence between the generic and the async proxy."""
+        self.time += 1
+        self.knowledge.fence_proxy(threads, self.time)
 
     def block_barrier(self) -> None:
-        """A barrier of all threads of the block: nothing from before it is unordered with what follows."""
+        """A barrier of all threads of the block: what ended before it is ordered before what follows."""
         self.look()
-        self._time += 1
-        self._base = self._time
-        kept: list[_Accesses] = []
+        self.time += 1
+        self.knowledge.block_barrier(self.time)
+        self._forget()
         for each in self._accesses:
-            if each.effect is Effect.COPY and (left := each.ends == NEVER).any():
-                each.threads, each.starts, each.ends = each.threads[left], each.starts[left], each.ends[left]
-                each.groups, each.rows = each.groups[left], np.zeros(int(left.sum()), dtype=np.int64)
+            # They begin before what follows, whatever their threads knew.
+            each.wide[:], each.warp[:] = 0, 0
+
+    def _forget(self) -> None:
+        """Forget accesses that are ordered before whatever a thread does from now on."""
+        least = self.knowledge.least(np.flatnonzero(~self.ended))
+        half = self.knowledge.components
+        kept: list[Accesses] = []
+        for each in self._accesses:
+            known = (least[each.threads] >= each.ends) | (least[each.components] >= each.closes)
+            if self._has_proxies and each.effect in GENERIC_WRITES:
+                known &= least[half + each.threads] >= each.ends
+            if not known.all():
+                each.keep(~known)
                 kept.append(each)
         self._accesses = kept
         self._bytes = sum(len(each.threads) * each.width for each in kept)
-        self._forget()
 
     # ---- pairs
 
     def look(self) -> None:
-        """Find the unordered pairs among the accesses since the last barrier of the block."""
-        if all(each.effect is Effect.READ for each in self._accesses):
+        """Find the unordered pairs among the accesses that are kept."""
+        if all(each.is_old for each in self._accesses) or all(each.effect <= Effect.OPERAND for each in self._accesses):
             return
         touches = self._touches()
         order: Array = np.argsort(touches.byte, kind="stable")
         touches = touches.of(order)
         first = np.flatnonzero(np.concatenate(([True], np.diff(touches.byte) != 0)))
         stops = np.append(first[1:], len(touches.byte))
-        table = np.stack(self._table)
-        suspects = _suspects(touches, first, stops)
-        for start, stop in zip(first[suspects].tolist(), stops[suspects].tolist(), strict=True):
-            for pair in _pairs(touches.of(slice(start, stop)), table, by_thread=self._only is not None):
-                key = pair.lines if self._only is None else (*pair.lines, *pair.threads)
-                before = self.found.get(key)
-                if before is None or (before.one_value and not pair.one_value):
-                    self.found[key] = pair
+        tables = self.knowledge.tables
+        suspects = find_suspects(touches, first, stops)
+        is_by_thread = self._only is not None
+        for pair in find_pairs(touches, first[suspects], stops[suspects], tables, by_thread=is_by_thread):
+            key = (*pair.lines, *pair.threads) if is_by_thread else pair.lines
+            before = self.found.get(key)
+            if before is None or (before.one_value, before.lacks_fence) > (pair.one_value, pair.lacks_fence):
+                self.found[key] = pair
+        for each in self._accesses:
+            each.is_old = True
 
-    def _touches(self) -> _Touches:
+    def _touches(self) -> Touches:
         columns: list[list[Array]] = []
         for each in self._accesses:
             count, width = len(each.threads), each.width
@@ -232,90 +244,12 @@ class History:
                     wide(width),
                     wide(each.time),
                     wide(each.ends),
-                    wide(each.base),
-                    wide(each.rows),
+                    wide(each.components),
+                    wide(each.closes),
+                    wide(each.wide),
+                    wide(each.warp),
+                    wide(int(each.is_old)),
                     written.reshape(-1),
                 ]
             )
-        return _Touches(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
-
-
-def _suspects(touches: _Touches, first: Array, stops: Array) -> Array:
-    """The bytes that may have a race, one of those that have the same accesses and values."""
-    writes = np.maximum.reduceat(touches.effect, first)
-    reads = np.minimum.reduceat(touches.effect, first)
-    parted = np.minimum.reduceat(touches.thread, first) != np.maximum.reduceat(touches.thread, first)
-    wanted = (stops - first > 1) & ((writes == Effect.COPY) | (parted & (writes != Effect.READ)))
-    alike = (writes == Effect.ATOMIC) & (reads == Effect.ATOMIC)
-    for each in (touches.start, touches.width):
-        alike &= np.minimum.reduceat(each, first) == np.maximum.reduceat(each, first)
-    # Values count only where two accesses write.
-    is_write = touches.effect == Effect.WRITE
-    several = np.repeat(np.add.reduceat(is_write.astype(np.int64), first) > 1, stops - first)
-    value = np.where(several & is_write, touches.value + 1, 0)
-    mixed = _mixed(np.stack([touches.time, touches.thread, value])).view(np.int64)
-    marks = np.add.reduceat(mixed, first)
-    suspects = np.flatnonzero(wanted & ~alike)
-    return suspects[np.sort(np.unique(marks[suspects], return_index=True)[1])]
-
-
-def _mixed(rows: Array) -> NDArray[np.uint64]:
-    """A number of 64 bits for each column, such that sums of different columns differ."""
-    found = np.zeros(rows.shape[1], dtype=np.uint64)
-    for row in rows.view(np.uint64):
-        found = (found ^ row) * np.uint64(0x9E3779B97F4A7C15)
-        found = (found ^ (found >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        found ^= found >> np.uint64(32)
-    return found
-
-
-def _pairs(touches: _Touches, table: Array, *, by_thread: bool) -> Iterator[Unordered]:
-    """The unordered pairs among touches of one byte: one for each two lines, or for each two threads there."""
-    if len(touches.byte) > _MANY:
-        touches = _distinct(touches)
-    one, other = np.triu_indices(len(touches.byte), 1)
-    a, b = touches.of(one), touches.of(other)
-    is_copy = (a.effect == Effect.COPY) | (b.effect == Effect.COPY)
-    found = (a.thread != b.thread) | is_copy
-    found &= (a.effect != Effect.READ) | (b.effect != Effect.READ)
-    alike = (a.effect == Effect.ATOMIC) & (b.effect == Effect.ATOMIC) & (a.start == b.start) & (a.width == b.width)
-    found &= ~alike & ~_before(a, b, table) & ~_before(b, a, table)
-    differs = (a.value != b.value) | (a.value < 0)
-    seen: set[tuple[object, ...]] = set()
-    for at in np.flatnonzero(found).tolist():
-        sides = sorted(((int(a.line[at]), int(a.thread[at])), (int(b.line[at]), int(b.thread[at]))))
-        lines, threads = (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
-        pair = Unordered(lines, threads, int(a.byte[at]), not differs[at])
-        if (key := (lines, threads if by_thread else None, pair.one_value)) not in seen:
-            seen.add(key)
-            yield pair
-
-
-def _before(a: _Touches, b: _Touches, table: Array) -> Mask:
-    """Where the first access is ordered before the second one."""
-    of_warp = (a.thread // LANES == b.thread // LANES) & (table[b.row, a.thread % LANES] >= a.end)
-    return (a.end < b.base) | ((a.thread == b.thread) & (a.end < b.time)) | of_warp
-
-
-def _distinct(touches: _Touches) -> _Touches:
-    """Fewer touches of one byte with the same pairs of lines.
-
-    Two of one thread and line with the same knowledge and value have the same pairs, as long as the thread has
-    no copy of its own. Threads of two warps are never ordered, so the lowest and the highest warp, and
-    the threads with the least and the largest value, are enough.
-    """
-    kept = np.ones(len(touches.byte), dtype=np.bool_)
-    if not (touches.effect == Effect.COPY).any():
-        keys = np.stack([touches.thread, touches.line, touches.effect, touches.row, touches.value], axis=1)
-        kept[:] = False
-        kept[np.unique(keys, axis=0, return_index=True)[1]] = True
-    touches = touches.of(kept)
-    warps = touches.thread // LANES
-    kept = np.zeros(len(warps), dtype=np.bool_)
-    for line in np.unique(touches.line):
-        mine = touches.line == line
-        edges = {warps[mine].min(), warps[mine].max()}
-        kept |= mine & np.isin(warps, [*edges])
-        places = np.flatnonzero(mine)
-        kept[places[[touches.value[mine].argmin(), touches.value[mine].argmax()]]] = True
-    return touches.of(kept)
+        return Touches(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))

@@ -123,6 +123,11 @@ class Lanes:
         if isinstance(target, Register) and target in self._values:
             self._known[target][active] = False
 
+    def snapshot(self, threads: Array) -> bytes:
+        """All registers of some threads, to compare with those of another time."""
+        parts = (each[threads] for kept in (self._values, self._known) for each in kept.values())
+        return b"".join(part.tobytes() for part in parts)
+
     def _packed(self, items: tuple[Operand, ...], width: int) -> tuple[Array, Mask]:
         values, known = np.zeros(self.threads, dtype=np.int64), self.everything
         for at, item in enumerate(items):

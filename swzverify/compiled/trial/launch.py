@@ -181,6 +181,24 @@ class Launcher:
         words = made.words(plan, self._reads_grid)
         return Launch(plan.grid, self.block, plan.place, self._dynamic_bytes, made.values, buffers, words, number)
 
+    def made_up(self, launch: Launch) -> tuple[tuple[str, int], ...]:
+        """What a launch has that is not given and that the kernel may depend on, but for pointers.
+
+        These are the bytes of parameters as `NAME+OFFSET:BYTES`, and the extents of the grid.
+        """
+        found = [
+            (f"{parameter.name}+{each.offset}:{each.size}", launch.parameters[parameter.name], each)
+            for parameter in self._function.parameters
+            for each in self._fields[parameter.name]
+            if not each.is_pointer and self._arguments.value(parameter.name, each.offset, each.size) is None
+        ]
+        numbers = [
+            (name, int.from_bytes(raw[each.offset : each.offset + each.size], "little")) for name, raw, each in found
+        ]
+        if self._reads_grid and self._arguments.grid is None:
+            numbers += [(f"nctaid.{axis}", extent) for axis, extent in zip("xyz", launch.grid, strict=True)]
+        return tuple(numbers)
+
     def _made(self, plan: Plan) -> _Made:
         made = _Made({}, {})
         turn = 0

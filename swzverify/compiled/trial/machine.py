@@ -226,8 +226,12 @@ class Machine:
             if first == self.end:
                 self._release()
             else:
-                active = order == first
+                active = self._choose(order, int(first))
                 self._together(int(self.at[active.argmax()]), active)
+
+    def _choose(self, order: Array, first: int) -> Mask:
+        """The threads that run next: those at the earliest instruction, which is `first`."""
+        return order == first
 
     def _together(self, at: int, active: Mask) -> None:
         """Run threads from an instruction to the end of its block, or to a barrier."""

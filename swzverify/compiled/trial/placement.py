@@ -68,14 +68,21 @@ class Placement:
             data = buffer.content
             self.regions.append(Region(BUFFER_BASE + number * BUFFER_STEP, len(data), data))
 
+    def array_at(self, byte: int) -> tuple[str, int]:
+        """The array that has a byte of the block's shared memory, and the byte's offset in it."""
+        begin, name = max((each for each in self.arrays if each[0] <= byte), default=(0, ""))
+        return name, byte - begin
+
     def _shared(self, symbols: list[Symbol], dynamic_bytes: int) -> None:
         at = SHARED_BEGIN
         inside = [each for each in symbols if each.space is Space.SHARED]
         starts: set[int] = set()
+        self.arrays: list[tuple[int, str]] = []
         for symbol in sorted(inside, key=lambda each: each.is_extern or each.size_bytes is None):
             at = -(-at // symbol.align_bytes) * symbol.align_bytes
             self.addresses[SymbolRef(symbol.name, symbol.scope)] = at
             starts.add(at)
+            self.arrays.append((at - SHARED_BEGIN, symbol.name))
             if not symbol.is_extern:
                 at += symbol.size_bytes or 0
         self.starts = tuple(sorted(starts))

@@ -7,51 +7,145 @@ of a matrix; it is taken to be the lane that gives the row's address.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
 import numpy as np
 
 from swzverify.compiled.kernel.effects import written
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.ptx import Immediate, Instruction, Vector, size_of_type
+from swzverify.compiled.ptx import Address, Immediate, Instruction, Vector, size_of_type
+from swzverify.compiled.trial.bulk import BulkCopies
 from swzverify.compiled.trial.code import Code, EndError
-from swzverify.compiled.trial.history import Effect, History
+from swzverify.compiled.trial.flags import STRONG, Flags, is_fence, strong_of
+from swzverify.compiled.trial.history import History
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.memory import Array, Bytes, Mask, Memory
+from swzverify.compiled.trial.objects import OBJECT_BYTES, Objects
 from swzverify.compiled.trial.placement import SHARED_BEGIN
+from swzverify.compiled.trial.products import Products
+from swzverify.compiled.trial.touches import Effect
 from swzverify.hardware import LANES, Kind
 
-_STRONG: Final = frozenset({"acquire", "release", "acq_rel", "relaxed"})
 _MATRICES: Final = re.compile(r"(\w+)\.sync\.aligned\.m8n8\.x([124])(?:\.trans)?\.(?:shared(?:::cta)?\.)?b16")
 _MOVERS: Final = {kind.value: Effect.READ if kind.loads else Effect.WRITE for kind in Kind if kind.moves_matrices}
 _ROW_BYTES: Final = 16
+_PROXY_FENCE: Final = re.compile(r"fence\.proxy\.async(?:\.shared::(?:cta|cluster)|::generic\..*)?")
+_OBJECT: Final = re.compile(r"mbarrier\.(?!pending_count).*|cp\.async\.mbarrier\..*")
+_OF_OBJECTS: Final[Mapping[str, Effect]] = {
+    "init": Effect.WRITE,
+    "inval": Effect.WRITE,
+    "test_wait": Effect.STRONG_READ,
+    "try_wait": Effect.STRONG_READ,
+}
+_BULK: Final = re.compile(r"cp\.(?:reduce\.)?async\.bulk\b.*")
+_GROUPS: Final = re.compile(r"cp\.async\.(bulk\.)?(commit_group|wait_group|wait_all)(?:\.read)?")
+_CHANGING: Final = frozenset({"st", "red", "cp", "mbarrier", "stmatrix", "wgmma"})
+"""Opcodes that may change what other threads see. An atomic counts if it changes a word."""
+
+
+@cache
+def uses_async_proxy(opcode: str) -> bool:
+    """Whether an instruction accesses shared memory through the async proxy."""
+    return _BULK.fullmatch(opcode) is not None or opcode.startswith("wgmma.mma_async")
 
 
 class Recorder(Code):
-    """Code that tells a history of the accesses to shared memory and of the waits for copies.
+    """Code that tells a history of the accesses to shared memory, and of what orders them.
 
     `touched` has the threads that made each access, and `lost` the first access that is not in the history.
+    `changes` counts what may have changed for threads that ask again and again.
     """
 
-    def __init__(self, lanes: Lanes, memory: Memory, history: History) -> None:
+    def __init__(self, lanes: Lanes, memory: Memory, history: History, on_phase: Callable[[int], None]) -> None:
         super().__init__(lanes, memory, self._record)
         self._history = history
+        self.objects = Objects(lanes, history, on_phase)
+        self._products = Products(lanes, history)
+        self._flags = Flags(history)
+        self._bulk = BulkCopies(lanes, memory, history, self.objects, self._place)
         self.touched: dict[int, Mask] = {}
         self.lost = ""
+        self.changes = 0
+
+    def places(self, instruction: Instruction, active: Mask) -> Array:
+        """The generic addresses that threads access; the history has the access."""
+        found, sure = self._reached(instruction, active)
+        if (active & ~sure).any():
+            raise EndError("an address is not known")
+        return found
+
+    def asked(self, instruction: Instruction, active: Mask) -> Array:
+        """The generic addresses of a strong access that threads are about to make."""
+        operand = next(each for each in instruction.operands if isinstance(each, Address))
+        found, known = self._generic(instruction, *self._place(operand))
+        if (active & ~known).any():
+            raise EndError("an address is not known", np.flatnonzero(active & ~known))
+        return found
 
     def _do(self, instruction: Instruction, active: Mask) -> None:
-        words = instruction.opcode.split(".")
-        if words[0] in ("wgmma", "tcgen05"):
-            raise EndError(f"`{instruction.opcode}` is not followed")
-        if words[:2] == ["cp", "async"] and words[2:] and words[2] in ("commit_group", "wait_group", "wait_all"):
-            if words[2] != "wait_group":
-                self._history.commit(active)
-            if words[2] != "commit_group":
-                left = instruction.operands[0] if instruction.operands else Immediate(0)
-                if not isinstance(left, Immediate):
-                    raise EndError("how many copies may be in flight is not known")
-                self._history.wait_for_copies(active, left.value)
-        super()._do(instruction, active)
+        opcode, name = instruction.opcode, base_name(instruction)
+        threads = np.flatnonzero(active)
+        if name in _CHANGING:
+            self.changes += 1
+        if name in ("tcgen05", "call") or (name == "mbarrier" and not _OBJECT.fullmatch(opcode)):
+            raise EndError(f"`{opcode}` is not followed")
+        if (group := _GROUPS.fullmatch(opcode)) is not None:
+            self._group(instruction, active, Effect.BULK_READ if group[1] else Effect.COPY)
+        elif _PROXY_FENCE.fullmatch(opcode):
+            self._history.fence_proxy(threads)
+        elif is_fence(opcode):
+            self._flags.fence(threads)
+        elif _OBJECT.fullmatch(opcode):
+            places = self.places(instruction, active)
+            if ".init." in opcode:
+                nothing = np.zeros(len(threads), dtype=np.int64)
+                self._memory.store(places[threads], threads, OBJECT_BYTES, nothing, nothing != 0)
+            self.objects.run(instruction, places, active)
+        elif _BULK.fullmatch(opcode):
+            self._bulk.run(instruction, active)
+        elif name == "mapa":
+            self._map(instruction, active)
+        elif name == "wgmma":
+            self._products.run(instruction, active)
+            if instruction.operands and not isinstance(instruction.operands[0], Immediate):
+                super()._do(instruction, active)
+        elif (strong := strong_of(opcode)) is not None:
+            places = self.asked(instruction, active)
+            before = self._words(instruction, places, threads) if name == "atom" else None
+            super()._do(instruction, active)
+            if before is not None:
+                self.changes += before != self._words(instruction, places, threads)
+            self._flags.access(strong, threads, places)
+        else:
+            super()._do(instruction, active)
+
+    def _group(self, instruction: Instruction, active: Mask, effect: Effect) -> None:
+        """Commit a group of copies, or wait for some."""
+        if ".wait_group" not in instruction.opcode:
+            self._history.commit(active, effect)
+        if ".commit_group" not in instruction.opcode:
+            left = instruction.operands[0] if instruction.operands else Immediate(0)
+            if not isinstance(left, Immediate):
+                raise EndError("how many copies may be in flight is not known")
+            self._history.wait_for_copies(active, left.value, effect)
+
+    def _map(self, instruction: Instruction, active: Mask) -> None:
+        """An address of the same block, whose rank in its cluster is 0."""
+        target, source, rank = instruction.operands[:3]
+        width = 64 if instruction.opcode.endswith("64") else 32
+        value, known = self._lanes.read(source, width)
+        number, of_number = self._lanes.read(rank, 32)
+        self._lanes.write(target, value, known & of_number & (number == 0), active)
+
+    def _words(self, instruction: Instruction, places: Array, threads: Array) -> bytes:
+        """The words that an atomic is about to change."""
+        size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
+        if not 0 < size <= 8:
+            return b""
+        self._memory.check(places[threads], threads, size)
+        return self._memory.load(places[threads], threads, size)[0].tobytes()
 
     def _record(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
         if addresses is None:
@@ -63,9 +157,8 @@ class Recorder(Code):
         threads = np.flatnonzero(active)
         self.touched[instruction.index] = active | self.touched.get(instruction.index, False)
         values = self._written(instruction, threads) if effect is Effect.WRITE else None
-        if not self._history.access(
-            instruction.line, effect, threads, addresses[threads] - SHARED_BEGIN, width, values
-        ):
+        self._history.access(instruction.line, effect, threads, addresses[threads] - SHARED_BEGIN, width, values)
+        if self._history.is_full:
             raise EndError("there are too many accesses between two barriers")
 
     def _written(self, instruction: Instruction, threads: Array) -> Bytes | None:
@@ -87,20 +180,26 @@ def _touched(instruction: Instruction) -> tuple[Effect, int]:
     """What an instruction does to shared memory, and the bytes that it touches from the address of a lane on.
 
     Raises:
-        EndError: It is not known, or it orders other accesses.
+        EndError: It is not known.
     """
-    name, words = base_name(instruction), instruction.opcode.split(".")
+    opcode, name = instruction.opcode, base_name(instruction)
+    words = opcode.split(".")
     size = size_of_type(words[-1]) or 0
-    is_strong = bool(_STRONG & {*words[1:]})
-    if name in ("atom", "red") and size and not is_strong | ("async" in words):
+    is_strong = bool(STRONG & {*words[1:]})
+    if _OBJECT.fullmatch(opcode):
+        return _OF_OBJECTS.get(words[1], Effect.SIGNAL), OBJECT_BYTES
+    if "async" in words and name != "cp":
+        raise EndError(f"`{opcode}` is not followed")
+    if name in ("atom", "red") and size:
         return Effect.ATOMIC, size
-    if name in ("ld", "ldu") and size and not is_strong:
-        return Effect.READ, size * len(written(instruction))
-    if name == "st" and size and not is_strong and "async" not in words:
+    if name in ("ld", "ldu") and size:
+        return Effect.STRONG_READ if is_strong else Effect.READ, size * len(written(instruction))
+    if name == "st" and size:
         source = instruction.operands[-1]
-        return Effect.WRITE, size * (len(source.items) if isinstance(source, Vector) else 1)
+        width = size * (len(source.items) if isinstance(source, Vector) else 1)
+        return Effect.ATOMIC if is_strong else Effect.WRITE, width
     if name == "cp" and len(instruction.operands) > 2 and isinstance(copied := instruction.operands[2], Immediate):
         return Effect.COPY, copied.value
-    if name in _MOVERS and _MATRICES.fullmatch(instruction.opcode):
+    if name in _MOVERS and _MATRICES.fullmatch(opcode):
         return _MOVERS[name], _ROW_BYTES
-    raise EndError(f"`{instruction.opcode}` is not followed")
+    raise EndError(f"`{opcode}` is not followed")

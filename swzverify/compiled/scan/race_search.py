@@ -1,0 +1,125 @@
+"""Races and hangs that runs find by themselves, where the analysis of paths leaves a kernel `unknown`.
+
+A run shows what it shows, whatever the analysis does not know. That it shows nothing says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Final
+
+from swzverify.compiled.order.verdict import (
+    BarrierFinding,
+    KernelRaces,
+    Pair,
+    Participant,
+    RaceVerdict,
+    Witness,
+    worst_of,
+)
+from swzverify.compiled.ptx import Function, Module
+from swzverify.compiled.trial.clocks import Run
+from swzverify.compiled.trial.touches import Unordered
+from swzverify.hardware import LANES
+
+NO_ORDER: Final = "nothing orders the accesses"
+NO_FENCE: Final = "`fence.proxy.async` is missing between a write and an access through the async proxy"
+HANG: Final = "thread {} waits here for ever"
+
+
+def with_shown(found: KernelRaces, module: Module, function: Function, runs: Iterable[Run]) -> KernelRaces:
+    """The verdicts, with the races of the first run that shows some, and with what all runs wait for in vain.
+
+    A race in which all threads write one value in a run does not count: other launches may write others.
+    """
+    seen: list[Run] = []
+    for run in runs:
+        seen.append(run)
+        races = [each for each in run.found.races if not each.one_value and not _is_at_once(each, found)]
+        if races:
+            return _with_verdict(found, _with_pairs(found.pairs, module, function, run, races), found.barriers)
+    return _with_verdict(found, found.pairs, _with_hangs(found.barriers, module, function, seen))
+
+
+def _is_at_once(race: Unordered, found: KernelRaces) -> bool:
+    """Whether lanes in lockstep are taken to order two accesses."""
+    one, other = race.threads
+    return found.is_lockstep and one != other and one // LANES == other // LANES
+
+
+def _with_verdict(found: KernelRaces, pairs: Sequence[Pair], barriers: Sequence[BarrierFinding]) -> KernelRaces:
+    if pairs == found.pairs and barriers == found.barriers:
+        return found
+    verdict, reason = worst_of((*barriers, *pairs)) or (found.verdict, found.reason)
+    return replace(found, verdict=verdict, reason=reason, pairs=tuple(pairs), barriers=tuple(barriers))
+
+
+def _with_pairs(
+    known: Sequence[Pair], module: Module, function: Function, run: Run, races: Sequence[Unordered]
+) -> list[Pair]:
+    """The pairs, with those that a run shows first."""
+    left = list(known)
+    shown: list[Pair] = []
+    for each in races:
+        place = next((at for at, pair in enumerate(left) if _lines(pair) == each.lines), None)
+        pair = None if place is None else left.pop(place)
+        threads = each.threads
+        if pair is not None and pair.first.line > pair.second.line:
+            threads = threads[1], threads[0]
+        array, byte = run.placement.array_at(each.byte)
+        witness = Witness(threads, ((), ()), byte, array, run.values, is_replayed=True)
+        first, second = (
+            (_participant(module, function, each.lines[0]), _participant(module, function, each.lines[1]))
+            if pair is None
+            else (pair.first, pair.second)
+        )
+        verdict = RaceVerdict.DEPENDS if run.values else RaceVerdict.RACE
+        condition = ", ".join(f"{name} = {value}" for name, value in run.values)
+        reason = NO_FENCE if each.lacks_fence else NO_ORDER
+        shown.append(Pair(first, second, verdict, reason, witness=witness, condition=condition))
+    return [*shown, *left]
+
+
+def _lines(pair: Pair) -> tuple[int, int]:
+    one, other = sorted((pair.first.line, pair.second.line))
+    return one, other
+
+
+def _with_hangs(
+    known: Sequence[BarrierFinding], module: Module, function: Function, runs: Sequence[Run]
+) -> Sequence[BarrierFinding]:
+    """The barriers, with the instructions at which threads wait for ever.
+
+    A hang is sure if each launch has it in some order of its warps, and launches differ in nothing but data.
+    """
+    hung = [run for run in runs if run.found.hangs]
+    every = {run.launch.words for run in runs}
+    if not hung or not (hung[0].values or {run.launch.words for run in hung} == every):
+        return known
+    run, places = hung[0], hung[0].found.hangs
+    condition = ", ".join(f"{name} = {value}" for name, value in run.values)
+    barriers = list(known)
+    for each in places:
+        reason = HANG.format(each.thread) + (f" if {condition}" if condition else "")
+        verdict = RaceVerdict.DEPENDS if condition else RaceVerdict.DEADLOCK
+        side = _participant(module, function, each.line)
+        finding = BarrierFinding(each.line, each.opcode, side.source, verdict, reason)
+        place = next((at for at, barrier in enumerate(barriers) if barrier.line == each.line), None)
+        if place is None:
+            barriers.append(finding)
+        else:
+            barriers[place] = finding
+    return tuple(barriers)
+
+
+def _participant(module: Module, function: Function, line: int) -> Participant:
+    instruction = next(
+        (each for code in (function, *module.functions) for each in code.instructions if each.line == line), None
+    )
+    if instruction is None:
+        return Participant(line, "")
+    location = instruction.location
+    name = "" if location is None else f"{PurePath(module.files.get(location.file, '')).name}:{location.line}"
+    return Participant(line, instruction.opcode, name)

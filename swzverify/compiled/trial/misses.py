@@ -1,0 +1,134 @@
+"""What a run shows: unordered pairs, barriers that some threads miss, and where threads wait for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from swzverify.compiled.kernel.flow import Flow
+from swzverify.compiled.ptx import Function, Instruction
+from swzverify.compiled.trial.memory import Array, Mask
+from swzverify.compiled.trial.touches import Unordered
+from swzverify.hardware import LANES
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A barrier at which one thread waits, and to which another one does not come.
+
+    Attributes:
+        line: The line of the PTX.
+        waiting: The number of the thread that waits.
+        absent: The number of the thread that does not come.
+    """
+
+    line: int
+    waiting: int
+    absent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """An instruction at which a thread waits for ever: for a phase, a write, or a count of threads.
+
+    Attributes:
+        line: The line of the PTX.
+        opcode: The opcode in the PTX.
+        thread: The number of the first thread that waits.
+    """
+
+    line: int
+    opcode: str
+    thread: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a run shows of the order of accesses to shared memory.
+
+    Attributes:
+        races: The unordered pairs, one for each two lines.
+        missed: The barriers that not all threads reach.
+        ended: Why the run ended early, or which of its values are not known. Empty if it shows all pairs of its launch.
+        is_cut_off: Whether it would go on with more steps.
+        hangs: Where threads wait for ever.
+        is_fault: Whether the launch does what no launch may do.
+    """
+
+    races: tuple[Unordered, ...]
+    missed: tuple[Missed, ...]
+    ended: str
+    is_cut_off: bool = False
+    hangs: tuple[Hang, ...] = ()
+    is_fault: bool = False
+
+
+class Misses:
+    """Barriers that some threads of a block miss, by their instructions.
+
+    `stands` has the instruction at which each thread waits, `numbers` the number or the mask of its barrier.
+    """
+
+    def __init__(self, function: Function, flow: Flow) -> None:
+        self.found: dict[int, Missed] = {}
+        self._function, self._flow = function, flow
+        self._leading: dict[int, frozenset[int]] = {}
+
+    def _note(self, stands: Array, waiting: int, absent: int) -> None:
+        index = int(stands[waiting])
+        self.found.setdefault(index, Missed(self._function.instructions[index].line, waiting, absent))
+
+    def note_parted(self, stands: Array, waiting: Array) -> None:
+        """Threads stand at several barriers, and one of these needs them all at the same one."""
+        places: list[int] = np.unique(stands[waiting]).tolist()
+        if len(places) > 1 and any(_is_aligned(self._function.instructions[each]) for each in places):
+            for place in places:
+                here = stands[waiting] == place
+                self._note(stands, int(waiting[here][0]), int(waiting[~here][0]))
+
+    def note_ended(self, stands: Array, waiting: Array, ended: Mask, touched: Mapping[int, Mask]) -> None:
+        """Threads ended behind an access from which no path leads to the barrier: they do not count as arrived."""
+        places: list[int] = np.unique(stands[waiting]).tolist()
+        behind = [self._leading_to(each) for each in places]
+        for index, threads in touched.items():
+            absent = np.flatnonzero(threads & ended)
+            block = self._flow.block_of[index]
+            leads = any(
+                block in blocks or (block == self._flow.block_of[place] and index < place)
+                for place, blocks in zip(places, behind, strict=True)
+            )
+            if len(absent) and not leads:
+                self._note(stands, int(waiting[0]), int(absent[0]))
+
+    def _leading_to(self, place: int) -> frozenset[int]:
+        """The blocks at whose end a path to an instruction begins."""
+        if place not in self._leading:
+            found: set[int] = set()
+            wanted = {self._flow.block_of[place]}
+            while wanted:
+                before = {block.index for block in self._flow.blocks if any(way.target in wanted for way in block.ways)}
+                wanted = before - found
+                found |= before
+            self._leading[place] = frozenset(found)
+        return self._leading[place]
+
+    def note_stuck(self, stands: Array, numbers: Array, of_warp: Mask, alive: Mask) -> None:
+        """Nobody can go on: each barrier lacks a thread that waits elsewhere."""
+        waiting = np.flatnonzero(alive)
+        for thread in waiting.tolist():
+            alike = (of_warp == of_warp[thread]) & (numbers == numbers[thread])
+            if of_warp[thread]:
+                named = numbers[thread] >> (waiting % LANES) & 1 != 0
+                others = waiting[(waiting // LANES == thread // LANES) & named & ~alike[waiting]]
+            else:
+                others = waiting[~alike[waiting]]
+            if len(others):
+                self._note(stands, thread, int(others[0]))
+
+
+def _is_aligned(instruction: Instruction) -> bool:
+    """Whether all threads have to execute a barrier of the block at one place."""
+    words = instruction.opcode.split(".")
+    return words[0] == "bar" or "aligned" in words

@@ -1,0 +1,217 @@
+"""Accesses byte by byte, and which of those of one byte are unordered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.compiled.trial.knowledge import Tables
+from swzverify.compiled.trial.memory import Array, Mask
+from swzverify.hardware import LANES
+
+NEVER: Final = np.iinfo(np.int64).max
+"""When an asynchronous access ends of which nothing says yet when it does."""
+_MANY: Final = 256
+"""Accesses of one byte of which all pairs are looked at."""
+_AT_ONCE: Final = 1 << 17
+"""Pairs that are looked at at once."""
+
+
+Sides: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
+"""Two accesses by their lines and threads, the smaller one first."""
+
+
+class Effect(IntEnum):
+    """What an access does to memory: those up to `OPERAND` read, the others write."""
+
+    READ = 0
+    STRONG_READ = 1
+    BULK_READ = 2
+    OPERAND = 3
+    WRITE = 4
+    ATOMIC = 5
+    SIGNAL = 6
+    COPY = 7
+    BULK_WRITE = 8
+
+
+_STRONG: Final = (Effect.STRONG_READ, Effect.ATOMIC, Effect.SIGNAL)
+"""They do not race with each other at one address. A signal is an operation on an mbarrier object."""
+GENERIC_WRITES: Final = (Effect.WRITE, Effect.ATOMIC, Effect.COPY)
+"""They write data through the generic proxy."""
+_PROXIED: Final = (Effect.BULK_READ, Effect.OPERAND, Effect.BULK_WRITE)
+"""They are made through the async proxy."""
+ASYNC: Final = (*_PROXIED, Effect.COPY)
+"""They go on after their instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unordered:
+    """Two accesses that share a byte, neither ordered before the other; at least one writes it.
+
+    Attributes:
+        lines: The lines of the PTX of both accesses, the smaller one first.
+        threads: The numbers of their threads in the block; the same for a thread and its own copy.
+        byte: The offset of the byte in the block's shared memory.
+        one_value: Whether both write, and both write one value.
+        lacks_fence: Whether they are in order, but for a fence between the generic and the async proxy.
+    """
+
+    lines: tuple[int, int]
+    threads: tuple[int, int]
+    byte: int
+    one_value: bool
+    lacks_fence: bool = False
+
+    @property
+    def sides(self) -> Sides:
+        """The line and the thread of each."""
+        return (self.lines[0], self.threads[0]), (self.lines[1], self.threads[1])
+
+
+@dataclass(slots=True)
+class Touches:
+    """Accesses byte by byte, in columns."""
+
+    byte: Array
+    thread: Array
+    line: Array
+    effect: Array
+    start: Array
+    width: Array
+    time: Array
+    end: Array
+    component: Array
+    close: Array
+    wide: Array
+    warp: Array
+    old: Array
+    value: Array
+
+    def of(self, which: Array | Mask | slice) -> Touches:
+        """Some of them."""
+        return Touches(*(getattr(self, name)[which] for name in self.__slots__))
+
+
+def _table(effects: Iterable[Effect]) -> Mask:
+    found = np.zeros(len(Effect), dtype=np.bool_)
+    found[[*effects]] = True
+    return found
+
+
+_IS_STRONG, _IS_ASYNC, _IS_PROXIED, _IS_GENERIC_WRITE = map(_table, (_STRONG, ASYNC, _PROXIED, GENERIC_WRITES))
+
+
+def find_suspects(touches: Touches, first: Array, stops: Array) -> Array:
+    """The bytes that may have a race, one of those that have the same accesses and values."""
+    writes = np.maximum.reduceat(touches.effect, first) > Effect.OPERAND
+    has_async = np.maximum.reduceat(_IS_ASYNC[touches.effect], first)
+    parted = np.minimum.reduceat(touches.thread, first) != np.maximum.reduceat(touches.thread, first)
+    is_new = np.minimum.reduceat(touches.old, first) == 0
+    wanted = (stops - first > 1) & writes & is_new & (parted | has_async)
+    alike = np.minimum.reduceat(_IS_STRONG[touches.effect], first)
+    for each in (touches.start, touches.width):
+        alike &= np.minimum.reduceat(each, first) == np.maximum.reduceat(each, first)
+    # Values count only where two accesses write.
+    is_write = touches.effect == Effect.WRITE
+    several = np.repeat(np.add.reduceat(is_write.astype(np.int64), first) > 1, stops - first)
+    value = np.where(several & is_write, touches.value + 1, 0)
+    mixed = _mixed(np.stack([touches.time, touches.thread, value])).view(np.int64)
+    marks = np.add.reduceat(mixed, first)
+    suspects = np.flatnonzero(wanted & ~alike)
+    return suspects[np.sort(np.unique(marks[suspects], return_index=True)[1])]
+
+
+def _mixed(rows: Array) -> NDArray[np.uint64]:
+    """A number of 64 bits for each column, such that sums of different columns differ."""
+    found = np.zeros(rows.shape[1], dtype=np.uint64)
+    for row in rows.view(np.uint64):
+        found = (found ^ row) * np.uint64(0x9E3779B97F4A7C15)
+        found = (found ^ (found >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        found ^= found >> np.uint64(32)
+    return found
+
+
+def find_pairs(touches: Touches, first: Array, stops: Array, tables: Tables, *, by_thread: bool) -> Iterator[Unordered]:
+    """The unordered pairs among touches of some bytes: for each two lines, or for each two threads there."""
+    sizes = stops - first
+    lengths: list[int] = np.unique(sizes).tolist()
+    for size in lengths:
+        begins = first[sizes == size]
+        if size > _MANY:
+            for begin in begins.tolist():
+                few = _distinct(touches.of(slice(begin, begin + size)))
+                yield from _among(few, *np.triu_indices(len(few.byte), 1), tables, by_thread=by_thread)
+            continue
+        one, other = np.triu_indices(size, 1)
+        at_once = max(1, _AT_ONCE // len(one))
+        for begin in range(0, len(begins), at_once):
+            here = begins[begin : begin + at_once, None]
+            pairs = (here + one).reshape(-1), (here + other).reshape(-1)
+            yield from _among(touches, *pairs, tables, by_thread=by_thread)
+
+
+def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thread: bool) -> Iterator[Unordered]:
+    a, b = touches.of(one), touches.of(other)
+    found = (a.thread != b.thread) | _IS_ASYNC[a.effect] | _IS_ASYNC[b.effect]
+    found &= (np.maximum(a.effect, b.effect) > Effect.OPERAND) & ((a.old == 0) | (b.old == 0))
+    found &= ~(_IS_STRONG[a.effect] & _IS_STRONG[b.effect] & (a.start == b.start) & (a.width == b.width))
+    one_before, other_before = _before(a, b, tables), _before(b, a, tables)
+    found &= ~(one_before & _is_fenced(a, b, tables)) & ~(other_before & _is_fenced(b, a, tables))
+    lacks_fence = one_before | other_before
+    differs = (a.value != b.value) | (a.value < 0)
+    seen: set[tuple[object, ...]] = set()
+    for at in np.flatnonzero(found).tolist():
+        sides = sorted(((int(a.line[at]), int(a.thread[at])), (int(b.line[at]), int(b.thread[at]))))
+        lines, threads = (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
+        pair = Unordered(lines, threads, int(a.byte[at]), not differs[at], bool(lacks_fence[at]))
+        if (key := (lines, threads if by_thread else None, pair.one_value, pair.lacks_fence)) not in seen:
+            seen.add(key)
+            yield pair
+
+
+def _before(a: Touches, b: Touches, tables: Tables) -> Mask:
+    """Where the first access is ordered before the second one, fences between proxies aside."""
+    of_warp = (a.thread // LANES == b.thread // LANES) & (tables.warp[b.warp, a.thread % LANES] >= a.end)
+    known = (tables.wide[b.wide, a.thread] >= a.end) | (tables.wide[b.wide, a.component] >= a.close)
+    return known | of_warp | ((a.thread == b.thread) & (a.end < b.time))
+
+
+def _is_fenced(a: Touches, b: Touches, tables: Tables) -> Mask:
+    """Where the first access needs no fence between proxies before the second one, or has one."""
+    if not tables.components:
+        return np.ones(len(a.byte), dtype=np.bool_)
+    needed = _IS_GENERIC_WRITE[a.effect] & _IS_PROXIED[b.effect]
+    return ~needed | (tables.wide[b.wide, tables.components + a.thread] >= a.end)
+
+
+def _distinct(touches: Touches) -> Touches:
+    """Fewer touches of one byte with the same pairs of lines.
+
+    Two of one thread and line with the same knowledge and value have the same pairs, as long as the thread has
+    no asynchronous access. Of the others, the lowest and the highest warp, and the threads with the least and the
+    largest value, are kept. This is enough where barriers of warps are all that orders them; else pairs may be
+    left out.
+    """
+    kept = np.ones(len(touches.byte), dtype=np.bool_)
+    if not _IS_ASYNC[touches.effect].any():
+        parts = (touches.thread, touches.line, touches.effect, touches.wide, touches.warp, touches.old, touches.value)
+        keys = np.stack(parts, axis=1)
+        kept[:] = False
+        kept[np.unique(keys, axis=0, return_index=True)[1]] = True
+    touches = touches.of(kept)
+    warps = touches.thread // LANES
+    kept = np.zeros(len(warps), dtype=np.bool_)
+    lines = 2 * touches.line + touches.old
+    for line in np.unique(lines):
+        mine = lines == line
+        edges = {warps[mine].min(), warps[mine].max()}
+        kept |= mine & np.isin(warps, [*edges])
+        places = np.flatnonzero(mine)
+        kept[places[[touches.value[mine].argmin(), touches.value[mine].argmax()]]] = True
+    return touches.of(kept)
