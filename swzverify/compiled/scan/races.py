@@ -19,7 +19,7 @@ from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
-from swzverify.compiled.order.instance import BASE, MOST_TRIPS, Couple
+from swzverify.compiled.order.instance import BASE, MOST_TRIPS, Couple, Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
 from swzverify.compiled.order.pairs import Asked, Question, are_in_distinct_arrays
 from swzverify.compiled.order.residues import by_residues
@@ -142,11 +142,10 @@ class _Judge:
             return KernelRaces(RaceVerdict.FREE, reason, is_lockstep=self._is_lockstep)
         of_block, of_warp = self._of_block, self._of_warp
         self._left_out |= dict.fromkeys((*of_block.left_out, *of_warp.left_out))
-        asked = [
-            Asked(kernel, step.sharing, couple, meeting)
-            for couple, step in self._couples(of_block, of_warp)
-            for meeting in self._meetings(couple, step)
-        ]
+        asked: list[Asked] = []
+        for couple, step in self._couples(of_block, of_warp):
+            instances = Instances(kernel, step.sharing, couple)
+            asked += [Asked(instances, meeting) for meeting in self._meetings(couple, step)]
         self._decide(asked)
         return self._summary()
 
@@ -228,7 +227,7 @@ class _Judge:
     def _at_first(self, asked: Asked, found: _Found) -> _Found:
         """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
         for first in _FIRST_TRIPS if any(asked.meeting.trips) else ():
-            each = Asked(self._kernel, asked.sharing, asked.couple, asked.meeting.counted_from(first))
+            each = Asked(asked.instances, asked.meeting.counted_from(first))
             ways = each.meeting.ways[:_MOST_WAYS] or (None,)
             answers = [self._of(each, each.question(way)) for way in ways]
             at_first = min(answers, key=lambda each: rank(each.verdict))
