@@ -277,12 +277,20 @@ def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
 
     PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings.
     """
-    total, width = sum_of(address), 2 * _WIDE
+    total = sum_of(address)
     starts = {each.variable for each in arrays} | {var(DYNAMIC, SHARED_LIMIT)}
+    parts = [(term, _signed(count)) for term, count in total.terms.items() if starts.isdisjoint(variables(term))]
+    ends = [_signed(total.number)] * 2
+    for term, count in parts:
+        most = _most(term)
+        least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
+        ends = [end + choose(count * least, count * most) for end, choose in zip(ends, (min, max), strict=True)]
+    if ends[0] >= 0 and ends[1] < MOST_SHARED:
+        return TRUE
+    width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)
     offset: Expr = const(_signed(total.number), width)
-    for at, (term, count) in enumerate(total.terms.items()):
-        if starts.isdisjoint(variables(term)):
-            offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(_signed(count), width)))
+    for at, (term, count) in enumerate(parts):
+        offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(count, width)))
     return less(offset, const(MOST_SHARED, width), signed=False)
 
 
