@@ -8,6 +8,7 @@ a block as integers.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import PurePath
 from typing import Final
 
@@ -41,6 +42,8 @@ from swzverify.hardware import LANES, capability_of
 
 _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
+DISTINCT: Final = "distinct arrays"
+"""What proves pairs free whose accesses name distinct arrays."""
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
@@ -86,7 +89,7 @@ def races_of(
         return KernelRaces(RaceVerdict.UNKNOWN, f"line {error.line}: {error}", is_lockstep=lockstep)
     except OutOfClockError as error:
         return KernelRaces(RaceVerdict.UNKNOWN, str(error), is_lockstep=lockstep)
-    return Runs(module, function, block, facts, smem).confirmed(found)
+    return Runs(module, function, block, facts, smem, is_lockstep=lockstep).confirmed(found)
 
 
 class _Judge:
@@ -171,13 +174,23 @@ class _Judge:
                 pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, each.reason))
         pairs.sort(key=lambda each: rank(each.verdict))
         barriers = tuple(map(self._barrier, sorted((*self._orders.barriers, *self._orders.unmodelled))))
-        free = sum(found.verdict is RaceVerdict.FREE for found in self._found.values())
+        free_by = Counter(
+            "+".join(each.engines) or DISTINCT for each in self._found.values() if each.verdict is RaceVerdict.FREE
+        )
+        free = free_by.total()
         verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
         if verdict is RaceVerdict.FREE:
-            alone = sum(found.engines == ("z3",) for found in self._found.values())
-            reason = f"{counted(free, 'pair')} of accesses {'is' if free == 1 else 'are'} free, {alone} by Z3 alone"
+            is_or_are = "is" if free == 1 else "are"
+            reason = f"{counted(free, 'pair')} of accesses {is_or_are} free, {free_by['z3']} by Z3 alone"
         return KernelRaces(
-            verdict, reason, tuple(pairs), free, barriers, self._all_assumptions(), is_lockstep=self._is_lockstep
+            verdict,
+            reason,
+            tuple(pairs),
+            free,
+            barriers,
+            self._all_assumptions(),
+            is_lockstep=self._is_lockstep,
+            free_by=tuple(free_by.most_common()),
         )
 
     def _all_assumptions(self) -> tuple[str, ...]:

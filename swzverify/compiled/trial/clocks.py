@@ -31,6 +31,7 @@ from swzverify.compiled.trial.code import CutOffError, EndError
 from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.history import History, Sides, Unordered
 from swzverify.compiled.trial.launch import GRID, Data, Launch, Launcher, Plan
+from swzverify.compiled.trial.lockstep import LockstepHistory
 from swzverify.compiled.trial.machine import Kind, Machine, kind_of
 from swzverify.compiled.trial.memory import Array, LimitError, Mask
 from swzverify.compiled.trial.recorder import Recorder
@@ -87,14 +88,21 @@ class Replay:
 
 
 def replay(
-    module: Module, function: Function, launch: Launch, most_steps: int = STEPS, wanted: Sides | None = None
+    module: Module,
+    function: Function,
+    launch: Launch,
+    most_steps: int = STEPS,
+    wanted: Sides | None = None,
+    *,
+    lockstep: bool = False,
 ) -> Replay:
     """Run one block of a launch; `function` has its calls inlined.
 
-    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair.
+    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
+    `lockstep`, the lanes of a warp run each instruction together, and each instruction before the next one.
     """
     try:
-        machine = _Clocked(module, function, launch, most_steps, wanted)
+        machine = _Clocked(module, function, launch, most_steps, wanted, lockstep=lockstep)
     except (FlowError, LimitError) as error:
         return Replay((), (), str(error))
     machine.run()
@@ -110,6 +118,8 @@ def replayed(
     arguments: Arguments = NO_ARGUMENTS,
     conditions: tuple[Expr, ...] = (),
     smem: int | None = None,
+    *,
+    lockstep: bool = False,
 ) -> bool:
     """Whether a launch with the values of a witness has the race between accesses at two lines.
 
@@ -126,6 +136,7 @@ def replayed(
         arguments: What is given of every launch.
         conditions: What holds of every launch.
         smem: The bytes of dynamic shared memory.
+        lockstep: Whether the lanes of a warp run each instruction together.
 
     Returns:
         Whether a run shows the pair. False does not show that there is no race.
@@ -144,7 +155,7 @@ def replayed(
         launch = launcher.launch(_placed(plan, values), 0)
         if launch is None:
             continue
-        found = replay(module, whole, launch, STEPS_OF_WITNESS, wanted)
+        found = replay(module, whole, launch, STEPS_OF_WITNESS, wanted, lockstep=lockstep)
         if any(each.sides == wanted for each in found.races):
             return True
         if found.is_cut_off:
@@ -202,11 +213,20 @@ class _Clocked(Machine):
     """One block, whose threads wait one by one."""
 
     def __init__(
-        self, module: Module, function: Function, launch: Launch, most_steps: int, wanted: Sides | None
+        self,
+        module: Module,
+        function: Function,
+        launch: Launch,
+        most_steps: int,
+        wanted: Sides | None,
+        *,
+        lockstep: bool,
     ) -> None:
         super().__init__(module, function, [launch], frozenset(), [most_steps], None)
         self.wanted = wanted
-        self.history = History(self.threads, None if wanted is None else frozenset(thread for _, thread in wanted))
+        self.history = (LockstepHistory if lockstep else History)(
+            self.threads, None if wanted is None else frozenset(thread for _, thread in wanted)
+        )
         self.recorder = Recorder(self.lanes, self.memory, self.history)
         self.code = self.recorder
         self.size = prod(launch.block)
