@@ -20,6 +20,7 @@ def races_record(races: KernelRaces, block: BlockShape | None, sources: Mapping[
             "verdict": races.verdict.value,
             "reason": races.reason,
             "free_pairs": races.free_pairs,
+            "free_by": dict(races.free_by),
             "lockstep": races.is_lockstep,
             "assumptions": list(races.assumptions),
             "pairs": [_pair(each, block, sources) for each in races.pairs],

@@ -93,7 +93,9 @@ class RaceLines:
             for line in finding_lines(each, self._verbosity, is_known=each.result_id in self._known)
         ]
         races = file.races.get(kernel)
-        return lines + (unknown_lines(file, kernel, races) if races is not None and self._verbosity > 0 else [])
+        if races is None or self._verbosity <= 0:
+            return lines
+        return [*proof_lines(races), *lines, *unknown_lines(file, kernel, races)]
 
 
 def finding_lines(finding: RaceFinding, verbosity: int, *, is_known: bool = False) -> list[str]:
@@ -108,6 +110,12 @@ def finding_lines(finding: RaceFinding, verbosity: int, *, is_known: bool = Fals
     if len(places) == 1:
         found[-1] += ", by two threads"
     return [*found, *_why(finding.pairs[0], finding.block, verbosity)]
+
+
+def proof_lines(races: KernelRaces) -> list[str]:
+    """What proved the pairs that are free."""
+    proofs = ", ".join(f"{count} by {name.replace('+', ' and ')}" for name, count in races.free_by)
+    return [f"  pairs without a race: {proofs}"] if proofs else []
 
 
 def unknown_lines(file: ScannedFile, kernel: str, races: KernelRaces) -> list[str]:

@@ -42,12 +42,12 @@ class Seen(Instances):
 
     def __init__(self, kernel: Kernel, sharing: Sharing) -> None:
         super().__init__(kernel, sharing, Couple.ANY)
-        self.uses: list[tuple[str, Leaf, int, Place]] = []
+        self.named: list[tuple[str, Leaf, int, Place]] = []
 
     def _named(self, leaf: Leaf, who: int, place: Place) -> Expr:
         found = super()._named(leaf, who, place)
         assert isinstance(found, Var)
-        self.uses.append((found.name, leaf, who, place))
+        self.named.append((found.name, leaf, who, place))
         return found
 
 
@@ -94,7 +94,7 @@ class Oracle:
         self, threads: tuple[int, int], events: tuple[Event, Event], meeting: Meeting, bases: dict[int, int]
     ) -> bool:
         """Whether the threads took one of the ways of a meeting; all values of it are checked."""
-        asked = Asked(self.kernel, self.step.sharing, Couple.ANY, meeting)
+        asked = Asked(Instances(self.kernel, self.step.sharing, Couple.ANY), meeting)
         seen = Seen(self.kernel, self.step.sharing)
         places = asked._places(seen)
         addresses = [seen.value(each.address, who, places[who]) for who, each in enumerate(asked.accesses)]
@@ -103,14 +103,14 @@ class Oracle:
         ways = [asked._way(seen, way) for way in meeting.ways]
         env = {"thread": threads[0], "thread'": threads[1], "n+0:4": self.n, "shared s": ARRAY // 16}
         env |= {f"{BASE}{self.kernel.trips(header).name}": number for header, number in bases.items()}
-        for name, leaf, who, place in seen.uses:
+        for name, leaf, who, place in seen.named:
             value = self._leaf(leaf, self.runs[threads[who]], events[who], place, bases)
             if value is not None and env.setdefault(name, value) != value:
                 raise WrongError("one name for two values", name, env[name], value, threads, events)
         for who in (0, 1):
             if _known(addresses[who], env) not in (None, events[who].address):
                 raise WrongError("another address", threads, events, meeting)
-        if any(_known(each, env) == 0 for each in (*true, *seen.facts)):
+        if any(_known(each, env) == 0 for each in (*true, *seen.uses.facts)):
             raise WrongError("a condition that does not hold", threads, events, meeting)
         return any(all(_known(each, env) != 0 for each in way) for way in ways)
 

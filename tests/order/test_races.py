@@ -7,7 +7,7 @@ import pytest
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
-from swzverify.compiled.order.instance import BASE, Couple
+from swzverify.compiled.order.instance import BASE, Couple, Instances
 from swzverify.compiled.order.intervals import meetings
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.residues import by_residues
@@ -120,7 +120,9 @@ def test_two_engines_prove_what_coordinates_decide() -> None:
         kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
         step = in_step(kernel, Scope.BLOCK, dict(orders_of(kernel).barriers), MASKED)
         found = [
-            Asked(kernel, step.sharing, couple, each).apart() for couple in Couple for each in meetings(kernel, step)
+            Asked(Instances(kernel, step.sharing, couple), each).apart()
+            for couple in Couple
+            for each in meetings(kernel, step)
         ]
         goals = [each for each in found if each is not None]
         for engine in (Exhaustion(), SMT()):

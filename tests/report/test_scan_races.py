@@ -48,7 +48,8 @@ KINDS_OF_RACES = ("race_free", "one_writer")
 def kernel(
     verdict: RaceVerdict, *pairs: Pair, barriers: tuple[BarrierFinding, ...] = (WHOLE,), free: int = 9
 ) -> KernelRaces:
-    return KernelRaces(verdict, "what decides it", pairs, free, barriers)
+    free_by = (("exhaustion+z3", free),) if free else ()
+    return KernelRaces(verdict, "what decides it", pairs, free, barriers, free_by=free_by)
 
 
 def held(races: KernelRaces, name: str = "k.ptx", kernel: str = "_Z1kv", **more: Any) -> ScannedFile:
@@ -171,6 +172,7 @@ def test_more_and_less_text() -> None:
     races = kernel(RaceVerdict.RACE, RACE, OPEN, barriers=(NOT_COUNTED,))
     assert "mbarrier" not in "\n".join(lines_of(races))
     told = lines_of(races, 1)
+    assert "  pairs without a race: 9 by exhaustion and z3" in told
     assert told.count("  unknown order") == 2
     assert "    line 9: mbarrier.init is not modelled" in told
     assert "    a barrier of a part of the block" in told
@@ -291,7 +293,8 @@ def test_json() -> None:
     assert (found["kernel"], found["demangled"], found["file"], found["origin"]) == ("_Z1kv", "k()", "k.ptx", "")
     of_races = found["races"]
     assert {key: of_races[key] for key in of_races if key != "pairs"} == {
-        "verdict": "race", "reason": "what decides it", "free_pairs": 9, "lockstep": False, "assumptions": ["a"],
+        "verdict": "race", "reason": "what decides it", "free_pairs": 9, "free_by": {"exhaustion+z3": 9},
+        "lockstep": False, "assumptions": ["a"],
     }  # fmt: skip
     assert of_races["pairs"][0] == {
         "first": {"line": 60, "opcode": "st.shared.f32", "calls": [], "source": {"file": "/src/k.cu", "line": 14}},

@@ -436,6 +436,23 @@ def test_the_threads_of_a_witness_stand_at_their_lines() -> None:
         assert replayed(module, function, (64, 1, 1), witness, at) is shown
 
 
+def test_lanes_in_lockstep_are_unordered_within_an_instruction_alone() -> None:
+    """Lane n writes word n + t in trip t: two lanes write one word in two trips, and never in one."""
+    body = "mov.u32 %r9, 0;\nL:\nadd.u32 %r10, %r1, %r9;\nshl.b32 %r10, %r10, 2;\nadd.u32 %r10, %r10, %r2;\n"
+    body += "st.shared.u32 [%r10], %r1;\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p2, %r9, 2;\n@%p2 bra L;\n"
+    body += "st.shared.u32 [s+1024], %r1;"
+    module, function = kernel_of(body)
+    moving, still = FIRST + 5, FIRST + 9
+    for line, threads, lockstep, shown in [
+        (moving, (0, 1), False, True),
+        (moving, (0, 1), True, False),
+        (moving, (31, 32), True, True),
+        (still, (0, 1), True, True),
+    ]:
+        witness = Witness(threads, ((), ()), 0, "s", ())
+        assert replayed(module, function, (64, 1, 1), witness, (line, line), lockstep=lockstep) is shown
+
+
 def test_a_witness_names_the_place_in_the_grid() -> None:
     body = "mov.u32 %r8, %ctaid.x;\nmov.u32 %r9, %nctaid.x;\nadd.u32 %r8, %r8, %r9;\nsetp.eq.u32 %p1, %r8, 11;\n"
     body += "@%p1 st.shared.u32 [s], %r1;"

@@ -144,6 +144,7 @@ class Kernel(Reader):
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))
             if self.flow.is_reachable(self.flow.block_of[use[0].index])
         ]
+        self.access_at = {each.index: each for each in self.accesses}
         self.repeat = {loop.header: self._repeat(loop) for loop in self.flow.loops}
         """For each loop by its header, the condition under which a trip is followed by another one."""
         self.carried = {

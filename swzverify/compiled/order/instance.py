@@ -10,7 +10,7 @@ threads share only if all threads leave the loop in one trip.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -23,6 +23,7 @@ from swzverify.compiled.order.intervals import Trip, Trips
 from swzverify.compiled.order.step import Sharing
 from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
+from swzverify.ir.bounded import Bounded
 from swzverify.ir.expr import (
     Comparison,
     Expr,
@@ -100,22 +101,42 @@ def threads_of(couple: Couple, block: tuple[int, int, int]) -> tuple[Thread, Thr
     return one(0), one(1)
 
 
-class Instances:
-    """Values of two threads at their accesses.
+@dataclass(slots=True)
+class Uses:
+    """What values were made of.
 
     Attributes:
-        threads: The two threads.
         facts: What holds of the variables that were made.
         read: The leaves that were read, by their names, coordinates left out.
     """
 
+    facts: dict[Expr, None] = field(default_factory=dict[Expr, None])
+    read: dict[str, Leaf] = field(default_factory=dict[str, Leaf])
+
+    def add(self, other: Uses) -> None:
+        """Take over what other values were made of."""
+        self.facts |= other.facts
+        self.read |= other.read
+
+
+class Instances:
+    """Values of two threads at their accesses, for all questions about a couple; each is computed once.
+
+    Attributes:
+        kernel: The kernel.
+        sharing: What the threads share.
+        couple: Which two threads are meant.
+        threads: The two threads.
+        uses: What the values of one question were made of.
+        bounded: Writes values in plainer words.
+    """
+
     def __init__(self, kernel: Kernel, sharing: Sharing, couple: Couple) -> None:
-        self._kernel, self._sharing, self._couple = kernel, sharing, couple
+        self.kernel, self.sharing, self.couple = kernel, sharing, couple
         self._flow, self._leaves = kernel.flow, kernel.leaves
         self.threads = threads_of(couple, kernel.block)
-        self.facts: dict[Expr, None] = {}
-        self.read: dict[str, Leaf] = {}
-        self._memo: dict[tuple[Expr, int, Place], Expr] = {}
+        self.uses, self.bounded = Uses(), Bounded()
+        self._memo: dict[tuple[Expr, int, Place], tuple[Expr, Uses]] = {}
         self._coordinates: list[Mapping[str, Expr]] = []
         for thread in self.threads:
             lane = extract(thread.number, 0, LANES.bit_length() - 1)
@@ -134,21 +155,25 @@ class Instances:
         """A value as a thread has it at a place."""
         key = (value, who, place)
         if key not in self._memo:
-            self._memo[key] = substitute(value, {each: self._leaf(each, who, place) for each in variables(value)})
-        return self._memo[key]
+            outer, self.uses = self.uses, Uses()
+            made = substitute(value, {each: self._leaf(each, who, place) for each in variables(value)})
+            self._memo[key], self.uses = (made, self.uses), outer
+        found, uses = self._memo[key]
+        self.uses.add(uses)
+        return found
 
     def _leaf(self, variable: Var, who: int, place: Place) -> Expr:
         leaf = self._leaves[variable]
         if leaf.kind is Kind.LANE:
             return widened(self._coordinates[who][leaf.name], variable.width)
         if leaf.kind is Kind.UNIFORM:
-            self.read[leaf.name] = leaf
+            self.uses.read[leaf.name] = leaf
             return self._of_launch(leaf)
         trip = dict(place).get(leaf.block) if leaf.block is not None else None
         if trip is not None and trip.number is not None and leaf.block is not None:
             if leaf.kind is Kind.TRIPS:
                 return self._trip(leaf.block, trip)
-            if leaf.kind is Kind.CARRIED and variable in self._kernel.carried and (trip.number or trip.is_absolute):
+            if leaf.kind is Kind.CARRIED and variable in self.kernel.carried and (trip.number or trip.is_absolute):
                 return self._carried(variable, leaf.block, who, place, trip)
         return self._named(leaf, who, place)
 
@@ -159,7 +184,7 @@ class Instances:
         start = var(DYNAMIC, SHARED_LIMIT)
         low = leaf.multiple.bit_length() - 1
         if low:
-            self.facts[compare(Comparison.EQ, extract(start, 0, low), const(0, low))] = None
+            self.uses.facts[compare(Comparison.EQ, extract(start, 0, low), const(0, low))] = None
         return extract(start, low, leaf.variable.width)
 
     def _trip(self, header: int, trip: Trip) -> Expr:
@@ -171,14 +196,14 @@ class Instances:
 
     def base(self, header: int) -> Var:
         """The earliest trip of a loop that a question is about."""
-        return var(f"{BASE}{self._kernel.trips(header).name}", MOST_TRIPS)
+        return var(f"{BASE}{self.kernel.trips(header).name}", MOST_TRIPS)
 
     def _carried(self, variable: Var, header: int, who: int, place: Place, trip: Trip) -> Expr:
         """What a register is in a trip, from what the trip before left, or from before the loop.
 
         Loops inside are left then.
         """
-        carry, around = self._kernel.carried[variable], outside(place, header)
+        carry, around = self.kernel.carried[variable], outside(place, header)
         if trip.number:
             before = trip._replace(number=trip.number - 1)
             return self.value(carry.after, who, (*around, (header, before)))
@@ -186,15 +211,15 @@ class Instances:
 
     def _named(self, leaf: Leaf, who: int, place: Place) -> Expr:
         """A leaf as one variable for both threads, or as one of this thread."""
-        self.read[leaf.name] = leaf
-        is_shared = self._couple is Couple.SELF or self._sharing.leaf(leaf.variable)
+        self.uses.read[leaf.name] = leaf
+        is_shared = self.couple is Couple.SELF or self.sharing.leaf(leaf.variable)
         known, is_left, tag = dict(place), False, ""
         for loop in [] if leaf.block is None else self._flow.around(leaf.block):
             header = loop.header
             is_left = is_left or header not in known
             trip = known.get(header)
             if is_left:
-                is_shared = is_shared and (self._couple is Couple.SELF or header in self._sharing.loops)
+                is_shared = is_shared and (self.couple is Couple.SELF or header in self.sharing.loops)
                 tag += " at last"
             elif trip is None:
                 is_shared = False
@@ -210,9 +235,9 @@ class Instances:
 
     def _keep_most(self, header: int, trip: Expr) -> None:
         """A trip is one of those that a counted loop has."""
-        count = self._kernel.counts.of_loop(self._flow.loop_at[header])
+        count = self.kernel.counts.of_loop(self._flow.loop_at[header])
         if count is not None:
-            self.facts[compare(Comparison.ULE, trip, const(count.most, trip.width))] = None
+            self.uses.facts[compare(Comparison.ULE, trip, const(count.most, trip.width))] = None
 
     # ---- what is true of a thread that is in a trip
 
@@ -220,9 +245,9 @@ class Instances:
         """Conditions of the trips before: each of them was followed by another one."""
         found: list[Expr] = []
         for header, _ in place:
-            self.value(self._kernel.trips(header), who, place)  # how many trips there are is a fact
+            self.value(self.kernel.trips(header), who, place)  # how many trips there are is a fact
         for at, (header, trip) in enumerate(place):
-            again = self._kernel.repeat[header].condition
+            again = self.kernel.repeat[header].condition
             outside = place[:at]
             for number in range(trip.number or 0) if trip is not None else ():
                 earlier = None if trip is None else trip._replace(number=number)
@@ -233,7 +258,7 @@ class Instances:
 
     def _before_base(self, header: int, again: Expr, who: int, place: Place) -> list[Expr]:
         """The condition of the trip before the first one that is known, if the number of the trip decides it."""
-        counter = self._kernel.trips(header)
+        counter = self.kernel.trips(header)
         moving = [each for each in variables(again) if self._leaves[each].block in self._flow.loop_at[header].blocks]
         if moving != [counter]:
             return []

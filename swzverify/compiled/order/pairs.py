@@ -6,7 +6,7 @@ symbol in the address: a register that a loop changes may carry the distance to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,9 +15,8 @@ from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
-from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, without_overlap
+from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
-from swzverify.compiled.order.step import Sharing
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths
 from swzverify.hardware import LANES
 from swzverify.ir.bounded import bounded
@@ -75,10 +74,10 @@ class Question:
 class Asked:
     """Two accesses of one meeting, as two threads make them."""
 
-    def __init__(self, kernel: Kernel, sharing: Sharing, couple: Couple, meeting: Meeting) -> None:
-        self.kernel, self.sharing, self.couple, self.meeting = kernel, sharing, couple, meeting
-        at = {each.index: each for each in kernel.accesses}
-        self.accesses = at[meeting.first], at[meeting.second]
+    def __init__(self, instances: Instances, meeting: Meeting) -> None:
+        self.instances, self.meeting = instances, meeting
+        self.kernel, self.sharing, self.couple = instances.kernel, instances.sharing, instances.couple
+        self.accesses = self.kernel.access_at[meeting.first], self.kernel.access_at[meeting.second]
 
     def is_in_step(self) -> bool:
         """Whether the trips of all loops with a barrier around the accesses are known."""
@@ -91,12 +90,11 @@ class Asked:
 
     def apart(self) -> Apart | None:
         """That they never meet, if coordinates alone decide their distance; conditions on more are left out."""
-        instances = Instances(self.kernel, self.sharing, self.couple)
-        places = self._places(instances)
-        sums = [sum_of(bounded(instances.value(a.address, who, place))) for who, (a, place) in self._both(places)]
-        threads = instances.threads
         if self.couple is Couple.SELF or self._is_any_lane():
             return None
+        instances, threads = self.instances, self.instances.threads
+        places = self._places(instances)
+        sums = [sum_of(address) for address in self._addresses(places)]
         coordinates = {each for thread in threads for each in (*thread.own, *thread.shared)}
         own = [{t: c for t, c in each.terms.items() if coordinates & set(variables(t))} for each in sums]
         if any(not coordinates.issuperset(variables(*terms)) for terms in own):
@@ -104,13 +102,15 @@ class Asked:
         rest = [{t: c for t, c in each.terms.items() if t not in terms} for each, terms in zip(sums, own, strict=True)]
         if rest[0] != rest[1]:
             return None
-        positions = _positions([Sum(terms, each.number, 32) for each, terms in zip(sums, own, strict=True)])
+        # Only the distance counts: unrolled accesses that are equally far apart are one question.
+        distance = (sums[1].number - sums[0].number) % _ADDRESSES
+        positions = _positions([Sum(terms, number, 32) for number, terms in zip((0, distance), own, strict=True)])
         if positions is None:
             return None
         guards: list[Expr] = []
         for who, (access, place) in self._both(places):
             parts = [
-                *conjuncts(bounded(instances.value(access.guard, who, place))),
+                *conjuncts(instances.bounded.of(instances.value(access.guard, who, place))),
                 *self._exists(access, threads[who]),
             ]
             mine = {*threads[who].own, *threads[who].shared}
@@ -118,7 +118,14 @@ class Asked:
         if any(node.width >= MAX_ARRAY_WIDTH for node in postorder(*positions, *guards)):
             return None
         sides = [
-            Side(thread.own, position, access.width_bytes, _definition(position), guard, _truth(guard))
+            Side(
+                thread.own,
+                position,
+                access.width_bytes,
+                Position(position),
+                guard,
+                None if guard is TRUE else Condition(guard),
+            )
             for thread, position, access, guard in zip(threads, positions, self.accesses, guards, strict=True)
         ]
         tags = threads[0].tag, threads[1].tag
@@ -127,9 +134,10 @@ class Asked:
 
     def question(self, way: Way | None = None) -> Question:
         """Whether they meet; with a way, only by it."""
-        instances = Instances(self.kernel, self.sharing, self.couple)
+        instances = self.instances
+        instances.uses = uses = Uses()
         places, threads = self._places(instances), instances.threads
-        addresses = [bounded(instances.value(a.address, who, place)) for who, (a, place) in self._both(places)]
+        addresses = self._addresses(places)
         conditions: list[Expr] = [] if self._is_any_lane() or self.couple is Couple.SELF else [_differ(threads)]
         conditions.append(_meet(addresses, [each.width_bytes for each in self.accesses]))
         if self.couple is Couple.SELF:
@@ -144,18 +152,22 @@ class Asked:
                 sure.append(instances.value(access.sure, who, place))
         if way is not None:
             conditions += self._way(instances, way)
-        read = tuple(instances.read.values())
+        read = tuple(uses.read.values())
         same: Expr | None = None
         values = [each.value for each in self.accesses]
         if values[0] is not None and values[1] is not None and values[0].width == values[1].width:
             one, two = (instances.value(v, who, places[who]) for who, v in enumerate(values) if v is not None)
             same = compare(Comparison.EQ, one, two)
         arrays = [leaf for leaf in read if leaf.symbol is not None]
-        conditions += [*without_overlap(arrays), *instances.facts]
-        found = _all(conditions)
+        conditions += [*without_overlap(arrays), *uses.facts]
         in_memory = [_is_in_memory(address, arrays, who) for who, address in enumerate(addresses)]
-        exact = None if sure is None else _all([found, *sure])
-        return Question(found, exact, _all(in_memory), same, read, instances, places, (addresses[0], addresses[1]))
+
+        def together(found: Iterable[Expr]) -> Expr:
+            return instances.bounded.of(conjunction(dict.fromkeys(found)))
+
+        found = together(conditions)
+        exact = None if sure is None else together([found, *sure])
+        return Question(found, exact, together(in_memory), same, read, instances, places, (addresses[0], addresses[1]))
 
     # ---- parts
 
@@ -163,6 +175,10 @@ class Asked:
         flow = self.kernel.flow
         one, two = (flow.block_of[each.index] for each in self.accesses)
         return instances.place(one, self.meeting.trips[0]), instances.place(two, self.meeting.trips[1])
+
+    def _addresses(self, places: tuple[Place, Place]) -> list[Expr]:
+        instances = self.instances
+        return [instances.bounded.of(instances.value(a.address, who, place)) for who, (a, place) in self._both(places)]
 
     def _both(self, places: tuple[Place, Place]) -> Iterable[tuple[int, tuple[SharedAccess, Place]]]:
         return enumerate(zip(self.accesses, places, strict=True))
@@ -248,10 +264,6 @@ def _differ(threads: tuple[Thread, Thread]) -> Expr:
     return negation(compare(Comparison.EQ, threads[0].tag, threads[1].tag))
 
 
-def _all(conditions: Iterable[Expr]) -> Expr:
-    return bounded(conjunction(dict.fromkeys(conditions)))
-
-
 def _meet(addresses: Sequence[Expr], widths: Sequence[int]) -> Expr:
     """The ranges have a common byte. Each start is a multiple of the width, as PTX demands."""
     forth, back = normal(sub(addresses[1], addresses[0])), normal(sub(addresses[0], addresses[1]))
@@ -265,12 +277,20 @@ def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
 
     PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings.
     """
-    total, width = sum_of(address), 2 * _WIDE
+    total = sum_of(address)
     starts = {each.variable for each in arrays} | {var(DYNAMIC, SHARED_LIMIT)}
+    parts = [(term, _signed(count)) for term, count in total.terms.items() if starts.isdisjoint(variables(term))]
+    ends = [_signed(total.number)] * 2
+    for term, count in parts:
+        most = _most(term)
+        least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
+        ends = [end + choose(count * least, count * most) for end, choose in zip(ends, (min, max), strict=True)]
+    if ends[0] >= 0 and ends[1] < MOST_SHARED:
+        return TRUE
+    width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)
     offset: Expr = const(_signed(total.number), width)
-    for at, (term, count) in enumerate(total.terms.items()):
-        if starts.isdisjoint(variables(term)):
-            offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(_signed(count), width)))
+    for at, (term, count) in enumerate(parts):
+        offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(count, width)))
     return less(offset, const(MOST_SHARED, width), signed=False)
 
 
@@ -312,15 +332,23 @@ def _most(term: Expr) -> int:
     return known[term][1]
 
 
-def _definition(position: Expr) -> Callable[[Arrays], Numbers]:
-    def definition(arrays: Arrays) -> Numbers:
-        return evaluate_many((position,), arrays)[0]
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The plain reading of a start; two of one expression are equal, so that nothing is asked twice."""
 
-    return definition
+    position: Expr
+
+    def __call__(self, arrays: Arrays) -> Numbers:
+        """The starts at given arrays."""
+        return evaluate_many((self.position,), arrays)[0]
 
 
-def _truth(guard: Expr) -> Callable[[Arrays], Truths] | None:
-    def truth(arrays: Arrays) -> Truths:
-        return evaluate_many((guard,), arrays)[0] != 0
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The plain reading of a guard."""
 
-    return None if guard is TRUE else truth
+    guard: Expr
+
+    def __call__(self, arrays: Arrays) -> Truths:
+        """Whether there are ranges at given arrays."""
+        return evaluate_many((self.guard,), arrays)[0] != 0

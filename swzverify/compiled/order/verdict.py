@@ -113,6 +113,7 @@ class KernelRaces:
         barriers: The barriers.
         assumptions: What the verdict assumes, a sentence each.
         is_lockstep: Whether the lanes of a warp were taken to run in lockstep (`--lockstep`).
+        free_by: What proved the free pairs: engines, joined by `+`, or `distinct arrays`; and how many pairs each.
     """
 
     verdict: RaceVerdict
@@ -122,6 +123,7 @@ class KernelRaces:
     barriers: tuple[BarrierFinding, ...] = ()
     assumptions: tuple[str, ...] = ()
     is_lockstep: bool = False
+    free_by: tuple[tuple[str, int], ...] = ()
 
 
 _WORST_FIRST: Final = (

@@ -35,6 +35,7 @@ class Runs:
         block: The shape of its block.
         facts: What is given of its parameters and of the grid.
         smem: The bytes of dynamic shared memory; None if not given.
+        is_lockstep: Whether the lanes of a warp run each instruction together.
     """
 
     module: Module
@@ -42,6 +43,7 @@ class Runs:
     block: BlockShape
     facts: Facts
     smem: int | None = None
+    is_lockstep: bool = False
 
     def confirmed(self, found: KernelRaces) -> KernelRaces:
         """The verdicts, with `unknown` in place of races and divergent barriers that no run shows."""
@@ -65,7 +67,15 @@ class Runs:
     def searched(self, found: KernelRaces) -> KernelRaces:
         """The verdicts, with the races and hangs that a few launches show."""
         arguments = self.facts.arguments
-        runs = search(self.module, self.function, self.block, arguments, self._conditions, self.smem)
+        runs = search(
+            self.module,
+            self.function,
+            self.block,
+            arguments,
+            self._conditions,
+            self.smem,
+            lockstep=self.is_lockstep,
+        )
         return with_shown(found, self.module, self.function, runs)
 
     @property
@@ -78,7 +88,17 @@ class Runs:
         if (
             can_run
             and witness is not None
-            and replayed(self.module, self.function, self.block, witness, lines, arguments, conditions, self.smem)
+            and replayed(
+                self.module,
+                self.function,
+                self.block,
+                witness,
+                lines,
+                arguments,
+                conditions,
+                self.smem,
+                lockstep=self.is_lockstep,
+            )
         ):
             return replace(pair, witness=replace(witness, is_replayed=True))
         return replace(pair, verdict=RaceVerdict.UNKNOWN, reason=NOT_SHOWN, witness=None, condition="")

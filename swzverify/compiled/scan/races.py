@@ -8,21 +8,19 @@ a block as integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
 from pathlib import PurePath
 from typing import Final
 
-from swzverify.compiled.kernel import Kind, inlined
+from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
-from swzverify.compiled.order.instance import BASE, MOST_TRIPS, Couple
+from swzverify.compiled.order.instance import MOST_TRIPS, Couple, Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
-from swzverify.compiled.order.pairs import Asked, Question, are_in_distinct_arrays
-from swzverify.compiled.order.residues import by_residues
+from swzverify.compiled.order.pairs import Asked, are_in_distinct_arrays
 from swzverify.compiled.order.step import InStep, in_step
 from swzverify.compiled.order.verdict import (
     BarrierFinding,
@@ -30,36 +28,23 @@ from swzverify.compiled.order.verdict import (
     Pair,
     Participant,
     RaceVerdict,
-    Witness,
     rank,
     worst_of,
 )
 from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
-from swzverify.compiled.scan.asker import BUDGET, Asker, OutOfClockError
+from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
+from swzverify.compiled.scan.race_meetings import Found, MeetingJudge
 from swzverify.compiled.scan.race_replay import Runs
-from swzverify.compiled.scan.race_witness import in_first_block, small_values, witness_of
 from swzverify.core.words import counted
-from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.hardware import LANES, capability_of
-from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Expr, conjunction, negation, postorder, variables
-from swzverify.prover import Options
-from swzverify.prover.panel import Panel
 
-_BUDGET: Final = (3, 40)
-"""Questions of a kernel that may use up Z3's budget, and the share of it that each later one has."""
-_AFTER_A_RACE: Final = (0, 20)
-"""The same once a race is found: the kernel has its verdict."""
-_MOST_WAYS: Final = 16
-"""Ways of a meeting that are asked one by one."""
-_FIRST_TRIPS: Final = (0, 1)
-"""Trips at which a race is looked for if it is not known what later ones carry."""
 _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
+DISTINCT: Final = "distinct arrays"
+"""What proves pairs free whose accesses name distinct arrays."""
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
-IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 _TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
@@ -104,18 +89,7 @@ def races_of(
         return KernelRaces(RaceVerdict.UNKNOWN, f"line {error.line}: {error}", is_lockstep=lockstep)
     except OutOfClockError as error:
         return KernelRaces(RaceVerdict.UNKNOWN, str(error), is_lockstep=lockstep)
-    return Runs(module, function, block, facts, smem).confirmed(found)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What is known of one meeting."""
-
-    verdict: RaceVerdict
-    reason: str
-    engines: tuple[str, ...] = ()
-    witness: Witness | None = None
-    condition: str = ""
+    return Runs(module, function, block, facts, smem, is_lockstep=lockstep).confirmed(found)
 
 
 class _Judge:
@@ -129,10 +103,8 @@ class _Judge:
             in_step(kernel, scope, dict(self._orders.barriers), MASKED) for scope in (Scope.BLOCK, Scope.WARP)
         )
         self._left_out: dict[str, None] = dict.fromkeys(self._orders.left_out)
-        self._asker, self._brief = Asker(*_BUDGET), Asker(*_AFTER_A_RACE)
-        self._panel = Panel(Options(rlimit=BUDGET))
         self._assumptions: dict[str, None] = {}
-        self._found: dict[tuple[int, int], _Found] = {}
+        self._found: dict[tuple[int, int], Found] = {}
 
     def judged(self) -> KernelRaces:
         """The verdict on the kernel."""
@@ -142,12 +114,14 @@ class _Judge:
             return KernelRaces(RaceVerdict.FREE, reason, is_lockstep=self._is_lockstep)
         of_block, of_warp = self._of_block, self._of_warp
         self._left_out |= dict.fromkeys((*of_block.left_out, *of_warp.left_out))
-        asked = [
-            Asked(kernel, step.sharing, couple, meeting)
-            for couple, step in self._couples(of_block, of_warp)
-            for meeting in self._meetings(couple, step)
-        ]
-        self._decide(asked)
+        asked: list[Asked] = []
+        for couple, step in self._couples(of_block, of_warp):
+            instances = Instances(kernel, step.sharing, couple)
+            asked += [Asked(instances, meeting) for meeting in self._meetings(couple, step)]
+        judge = MeetingJudge(kernel, self._facts, self._left_out)
+        judge.decide(asked)
+        self._found |= judge.found
+        self._assumptions |= judge.assumptions
         return self._summary()
 
     @property
@@ -180,7 +154,7 @@ class _Judge:
             first, second = self._accesses[each.first], self._accesses[each.second]
             if are_in_distinct_arrays(self._kernel, first, second):
                 self._assumptions[IN_ARRAYS] = None
-                self._found.setdefault((each.first, each.second), _Found(RaceVerdict.FREE, "the arrays are distinct"))
+                self._found.setdefault((each.first, each.second), Found(RaceVerdict.FREE, "the arrays are distinct"))
             else:
                 kept.append(each)
         return kept
@@ -189,136 +163,6 @@ class _Judge:
         """Whether lanes in lockstep can still make both accesses at one time."""
         is_one = meeting.first == meeting.second and meeting.trips[0] == meeting.trips[1]
         return is_one or any(self._accesses[each].is_copy for each in (meeting.first, meeting.second))
-
-    # ---- asking
-
-    def _decide(self, asked: list[Asked]) -> None:
-        """Ask what is cheap first."""
-        left: list[tuple[int, int, Asked, Question]] = []
-        for at, each in enumerate(asked):
-            apart = each.apart()
-            engines = () if apart is None else self._engines(apart)
-            if engines:
-                self._keep(each, _Found(RaceVerdict.FREE, "coordinates alone decide it", engines))
-            else:
-                question = each.question()
-                left.append((len(postorder(question.condition)), at, each, question))
-        for _, _, each, question in sorted(left, key=lambda item: item[:2]):
-            self._keep(each, self._answer(each, question))
-
-    def _engines(self, apart: Apart) -> tuple[str, ...]:
-        """The engines that prove that two families of ranges never meet; none if not two of them do."""
-        native = next(iter(self._panel.natives(apart)), None)
-        if native is None or native.answer is not Answer.HOLDS:
-            return ()
-        smt = self._panel.smt(apart)
-        return (native.engine, smt.engine) if smt.answer is Answer.HOLDS else ()
-
-    def _answer(self, asked: Asked, question: Question) -> _Found:
-        """The verdict of a meeting: of all its ways together, or of the worst one."""
-        found = self._of(asked, question)
-        ways = asked.meeting.ways
-        if found.verdict is not RaceVerdict.FREE and ways:
-            if len(ways) > _MOST_WAYS:
-                return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
-            answers = [self._of(asked, asked.question(each)) for each in ways]
-            found = min(answers, key=lambda each: rank(each.verdict))
-        return self._at_first(asked, found) if found.verdict is RaceVerdict.UNKNOWN else found
-
-    def _at_first(self, asked: Asked, found: _Found) -> _Found:
-        """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
-        for first in _FIRST_TRIPS if any(asked.meeting.trips) else ():
-            each = Asked(self._kernel, asked.sharing, asked.couple, asked.meeting.counted_from(first))
-            ways = each.meeting.ways[:_MOST_WAYS] or (None,)
-            answers = [self._of(each, each.question(way)) for way in ways]
-            at_first = min(answers, key=lambda each: rank(each.verdict))
-            if at_first.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
-                return at_first
-        return found
-
-    def _of(self, asked: Asked, question: Question) -> _Found:
-        assumed = [
-            each.condition for each in self._facts.assumed if each.leaves.keys() & {leaf.name for leaf in question.read}
-        ]
-        condition = conjunction((question.condition, *assumed))
-        found = self._possible(condition)
-        if found.answer is Answer.EMPTY:
-            return _Found(RaceVerdict.FREE, "Z3 alone decides it", (found.engine,))
-        condition = conjunction((condition, question.in_memory))
-        if found.answer is Answer.HOLDS:
-            found = self._possible(condition)
-            if found.answer is Answer.EMPTY:
-                self._assumptions[IN_MEMORY] = None
-                return _Found(RaceVerdict.FREE, "Z3 alone decides it", (found.engine,))
-        if found.answer is not Answer.HOLDS:
-            return _Found(RaceVerdict.UNKNOWN, "Z3 does not decide it within its budget")
-        return self._met(asked, question, condition)
-
-    def _possible(self, condition: Expr) -> Finding:
-        """Whether a condition can hold; where a trip is divided by a number, for each residue by itself."""
-        trips = [each for each in variables(condition) if each.name.startswith(BASE)]
-        undecided: Finding | None = None
-        parts = list(by_residues(condition, trips))
-        for part, values in parts:
-            found = self._asker.possible(part)
-            point = found.point or {}
-            if found.answer is Answer.HOLDS:
-                known = dict.fromkeys((each.name for each in variables(condition, *values.values())), 0) | dict(point)
-                whole = known | {trip.name: evaluate(value, known) for trip, value in values.items()}
-                if evaluate(condition, whole):
-                    return replace(found, point=whole)
-            if found.answer is not Answer.EMPTY:
-                undecided = replace(found, answer=Answer.UNDECIDED)
-        if parts:
-            return undecided or Finding("z3", Answer.EMPTY)
-        return self._asker.possible(condition)
-
-    def _met(self, asked: Asked, question: Question, condition: Expr) -> _Found:
-        """The verdict on accesses that meet for some values."""
-        loose = next((leaf for leaf in question.read if _is_loose(leaf)), None)
-        if self._left_out:
-            return _Found(RaceVerdict.UNKNOWN, next(iter(self._left_out)))
-        if any(each.is_strong for each in asked.accesses):
-            return _Found(RaceVerdict.UNKNOWN, "the memory model orders one of the accesses by itself")
-        if loose is not None:
-            return _Found(RaceVerdict.UNKNOWN, f"it depends on a value that is not known: {loose.reason}")
-        if not asked.is_in_step():
-            return _Found(RaceVerdict.UNKNOWN, "how many trips the threads are apart is not known")
-        if question.exact is None:
-            return _Found(RaceVerdict.UNKNOWN, "which threads come to the accesses is not known exactly")
-        exact = conjunction((condition, question.exact))
-        found = self._possible(exact)
-        if found.answer is not Answer.HOLDS:
-            return _Found(RaceVerdict.UNKNOWN, "which threads come to the accesses is not known exactly")
-        witness = witness_of(self._kernel, question, self._small_point(exact, question) or found.point or {})
-        if question.same is not None:
-            differ = conjunction((exact, negation(question.same)))
-            if self._possible(differ).answer is Answer.EMPTY:
-                return _Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
-        given = [leaf for leaf in question.read if leaf.symbol is None and _is_of_launch(asked, leaf)]
-        in_first = conjunction((exact, *in_first_block(given)))
-        if given and (not in_first_block(given) or self._possible(in_first).answer is not Answer.HOLDS):
-            text = ", ".join(f"{name} = {value}" for name, value in witness.parameters)
-            reason = f"it depends on {given[0].reason}"
-            return _Found(RaceVerdict.DEPENDS, reason, witness=witness, condition=text)
-        return _Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness)
-
-    def _small_point(self, condition: Expr, question: Question) -> Mapping[str, int] | None:
-        """A point with small values of the launch, so that a run can show the race; None if none is found."""
-        found = (self._possible(conjunction((condition, each))) for each in small_values(condition, question))
-        return next((each.point for each in found if each.answer is Answer.HOLDS), None)
-
-    def _keep(self, asked: Asked, found: _Found) -> None:
-        """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
-        if found.verdict not in (RaceVerdict.FREE, RaceVerdict.BENIGN):
-            self._asker = self._brief
-        key = asked.meeting.first, asked.meeting.second
-        known = self._found.get(key)
-        if known is None or (rank(found.verdict), len(found.engines)) < (
-            rank(known.verdict),
-            len(known.engines) or 9,
-        ):
-            self._found[key] = found
 
     # ---- telling
 
@@ -330,13 +174,23 @@ class _Judge:
                 pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, each.reason))
         pairs.sort(key=lambda each: rank(each.verdict))
         barriers = tuple(map(self._barrier, sorted((*self._orders.barriers, *self._orders.unmodelled))))
-        free = sum(found.verdict is RaceVerdict.FREE for found in self._found.values())
+        free_by = Counter(
+            "+".join(each.engines) or DISTINCT for each in self._found.values() if each.verdict is RaceVerdict.FREE
+        )
+        free = free_by.total()
         verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
         if verdict is RaceVerdict.FREE:
-            alone = sum(found.engines == ("z3",) for found in self._found.values())
-            reason = f"{counted(free, 'pair')} of accesses {'is' if free == 1 else 'are'} free, {alone} by Z3 alone"
+            is_or_are = "is" if free == 1 else "are"
+            reason = f"{counted(free, 'pair')} of accesses {is_or_are} free, {free_by['z3']} by Z3 alone"
         return KernelRaces(
-            verdict, reason, tuple(pairs), free, barriers, self._all_assumptions(), is_lockstep=self._is_lockstep
+            verdict,
+            reason,
+            tuple(pairs),
+            free,
+            barriers,
+            self._all_assumptions(),
+            is_lockstep=self._is_lockstep,
+            free_by=tuple(free_by.most_common()),
         )
 
     def _all_assumptions(self) -> tuple[str, ...]:
@@ -349,7 +203,7 @@ class _Judge:
             found.append(_GLOBAL.format("line " + ", ".join(map(str, loads))))
         return tuple(found)
 
-    def _pair(self, first: int, second: int, found: _Found) -> Pair:
+    def _pair(self, first: int, second: int, found: Found) -> Pair:
         one, two = (self._participant(self._accesses[each]) for each in (first, second))
         return Pair(one, two, found.verdict, found.reason, found.engines, found.witness, found.condition)
 
@@ -376,16 +230,6 @@ class _Judge:
         elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
         return BarrierFinding(each.line, each.opcode, self._source(each), verdict, reason)
-
-
-def _is_of_launch(asked: Asked, leaf: Leaf) -> bool:
-    """Whether a leaf is one value of the launch, or of its input, for all threads."""
-    return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
-
-
-def _is_loose(leaf: Leaf) -> bool:
-    """Whether nothing is known of a leaf, which a program may not make at all."""
-    return leaf.kind in (Kind.OPAQUE, Kind.CARRIED) and not leaf.is_input
 
 
 def _is_written_perhaps(leaf: Leaf) -> bool:

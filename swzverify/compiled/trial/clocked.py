@@ -23,6 +23,7 @@ from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.flags import strong_of
 from swzverify.compiled.trial.history import History
 from swzverify.compiled.trial.launch import Launch
+from swzverify.compiled.trial.lockstep import LockstepHistory
 from swzverify.compiled.trial.machine import Kind, Machine, kind_of
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, StopError
 from swzverify.compiled.trial.misses import Hang, Misses, Replay
@@ -56,7 +57,8 @@ class Clocked(Machine):
     """One block of a launch, with the history of its accesses to shared memory.
 
     With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
-    `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind.
+    `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind. With
+    `lockstep`, the lanes of a warp run each instruction together.
     """
 
     def __init__(
@@ -68,12 +70,13 @@ class Clocked(Machine):
         wanted: Sides | None = None,
         *,
         is_late: bool = False,
+        lockstep: bool = False,
     ) -> None:
         super().__init__(module, function, [launch], frozenset(), [most_steps], None)
         self.wanted, self.is_late = wanted, is_late
         has_proxies = any(uses_async_proxy(each.opcode) for each in function.instructions)
         only = None if wanted is None else frozenset(thread for _, thread in wanted)
-        self.history = History(self.threads, only, has_proxies=has_proxies)
+        self.history = (LockstepHistory if lockstep else History)(self.threads, only, has_proxies=has_proxies)
         self.history.ended = ~self.lanes.exists
         self.recorder = Recorder(self.lanes, self.memory, self.history, self._grant)
         self.code = self.recorder

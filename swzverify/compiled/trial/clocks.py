@@ -69,14 +69,16 @@ def replay(
     wanted: Sides | None = None,
     *,
     is_late: bool = False,
+    lockstep: bool = False,
 ) -> Replay:
     """Run one block of a launch; `function` has its calls inlined.
 
     With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
-    `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind.
+    `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind. With
+    `lockstep`, the lanes of a warp run each instruction together, and each instruction before the next one.
     """
     try:
-        machine = Clocked(module, function, launch, most_steps, wanted, is_late=is_late)
+        machine = Clocked(module, function, launch, most_steps, wanted, is_late=is_late, lockstep=lockstep)
     except (FlowError, LimitError) as error:
         return Replay((), (), str(error))
     machine.run()
@@ -92,6 +94,8 @@ def replayed(
     arguments: Arguments = NO_ARGUMENTS,
     conditions: tuple[Expr, ...] = (),
     smem: int | None = None,
+    *,
+    lockstep: bool = False,
 ) -> bool:
     """Whether a launch with the values of a witness has the race between accesses at two lines.
 
@@ -108,6 +112,7 @@ def replayed(
         arguments: What is given of every launch.
         conditions: What holds of every launch.
         smem: The bytes of dynamic shared memory.
+        lockstep: Whether the lanes of a warp run each instruction together.
 
     Returns:
         Whether a run shows the pair. False does not show that there is no race.
@@ -126,7 +131,7 @@ def replayed(
         launch = launcher.launch(_placed(plan, values), 0)
         if launch is None:
             continue
-        found = replay(module, whole, launch, STEPS_OF_WITNESS, wanted)
+        found = replay(module, whole, launch, STEPS_OF_WITNESS, wanted, lockstep=lockstep)
         if any(each.sides == wanted for each in found.races):
             return True
         if found.is_cut_off:
@@ -176,6 +181,8 @@ def search(
     arguments: Arguments = NO_ARGUMENTS,
     conditions: tuple[Expr, ...] = (),
     smem: int | None = None,
+    *,
+    lockstep: bool = False,
 ) -> Iterator[Run]:
     """A few launches, as far as they are followed; arguments as of `replayed`. One with a fault shows nothing."""
     if function.tuning.cluster not in (None, (1, 1, 1)):
@@ -188,7 +195,7 @@ def search(
         if launch is None or left <= 0:
             continue
         try:
-            machine = Clocked(module, whole, launch, left, is_late=is_late)
+            machine = Clocked(module, whole, launch, left, is_late=is_late, lockstep=lockstep)
         except (FlowError, LimitError):
             return
         machine.run()

@@ -97,13 +97,13 @@ def _seen_true(condition: Expr) -> dict[str, int] | None:
     nodes = variables(condition)
     if not evaluable(condition):
         return None
-    for swept in nodes:
-        point = {node.name: np.zeros(1, dtype=np.int64) for node in nodes}
-        point[swept.name] = np.arange(min(swept.limit, LANES), dtype=np.int64)
-        holds = evaluate_many((condition,), point)[0]
-        if holds.any():
-            return dict.fromkeys(point, 0) | {swept.name: int(np.argmax(holds))}
-    return None
+    sizes = [min(node.limit, LANES) for node in nodes]
+    points = {node.name: np.zeros(sum(sizes) or 1, dtype=np.int64) for node in nodes}
+    for at, (node, size) in enumerate(zip(nodes, sizes, strict=True)):
+        start = sum(sizes[:at])
+        points[node.name][start : start + size] = np.arange(size)
+    found = np.flatnonzero(evaluate_many((condition,), points)[0])
+    return {name: int(values[found[0]]) for name, values in points.items()} if found.size else None
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,241 @@
+"""What the engines say of each pair of accesses that can meet: the asking part of `races`.
+
+What is cheap is asked first: obligations on coordinates, then some points, then Z3. Points and Z3 say whether
+two accesses can meet; where something else already prevents a witness, such as a value that nobody knows, no
+other question follows. After as many races as can be run, no more witnesses are looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel.leaves import Leaf
+from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.instance import BASE
+from swzverify.compiled.order.pairs import Asked, Question
+from swzverify.compiled.order.residues import by_residues
+from swzverify.compiled.order.verdict import RaceVerdict, Witness, rank
+from swzverify.compiled.scan.asker import BUDGET, Asker
+from swzverify.compiled.scan.given import Facts
+from swzverify.compiled.scan.race_points import some_point
+from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
+from swzverify.compiled.scan.race_witness import in_first_block, small_values, witness_of
+from swzverify.engines.obligations import Answer, Apart, Finding
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import FALSE, Expr, conjunction, negation, postorder, variables
+from swzverify.prover import Options
+from swzverify.prover.panel import Panel
+
+_BUDGET: Final = (3, 40)
+"""Questions of a kernel that may use up Z3's budget, and the share of it that each later one has."""
+_AFTER_A_RACE: Final = (0, 20)
+"""The same once a race is found: the kernel has its verdict."""
+_AFTER_ALL_RUNS: Final = (0, 400)
+"""The same once as many races are found as can be run: only free pairs are still of interest."""
+_MOST_WAYS: Final = 16
+"""Ways of a meeting that are asked one by one."""
+_FIRST_TRIPS: Final = (0, 1)
+"""Trips at which a race is looked for if it is not known what later ones carry."""
+IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
+GAVE_UP: Final = "Z3 does not decide it within its budget"
+INEXACT: Final = "which threads come to the accesses is not known exactly"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of one meeting."""
+
+    verdict: RaceVerdict
+    reason: str
+    engines: tuple[str, ...] = ()
+    witness: Witness | None = None
+    condition: str = ""
+
+
+class MeetingJudge:
+    """Decides the meetings of one kernel.
+
+    Attributes:
+        found: The worst verdict of each pair, by its instructions.
+        assumptions: What the verdicts assume.
+    """
+
+    def __init__(self, kernel: Kernel, facts: Facts, left_out: Collection[str]) -> None:
+        self._kernel, self._facts, self._left_out = kernel, facts, left_out
+        self._asker, self._brief, self._briefest = (Asker(*each) for each in (_BUDGET, _AFTER_A_RACE, _AFTER_ALL_RUNS))
+        self._panel = Panel(Options(rlimit=BUDGET))
+        self.found: dict[tuple[int, int], Found] = {}
+        self.assumptions: dict[str, None] = {}
+
+    def decide(self, asked: Sequence[Asked]) -> None:
+        """Ask what is cheap first."""
+        left: list[tuple[int, int, Asked, Question]] = []
+        for at, each in enumerate(asked):
+            apart = each.apart()
+            engines = () if apart is None else self._engines(apart)
+            if engines:
+                self._keep(each, Found(RaceVerdict.FREE, "coordinates alone decide it", engines))
+            else:
+                ways = each.meeting.ways
+                question = each.question(ways[0] if len(ways) == 1 else None)
+                left.append((len(postorder(question.condition)), at, each, question))
+        for _, _, each, question in sorted(left, key=lambda item: item[:2]):
+            self._keep(each, self._answer(each, question))
+
+    def _engines(self, apart: Apart) -> tuple[str, ...]:
+        """The engines that prove that two families of ranges never meet; none if not two of them do."""
+        native = next(iter(self._panel.natives(apart)), None)
+        if native is None or native.answer is not Answer.HOLDS:
+            return ()
+        smt = self._panel.smt(apart)
+        return (native.engine, smt.engine) if smt.answer is Answer.HOLDS else ()
+
+    def _answer(self, asked: Asked, question: Question) -> Found:
+        """The verdict of a meeting: of all its ways together, or of the worst one."""
+        found, ways = self._of(asked, question), asked.meeting.ways
+        if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
+            return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
+        if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
+            answers = [self._of(asked, asked.question(each)) for each in ways]
+            found = min(answers, key=lambda each: rank(each.verdict))
+        elif found.reason == GAVE_UP and ways:
+            # Without the conditions of the way there is less to read.
+            whole = self._of(asked, asked.question())
+            found = whole if whole.verdict is RaceVerdict.FREE else found
+        return self._at_first(asked, found) if found.verdict is RaceVerdict.UNKNOWN else found
+
+    def _at_first(self, asked: Asked, found: Found) -> Found:
+        """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
+        for first in _FIRST_TRIPS if any(asked.meeting.trips) and not self._has_enough() else ():
+            each = Asked(asked.instances, asked.meeting.counted_from(first))
+            for way in each.meeting.ways[:_MOST_WAYS] or (None,):
+                question = each.question(way)
+                if not self._why_not(each, question):
+                    at_first = self._met(each, question, conjunction(self._conditions(question)))
+                    if at_first.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
+                        return at_first
+        return found
+
+    def _conditions(self, question: Question) -> list[Expr]:
+        """When the accesses meet, with what the user assumes of the values that this depends on."""
+        read = {leaf.name for leaf in question.read}
+        assumed = [each.condition for each in self._facts.assumed if each.leaves.keys() & read]
+        return [question.condition, *assumed, question.in_memory]
+
+    def _of(self, asked: Asked, question: Question) -> Found:
+        """The verdict on one question. A point where the accesses meet decides that they are not free."""
+        *conditions, in_memory = self._conditions(question)
+        condition = conjunction(conditions)
+        whole = conjunction((condition, in_memory))
+        reason = self._why_not(asked, question)
+        if reason and some_point(whole) is not None:
+            return Found(RaceVerdict.UNKNOWN, reason)
+        if not reason and question.exact is not None and some_point(conjunction((whole, question.exact))) is not None:
+            return self._met(asked, question, whole)
+        found = self._possible(condition)
+        if found.answer is Answer.HOLDS and whole is not condition:
+            found = self._possible(whole)
+            if found.answer is Answer.EMPTY:
+                self.assumptions[IN_MEMORY] = None
+        if found.answer is Answer.EMPTY:
+            return Found(RaceVerdict.FREE, "Z3 alone decides it", (found.engine,))
+        if found.answer is not Answer.HOLDS:
+            return Found(RaceVerdict.UNKNOWN, GAVE_UP)
+        return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
+
+    def _possible(self, condition: Expr) -> Finding:
+        """Whether a condition can hold; where a trip is divided by a number, for each residue by itself."""
+        trips = [each for each in variables(condition) if each.name.startswith(BASE)]
+        undecided: Finding | None = None
+        parts = list(by_residues(condition, trips))
+        for part, values in parts:
+            found = self._asker.possible(part)
+            point = found.point or {}
+            if found.answer is Answer.HOLDS:
+                known = dict.fromkeys((each.name for each in variables(condition, *values.values())), 0) | dict(point)
+                whole = known | {trip.name: evaluate(value, known) for trip, value in values.items()}
+                if evaluate(condition, whole):
+                    return replace(found, point=whole)
+            if found.answer is not Answer.EMPTY:
+                undecided = replace(found, answer=Answer.UNDECIDED)
+        if parts:
+            return undecided or Finding("z3", Answer.EMPTY)
+        return self._asker.possible(condition)
+
+    def _why_not(self, asked: Asked, question: Question) -> str:
+        """Why accesses that meet are not shown to race; empty if nothing prevents it."""
+        if self._left_out:
+            return next(iter(self._left_out))
+        if any(each.is_strong for each in asked.accesses):
+            return "the memory model orders one of the accesses by itself"
+        loose = next((leaf for leaf in question.read if _is_loose(leaf)), None)
+        if loose is not None:
+            return f"it depends on a value that is not known: {loose.reason}"
+        if not asked.is_in_step():
+            return "how many trips the threads are apart is not known"
+        if question.exact is None:
+            return INEXACT
+        return NOT_SHOWN if self._has_enough() else ""
+
+    def _has_enough(self) -> bool:
+        """Whether as many races are found as can be run."""
+        return sum(each.verdict is RaceVerdict.RACE for each in self.found.values()) >= MOST_RUNS
+
+    def _met(self, asked: Asked, question: Question, condition: Expr) -> Found:
+        """The verdict on accesses that meet for some values, if threads surely make both."""
+        exact = conjunction((condition, question.exact or FALSE))
+        point = self._point(exact)
+        if point is None:
+            return Found(RaceVerdict.UNKNOWN, INEXACT)
+        witness = witness_of(self._kernel, question, self._small_point(exact, question) or point)
+        if question.same is not None:
+            differ = conjunction((exact, negation(question.same)))
+            if self._point(differ) is None and self._possible(differ).answer is Answer.EMPTY:
+                return Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
+        given = [leaf for leaf in question.read if leaf.symbol is None and _is_of_launch(asked, leaf)]
+        in_first = conjunction((exact, *in_first_block(given)))
+        if given and (not in_first_block(given) or self._point(in_first) is None):
+            text = ", ".join(f"{name} = {value}" for name, value in witness.parameters)
+            reason = f"it depends on {given[0].reason}"
+            return Found(RaceVerdict.DEPENDS, reason, witness=witness, condition=text)
+        return Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness)
+
+    def _point(self, condition: Expr) -> Mapping[str, int] | None:
+        """A point at which a condition holds; None if none is found."""
+        point = some_point(condition)
+        if point is None:
+            found = self._possible(condition)
+            point = (found.point or {}) if found.answer is Answer.HOLDS else None
+        return point
+
+    def _small_point(self, condition: Expr, question: Question) -> Mapping[str, int] | None:
+        """A point with small values of the launch, so that a run can show the race; None if none is found."""
+        found = (self._point(conjunction((condition, each))) for each in small_values(condition, question))
+        return next((each for each in found if each is not None), None)
+
+    def _keep(self, asked: Asked, found: Found) -> None:
+        """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
+        if found.verdict not in (RaceVerdict.FREE, RaceVerdict.BENIGN):
+            self._asker = self._brief
+        key = asked.meeting.first, asked.meeting.second
+        known = self.found.get(key)
+        if known is None or (rank(found.verdict), len(found.engines)) < (
+            rank(known.verdict),
+            len(known.engines) or 9,
+        ):
+            self.found[key] = found
+        if self._has_enough():
+            self._asker = self._briefest
+
+
+def _is_of_launch(asked: Asked, leaf: Leaf) -> bool:
+    """Whether a leaf is one value of the launch, or of its input, for all threads."""
+    return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
+
+
+def _is_loose(leaf: Leaf) -> bool:
+    """Whether nothing is known of a leaf, which a program may not make at all."""
+    return leaf.kind in (Kind.OPAQUE, Kind.CARRIED) and not leaf.is_input
