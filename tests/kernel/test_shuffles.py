@@ -117,6 +117,10 @@ AT = "mad.lo.u32 %r50, %r4, 4, %r3; st.shared.u32 [%r50], %r9;"
         "setp.lt.u32 %p1, %r1, 40; @%p1 shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
         "mov.u32 %r5, 0; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3;"
         " @%p1 bra L;",
+        "setp.lt.u32 %p1, %r1, 40; @%p1 bra IN; setp.lt.u32 %p2, %r2, 40; @%p2 bra OUT;"
+        " IN: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
+        "setp.lt.u32 %p1, %r1, 40; @%p1 bra L; bra OUT; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;"
+        " mad.lo.u32 %r50, %r4, 4, %r3; st.shared.u32 [%r50], %r9; M: bra M; OUT:",
     ],
 )
 def test_these_say_nothing(text: str) -> None:
@@ -129,6 +133,9 @@ def test_these_say_nothing(text: str) -> None:
         "setp.lt.u32 %p1, %r2, 40; @%p1 bra OUT; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
         "setp.lt.u32 %p1, %r2, 40; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
         "setp.lt.u32 %p1, %r1, 32; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
+        # The lanes meet again before the shuffle, on one side of a choice that warps make.
+        "setp.lt.u32 %p1, %r1, 32; @%p1 bra OUT; setp.lt.u32 %p1, %r1, 40; @%p1 bra M; mov.u32 %r5, 1;"
+        " M: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
     ],
 )
 def test_whole_warps_exchange_what_is_known(text: str) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE, Extent, KernelAccess, LoopAround, blank
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
-from swzverify.compiled.kernel.arithmetic import add, mul, sub, widened
+from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.atomics import is_read, merging
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
@@ -15,7 +15,6 @@ from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.divisions import Divisions, with_results
 from swzverify.compiled.kernel.evaluate import InShared, evaluate, in_shared
 from swzverify.compiled.kernel.flow import FlowError, Loop
-from swzverify.compiled.kernel.fragments import Distance, Piece
 from swzverify.compiled.kernel.induction import (
     MOST_VALUES,
     Forms,
@@ -30,15 +29,16 @@ from swzverify.compiled.kernel.leaves import Kind, Leaf, Open
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
+from swzverify.compiled.kernel.reachable import Reachable
 from swzverify.compiled.kernel.repeats import Repeats
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.uniform import Uniformity
-from swzverify.compiled.kernel.values import address_of, long_of, word_of
+from swzverify.compiled.kernel.values import address_of, long_of, piece_address, word_of
 from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError
 from swzverify.hardware import Kind as RowKind
 from swzverify.ir.bounded import Bounded
-from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, extract, substitute, variables
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const, substitute, variables
 
 _MOST_STARTS: Final = 8
 """Nested loops that are followed where each begins with what the outer one carries."""
@@ -102,6 +102,7 @@ class _Raw:
         index: The index of its instruction.
         operands: What the cost reads beside the address: of a copy its source and its size if it has one,
             of an atomic its last operand.
+        is_value: Whether the address is the value of an operand, which proofs alone read.
     """
 
     access: KernelAccess
@@ -111,6 +112,7 @@ class _Raw:
     block: int
     index: int
     operands: tuple[Expr, ...] = ()
+    is_value: bool = False
 
 
 class Reader:
@@ -136,7 +138,7 @@ class Reader:
             found = self._raw(instruction, use)
             if self.slices.flow.is_reachable(found.block):
                 value = self.slices.run(long_of(self.slices, operand, instruction))
-                found = replace(found, access=replace(found.access, reason=""), address=value)
+                found = replace(found, access=replace(found.access, reason=""), address=value, is_value=True)
             raw.append(found)
         return self._all(raw)
 
@@ -154,7 +156,7 @@ class Reader:
         choices = {
             block: tuple(by_trip(slices, forms.resolve(each)) for each in values) for block, values in choices.items()
         }
-        self.forms, self.choices = forms, choices
+        self.forms, self.choices, self._reachable = forms, choices, Reachable(slices, forms)
         self.counts = Counts(flow, slices.leaves, choices, self.threads)
         of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
         if self.threads is not None:
@@ -203,28 +205,10 @@ class Reader:
             return replace(access, reason="it has no address in brackets"), None
         place = self.slices.run(address_of(self.slices, operand, instruction))
         if use.piece is not None:
-            place = self._of_piece(place, use.piece, instruction)
+            place = piece_address(self.slices, place, use.piece, instruction)
         if use.touch is Touch.SHARED:
             return access, widened(place, 32)
         return access, place
-
-    def _of_piece(self, place: Expr, piece: Piece, instruction: Instruction) -> Expr:
-        """The address of each lane for a machine instruction of wmma, from the address of the PTX."""
-        fragment, slices = piece.fragment, self.slices
-        given = instruction.operands[2:]
-        stride: Expr = const(fragment.dense_stride, 32)
-        if given:
-            stride = slices.run(word_of(slices, given[0], instruction))
-        pitch = mul(stride, const(fragment.element_bytes, 32))
-
-        def length(distance: Distance) -> Expr:
-            return add(const(distance.bytes, 32), mul(pitch, const(distance.strides, 32)))
-
-        address = add(widened(place, 32), length(piece.start))
-        lane = slices.leaves.lane("laneid", 32)
-        for low, bits, distance in fragment.fields():
-            address = add(address, mul(widened(extract(lane, low, bits), 32), length(distance)))
-        return address
 
     def _finished(
         self, raw: _Raw, forms: Forms, shared: tuple[Uniformity, Uniformity], known: dict[Var, Open]
@@ -281,6 +265,10 @@ class Reader:
         guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))
         roots = (address, whole, access.source, sure, guard, launches)
         known, places = in_one_trip(self.slices, variables(*(each for each in roots if each is not None)), self._last)
+        if raw.is_value and address is not None:
+            states, more = self._reachable.values(each for each in variables(address) if each not in known)
+            known |= states
+            places += more
         shared.add(places)
 
         def put(value: Expr | None) -> Expr | None:
@@ -391,6 +379,8 @@ class Reader:
                 if known.block not in around or known.kind not in (Kind.CARRIED, Kind.TRIPS):
                     return None
                 is_count = known.kind is Kind.TRIPS
+                if not is_count and each not in self.slices.carried:
+                    return None
                 new[each] = const(0, each.width) if is_count else self.slices.carried[each].before
             value = substitute(value, new)
             if isinstance(value, Const):

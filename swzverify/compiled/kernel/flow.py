@@ -152,6 +152,29 @@ class Flow:
                 found.setdefault(each, []).append(block.index)
         return found
 
+    @cached_property
+    def controlling(self) -> list[set[int]]:
+        """For each block, the choices that decide directly whether a thread reaches it.
+
+        A choice from which some thread need not come to an end counts for all blocks.
+        Source: control dependence; Ferrante, Ottenstein, Warren (1987).
+        """
+        found: list[set[int]] = [set() for _ in self.following]
+        for block in self.blocks:
+            if not block.is_choice or not self.is_reachable(block.index):
+                continue
+            end, decided = self.meeting[block.index], set[int]()
+            for target in self.following[block.index]:
+                node: int | None = target
+                while node is not None and node != end:
+                    decided.add(node)
+                    node = self.meeting[node]
+                if node is None:
+                    decided = set(range(len(found)))
+            for each in decided:
+                found[each].add(block.index)
+        return found
+
     def _check_reducible(self) -> None:
         for source in self.order:
             for target in self.following[source]:

@@ -18,6 +18,8 @@ SHARED_LIMIT: Final = 1 << 24
 
 Source: CUDA Programming Guide 13, 5.1.3, table 31.
 """
+SHARED_WINDOW: Final = "window of shared"
+"""The name of the leaf that says where shared memory begins in generic addresses."""
 
 
 class Symbols:

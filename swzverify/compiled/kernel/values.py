@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from swzverify.compiled.kernel.arithmetic import add, mul, widened
+from swzverify.compiled.kernel.fragments import Distance, Piece
 from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.ptx import Address, Instruction, Operand
+from swzverify.ir.expr import Expr, const, extract
 
 
 def address_of(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
@@ -22,3 +25,22 @@ def word_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps
     """The 32 bits of an operand."""
     value = yield from slices.read(operand, 32, instruction)
     return slices.opaque(instruction, 98, 32, "the operand cannot be read") if value is None else value
+
+
+def piece_address(slices: Slices, place: Expr, piece: Piece, instruction: Instruction) -> Expr:
+    """The address of each lane for a machine instruction of wmma, from the address of the PTX."""
+    fragment = piece.fragment
+    given = instruction.operands[2:]
+    stride: Expr = const(fragment.dense_stride, 32)
+    if given:
+        stride = slices.run(word_of(slices, given[0], instruction))
+    pitch = mul(stride, const(fragment.element_bytes, 32))
+
+    def length(distance: Distance) -> Expr:
+        return add(const(distance.bytes, 32), mul(pitch, const(distance.strides, 32)))
+
+    address = add(widened(place, 32), length(piece.start))
+    lane = slices.leaves.lane("laneid", 32)
+    for low, bits, distance in fragment.fields():
+        address = add(address, mul(widened(extract(lane, low, bits), 32), length(distance)))
+    return address

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.lanes import MOST_NODES
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.slices import Slices
@@ -28,13 +27,11 @@ def lane_in_whole_warp(slices: Slices, block: int) -> Expr | None:
     flow = slices.flow
     if slices.threads is None or not slices.threads.are_whole_warps or flow.around(block):
         return None
-    behind = {block}
-    for each in sorted(flow.place, key=flow.place.__getitem__, reverse=True):
-        node = flow.meeting[each] if each != flow.exit else None
-        if node in behind:
-            behind.add(each)
-    before = reached([block], flow.before, lambda _: False)
-    choices = [each for each in before - behind if flow.is_reachable(each) and flow.blocks[each].is_choice]
+    pending, choices = [block], set[int]()
+    while pending:
+        new = flow.controlling[pending.pop()] - choices
+        choices |= new
+        pending += new
     if not all(_is_one(slices, value) for each in choices for value in slices.choice_values(each)):
         return None
     return slices.threads.lane(slices.leaves)

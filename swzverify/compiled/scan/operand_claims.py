@@ -73,7 +73,7 @@ def bytes_in_bounds(subject: OperandSubject, start: Start, descriptor: Descripto
     rows, columns = np.arange(row.rows(subject.operand.role))[:, None], np.arange(row.k)[None, :]
     linear = descriptor.linear(rows, columns, row.element_bytes, major)
     chunk = descriptor.swizzle.span_bytes or 1
-    if isinstance(start.offset, Const) and (start.base is None or start.base.multiple % REPEATS_BYTES == 0):
+    if isinstance(start.offset, Const) and (start.base is None or start.multiple % REPEATS_BYTES == 0):
         read = descriptor.swizzled(start.offset.value + linear)
         first, last, chunk = int(read.min()), int(read.max()) + row.element_bytes - 1, 1
         begin, end = (replace(start, offset=const(each, 32)) for each in (first, last))
@@ -128,6 +128,6 @@ def _last_of(start: Start, chunk: int) -> Expr:
 
 def _in_chunk(start: Start, chunk: int, rounded: Callable[[Expr], Expr]) -> Expr:
     """A rounded address; only its offset is rounded if the array begins with a chunk."""
-    if start.base is not None and start.base.multiple % chunk == 0:
+    if start.base is not None and start.multiple % chunk == 0:
         return replace(start, offset=rounded(start.offset)).address
     return rounded(start.address)

@@ -6,8 +6,9 @@ numbers at samples must not contradict it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan.claim import Property, Values
 from swzverify.compiled.scan.evaluated import seen
-from swzverify.compiled.scan.operand_subject import OperandSubject, dependence
+from swzverify.compiled.scan.operand_offsets import Offsets, is_alike, offsets_of
+from swzverify.compiled.scan.operand_subject import OperandSubject, dependence, is_window
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.spell import spell, spell_leaf
 from swzverify.compiled.scan.verdict import NOT_DECIDED
@@ -34,6 +36,7 @@ from swzverify.ir.expr import (
     Expr,
     Extend,
     Extract,
+    Var,
     compare,
     conjunction,
     const,
@@ -47,6 +50,9 @@ from swzverify.subjects.descriptor import ADDRESS_LIMIT, CHUNK_BYTES, Descriptor
 
 NAMES = ("start", "lbo", "sbo", "swizzle", "base_offset")
 """The fields, by the names that reports have."""
+_ROUNDED: Final = (32, 64, 128, 256, 512, 1024)
+"""Multiples to which kernels round the address of an array up."""
+_PLACES: Final = (1, 3, 5, 64, 65)
 _TRIES = 3
 """Numbers that are tried for a field."""
 
@@ -88,15 +94,31 @@ class OperandFields:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A start address, of 32 bits: `offset` bytes from the start of the array `base`, if there is one."""
+    """A start address, of 32 bits: `offset` bytes from where the array `base` begins, if there is one.
+
+    They count from the next multiple of `rounded`, a power of two. `offsets` has all that they can be in
+    each warp group, if that is known.
+    """
 
     base: Leaf | None
     offset: Expr
+    rounded: int = 1
+    offsets: Offsets | None = None
+
+    @property
+    def multiple(self) -> int:
+        """What the offset counts from is a multiple of this."""
+        return max(self.rounded, self.base.multiple if self.base is not None else ADDRESS_LIMIT)
 
     @property
     def address(self) -> Expr:
         """The address in the shared window."""
-        return self.offset if self.base is None else add(begin_of(self.base, 32), self.offset)
+        if self.base is None:
+            return self.offset
+        begin = begin_of(self.base, 32)
+        if self.rounded > 1:
+            begin = bit_and(add(begin, const(self.rounded - 1, 32)), const(-self.rounded, 32))
+        return add(begin, self.offset)
 
 
 def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Start | None]:
@@ -126,7 +148,7 @@ def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Star
     return OperandFields(
         subject.operand.role.value,
         None if major is None else major.value,
-        None if start is None else spell(start.address, subject.access.leaves),
+        None if start is None else _spelled(start, subject),
         None if lbo is None else lbo * CHUNK_BYTES,
         None if sbo is None else sbo * CHUNK_BYTES,
         mode,
@@ -197,21 +219,62 @@ def _start(subject: OperandSubject, value: Expr) -> Start | str:
     read = subject.leaves_of(units)
     if moving := [leaf for leaf in read if not _is_told(leaf)]:
         return dependence(moving)
+    if not is_alike(subject, units):
+        return "it may differ within a warp group"
     bases = [leaf for leaf in read if leaf.symbol is not None]
     if not bases:
-        return Start(None, bounded(normal(start)))
+        number = bounded(normal(start))
+        return Start(None, number, offsets=offsets_of(subject, number))
     if len(bases) > 1:
         return "the start address is made of several arrays"
     base, name = bases[0], spell_leaf(bases[0])
-    if base.multiple < CHUNK_BYTES:
+    at_zero: dict[Var, Expr] = {
+        each.variable: const(0, each.variable.width) for each in read if each is base or is_window(each.variable)
+    }
+    offset = _plainer(subject, bounded(normal(substitute(start, at_zero))))
+    # A kernel may round the address of its array up, to what it needs. At 0 that changes nothing.
+    found = Start(base, offset, _rounded(base, start, offset))
+    if found.multiple < CHUNK_BYTES:
         return f"{name} begins at a multiple of {base.multiple}, and a descriptor holds multiples of {CHUNK_BYTES}"
-    offset = bounded(normal(substitute(start, {base.variable: const(0, base.variable.width)})))
-    found = Start(base, _plainer(subject, offset))
-    address = bit_and(found.address, const(ADDRESS_LIMIT - 1, 32))
-    answer, _ = subject.other(negation(_equal(start, address)))
+    answer, _ = subject.other(negation(_equal(start, _in_field(found))))
     if answer is Answer.EMPTY:
-        return found
+        return replace(found, offsets=offsets_of(subject, offset))
     return NOT_DECIDED if answer is not Answer.HOLDS else f"it is not {name} plus one number for every start of {name}"
+
+
+def _in_field(start: Start) -> Expr:
+    """The address that the field of a start address holds."""
+    return bit_and(start.address, const(ADDRESS_LIMIT - 1, 32))
+
+
+def _rounded(base: Leaf, start: Expr, offset: Expr) -> int:
+    """To which multiple a start address seems to be rounded up, by some starts of its array; 1 if to none."""
+    points = [{each.name: 0 for each in variables(start)} | {base.name: at} for at in _PLACES]
+    for rounded in (1, *(each for each in _ROUNDED if each > base.multiple)):
+        address = _in_field(Start(base, offset, rounded))
+        if all(evaluate(start, at) == evaluate(address, at) for at in points):
+            return rounded
+    return 1
+
+
+def _spelled(start: Start, subject: OperandSubject) -> str:
+    """A start address in words; where a loop's states decide it, all numbers that it can be."""
+    leaves = subject.access.leaves
+    is_stepped = any(leaf.kind is Kind.CARRIED for leaf in subject.leaves_of(start.offset))
+    if start.base is None or (start.rounded == 1 and not (is_stepped and start.offsets)):
+        return spell(start.address, leaves)
+    name = spell_leaf(start.base) + (f" rounded up to {start.rounded}" if start.rounded > 1 else "")
+    if not start.offsets:
+        return f"{name} + {spell(start.offset, leaves)}"
+    of_groups = {group: _listed(numbers) for group, numbers in start.offsets.items()}
+    if len(set(of_groups.values())) == 1:
+        return f"{name} + {next(iter(of_groups.values()))}"
+    return f"{name} + " + ", ".join(f"{numbers} in warp group {group}" for group, numbers in of_groups.items())
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    words = ", ".join(map(str, numbers))
+    return words if len(numbers) == 1 else f"{{{words}}}"
 
 
 def _plainer(subject: OperandSubject, offset: Expr) -> Expr:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from swzverify.compiled.kernel import KernelAccess, KernelOperand, Leaf
-from swzverify.compiled.kernel.arithmetic import widened
+from swzverify.compiled.kernel.arithmetic import is_zero, widened
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.ptx import Space
 from swzverify.compiled.scan.asker import Asker
 from swzverify.compiled.scan.price import block_of
@@ -18,12 +19,20 @@ from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES, MOST_SHARED_BYTES
-from swzverify.ir.expr import TRUE, Expr, Var, substitute, var, variables
+from swzverify.ir.expr import TRUE, Expr, Var, extract, substitute, var, variables
+from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 WINDOW_BYTES = MOST_SHARED_BYTES + 1024
 """Shared arrays lie below this address: the most bytes of a block, and those that the system takes.
 
 Source: CUDA Programming Guide 13, 5.1.3, table 31.
+"""
+_WINDOW_BITS = (ADDRESS_LIMIT - 1).bit_length()
+WINDOW_ALIGNED = f"shared memory begins at a multiple of {ADDRESS_LIMIT} in generic addresses"
+"""What a start address assumes that a kernel takes from the low bits of a generic address.
+
+No manual says it. A descriptor with such bits is right only where it holds, as the field is the address in
+shared memory.
 """
 _MOST_NAMED = 3
 
@@ -70,9 +79,10 @@ class OperandSubject:
 
         It is asked first without the path, which is often enough.
         """
-        found = self.anywhere.never(*self.anywhere.makes(bad, with_loops=False), bad)
+        known = [is_zero(extract(each, 0, _WINDOW_BITS)) for each in variables(bad) if is_window(each)]
+        found = self.anywhere.never(*self.anywhere.makes(bad, with_loops=False), *known, bad)
         if found.answer is not Answer.HOLDS:
-            found = self.here.never(*self.here.makes(bad, with_loops=True), bad)
+            found = self.here.never(*self.here.makes(bad, with_loops=True), *known, bad)
         return found.possible, {each.name: 0 for each in variables(bad)} | dict(found.point)
 
     def sizeless(self, value: Expr) -> str:
@@ -83,6 +93,11 @@ class OperandSubject:
             if leaf.symbol is not None and not size_of(leaf, self.smem)
         ]
         return names[0] if names else ""
+
+
+def is_window(variable: Var) -> bool:
+    """Whether a variable is where shared memory begins in generic addresses."""
+    return variable.name == SHARED_WINDOW
 
 
 def dependence(leaves: list[Leaf]) -> str:

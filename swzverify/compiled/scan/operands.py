@@ -19,12 +19,12 @@ from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
-from swzverify.compiled.scan.operand_subject import OperandSubject, in_window
+from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject, in_window, is_window
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.scanned import Scanned
 from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
 from swzverify.engines.obligations import Answer
-from swzverify.ir.expr import Expr
+from swzverify.ir.expr import Expr, variables
 
 _QUESTIONS = (2, 20)
 """As for claims on accesses: how many questions may use up the budget, and the share of it that later ones have."""
@@ -72,7 +72,9 @@ def scan_operands(
     for each in operands(module, function, block, facts.arguments):
         access = each.access
         fields, claims = judge.safely(each)
-        assumptions = (*([assumed] if assumed else []), *facts.texts_on(access))
+        assumptions = [*([assumed] if assumed else []), *facts.texts_on(access)]
+        if access.address is not None and any(map(is_window, variables(access.address))):
+            assumptions.append(WINDOW_ALIGNED)
         found.append(
             ScannedOperand(
                 kernel=function.name,
@@ -83,7 +85,7 @@ def scan_operands(
                 calls=access.calls,
                 loops=tuple(loop.line for loop in access.loops),
                 block=block,
-                assumptions=assumptions,
+                assumptions=tuple(assumptions),
                 assumed_block=assumed,
                 claims=tuple(replace(claim, assumptions=(*assumptions, *claim.assumptions)) for claim in claims),
                 fields=fields,

@@ -1,0 +1,251 @@
+"""The values that registers of nested loops can take, as finite sets that have all of them.
+
+A pipeline's stage goes through inner and outer loops: `stage == 3 ? 0 : stage + 1` in the inner one, and
+the outer one takes over what the inner one left. The states of a loop are the values that its registers
+have together at the start of a trip. They are the least sets such that
+
+- the values before the loop are a state of it, for all states of the loops whose registers these read;
+- what a trip makes of a state is a state, for all states of the other loops whose registers it reads.
+
+A comparison that no state decides may hold or not: but within one state it is one bit wherever it
+stands. So the sets have every value that a thread has, by induction on its steps. They may have more: a
+proof may rest on them, a finding may not.
+
+Source: Cousot and Cousot, "Abstract Interpretation" (1977).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import Final, TypeAlias
+
+from swzverify.compiled.kernel.induction import MOST_VALUES, Forms
+from swzverify.compiled.kernel.leaves import Kind, Leaf
+from swzverify.compiled.kernel.slices import Carried, Slices
+from swzverify.compiled.kernel.tables import table
+from swzverify.ir.expr import (
+    Const,
+    Expr,
+    Ite,
+    Var,
+    const,
+    operands,
+    postorder,
+    rebuilt,
+    substitute,
+    var,
+    variables,
+)
+
+State: TypeAlias = tuple[int, ...]
+_MOST_REGISTERS: Final = 16
+_MOST_CASES: Final = 500
+"""Cases of undecided comparisons that are looked at for one state."""
+
+
+class TooManyError(Exception):
+    """The registers have many values, or nobody knows which."""
+
+
+class Reachable:
+    """Finds the states of the loops of one function; `forms` are its registers that step."""
+
+    def __init__(self, slices: Slices, forms: Forms) -> None:
+        self._slices, self._forms = slices, forms
+        self._known: dict[frozenset[Var], dict[int, tuple[tuple[Var, ...], list[State]]] | None] = {}
+
+    def values(self, read: Iterable[Var]) -> tuple[dict[Var, Expr], list[Leaf]]:
+        """Registers of loops as functions of a state, for those that have few values.
+
+        Returns:
+            The registers with their values, and the new leaves that these values read: for each loop
+            the place of the state among all states. A leaf's `values` are these places.
+        """
+        wanted = [each for each in read if each in self._slices.carried]
+        found: dict[Var, Expr] = {}
+        made: list[Leaf] = []
+        # Registers that change together have fewer values together than alone.
+        groups = [wanted] if len(wanted) < 2 or self._solved(wanted) is not None else [[each] for each in wanted]
+        for group in groups:
+            for header, (registers, states) in (self._solved(group) or {}).items():
+                read_here = [each for each in group if each in registers]
+                if not read_here:
+                    continue
+                of_each = {each: registers.index(each) for each in read_here}
+                rows = sorted({tuple(state[at] for at in of_each.values()) for state in states})
+                place: Expr = const(0, 1)
+                if len(rows) > 1:
+                    leaf = self._place(header, read_here, len(rows))
+                    place = leaf.variable
+                    made.append(leaf)
+                for at, each in enumerate(read_here):
+                    found[each] = table(place, [row[at] for row in rows], each.width)
+        return found, made
+
+    def _place(self, header: int, registers: Sequence[Var], count: int) -> Leaf:
+        line = self._slices.line_of(header)
+        names = ", ".join(each.name for each in registers)
+        made = var(f"state among {count} of {names}", count)
+        leaf = Leaf(made, Kind.CARRIED, "which state a loop is in", line, header, values=tuple(range(count)))
+        self._slices.leaves.add(leaf)
+        return leaf
+
+    def _solved(self, wanted: Sequence[Var]) -> dict[int, tuple[tuple[Var, ...], list[State]]] | None:
+        """The states of each loop on which some registers depend; None if they are not few.
+
+        Registers that only decide between values are followed where this is needed, if they have few values.
+        """
+        key = frozenset(wanted)
+        if key not in self._known:
+            self._known[key] = None  # for registers that decide about each other
+            found, deciding = self._tried(wanted)
+            if found is None and (few := [each for each in deciding if self._solved([each]) is not None]):
+                found, _ = self._tried([*wanted, *few])
+            self._known[key] = found
+        return self._known[key]
+
+    def _tried(self, wanted: Sequence[Var]) -> tuple[dict[int, tuple[tuple[Var, ...], list[State]]] | None, list[Var]]:
+        """The states, and other registers that decide between the values of these."""
+        carried = self._closure(wanted)
+        own = {each.variable for each in carried}
+        read = variables(*(value for each in carried for value in (each.before, each.after)))
+        deciding = [each for each in read if each in self._slices.carried and each not in own]
+        try:
+            return (_States(carried).solved() if 0 < len(carried) <= _MOST_REGISTERS else None), deciding
+        except TooManyError:
+            return None, deciding
+
+    def _closure(self, wanted: Sequence[Var]) -> list[Carried]:
+        """The registers from which the values of some registers are made.
+
+        Registers that only decide between values are not among them.
+        """
+        found: dict[Var, Carried] = {}
+        pending = list(wanted)
+        while pending:
+            each = pending.pop()
+            if each in found:
+                continue
+            raw = self._slices.carried[each]
+            before, after = self._forms.resolve(raw.before), self._forms.resolve(raw.after)
+            found[each] = Carried(each, raw.loop, before, after)
+            pending += [node for node in _made_of(before, after) if node in self._slices.carried]
+        return list(found.values())
+
+
+class _States:
+    """The least sets of states for some registers, by iteration until nothing is new."""
+
+    def __init__(self, carried: Sequence[Carried]) -> None:
+        self._of: dict[int, list[Carried]] = {}
+        for each in carried:
+            self._of.setdefault(each.loop.header, []).append(each)
+        self._registers = {header: tuple(each.variable for each in of) for header, of in self._of.items()}
+        self._loop_of = {each.variable: each.loop.header for each in carried}
+        self._states: dict[int, dict[State, None]] = {header: {} for header in self._of}
+        self._done: set[tuple[int, bool, tuple[State, ...]]] = set()
+
+    def solved(self) -> dict[int, tuple[tuple[Var, ...], list[State]]]:
+        """The states of each loop.
+
+        Raises:
+            TooManyError: There are many, or values that are not known.
+        """
+        changed = True
+        while changed:
+            changed = False
+            for header, of in self._of.items():
+                roots = {False: tuple(each.before for each in of), True: tuple(each.after for each in of)}
+                for is_after, values in roots.items():
+                    # What a trip makes of a state is asked for each state of its own loop.
+                    changed |= self._step(header, values, is_after=is_after)
+        if not all(self._states.values()):
+            raise TooManyError
+        return {header: (self._registers[header], list(states)) for header, states in self._states.items()}
+
+    def _step(self, header: int, values: tuple[Expr, ...], *, is_after: bool) -> bool:
+        """Add the states that some values give; whether one is new."""
+        own, count = self._states[header], len(self._states[header])
+        headers = {self._loop_of[each] for each in variables(*values) if each in self._loop_of}
+        if is_after:
+            headers.add(header)
+        read = sorted(headers)
+        for states in product(*(list(self._states[each]) for each in read)):
+            key = header, is_after, states
+            if key in self._done:
+                continue
+            self._done.add(key)
+            known: dict[Var, Expr] = {
+                variable: const(number, variable.width)
+                for each, state in zip(read, states, strict=True)
+                for variable, number in zip(self._registers[each], state, strict=True)
+            }
+            for state in cases(tuple(substitute(each, known) for each in values), _MOST_CASES):
+                own[state] = None
+                if len(own) > MOST_VALUES:
+                    raise TooManyError
+        return len(own) > count
+
+
+def cases(values: tuple[Expr, ...], most: int) -> Iterator[State]:
+    """What some values can be together, for each way in which comparisons that nothing decides can hold.
+
+    Raises:
+        TooManyError: More than so many cases are looked at, or a value is no number in one of them.
+
+    >>> from swzverify.ir.expr import extend, ite
+    >>> p = var("p", 2)
+    >>> sorted(cases((ite(p, const(1, 8), const(2, 8)), extend(p, 8, signed=False)), 9))
+    [(1, 1), (2, 0)]
+    """
+    pending = [values]
+    while pending:
+        some = pending.pop()
+        most -= 1
+        numbers = [each.value for each in some if isinstance(each, Const)]
+        if len(numbers) == len(some):
+            yield tuple(numbers)
+            continue
+        bit = _undecided(some)
+        if bit is None or most < 0:
+            raise TooManyError
+        pending += [tuple(_decided(each, bit, holds) for each in some) for holds in (0, 1)]
+
+
+def _made_of(*values: Expr) -> list[Var]:
+    """The variables that are a part of some values, and not only of what chooses between them."""
+    found: list[Var] = []
+    seen: set[Expr] = set()
+    pending = list(values)
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Var):
+            found.append(node)
+        else:
+            pending += (node.then, node.otherwise) if isinstance(node, Ite) else operands(node)
+    return found
+
+
+def _undecided(values: Sequence[Expr]) -> Expr | None:
+    """A bit that decides between parts of some values, the outermost choice first; None if there is none."""
+    parts = postorder(*values)
+    choice = next((node.condition for node in reversed(parts) if isinstance(node, Ite)), None)
+    inside = parts if choice is None else postorder(choice)
+    return next((node for node in inside if node.width == 1 and _is_whole(node)), None)
+
+
+def _is_whole(bit: Expr) -> bool:
+    """Whether a bit is not made of other bits."""
+    return not isinstance(bit, Const) and all(each.width > 1 for each in operands(bit))
+
+
+def _decided(value: Expr, bit: Expr, holds: int) -> Expr:
+    """A value where a bit has a number."""
+    new: dict[Expr, Expr] = {}
+    for node in postorder(value):
+        new[node] = const(holds, 1) if node is bit else rebuilt(node, new)
+    return new[value]

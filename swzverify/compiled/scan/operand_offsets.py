@@ -1,0 +1,108 @@
+"""The start addresses of an operand as numbers: for each warp group, all that it can be."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.reachable import TooManyError, cases
+from swzverify.compiled.scan.operand_subject import OperandSubject
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, substitute, to_signed, variables
+
+Offsets: TypeAlias = dict[int, tuple[int, ...]]
+"""For each warp group, the numbers that an offset can be: all that occur, and perhaps others."""
+
+GROUP_THREADS: Final = 128
+"""Threads of a warp group: four warps that follow each other, the first one a multiple of four.
+
+Source: PTX ISA 8.7, 9.7.15: wgmma, warpgroup.
+"""
+_MOST_POINTS: Final = 512
+_MOST_CASES: Final = 500
+
+
+def offsets_of(subject: OperandSubject, offset: Expr) -> Offsets | None:
+    """The numbers that an offset can be in each warp group that may execute the instruction.
+
+    None if they are many or not known. Lanes of one warp group have one number.
+    """
+    if subject.shape is None:
+        return None
+    threads = Threads(subject.shape)
+    groups, lanes = _groups(threads), _lanes(subject)
+    runs = np.ones(len(groups), dtype=np.bool_)
+    for part in conjuncts(subject.access.guard):
+        if lanes.issuperset(variables(part)):
+            runs &= _per_thread(part, threads) != 0
+    first_of = {int(group): int(np.argmax(groups == group)) for group in np.unique(groups[runs])}
+    # What is left, such as a parameter, may decide between numbers: both of them count.
+    rest = [(leaf, leaf.values) for leaf in subject.leaves_of(offset) if leaf.values is not None]
+    ranges = [values for _, values in rest]
+    if prod(map(len, ranges)) > _MOST_POINTS:
+        return None
+    found: Offsets = {}
+    for group, first in first_of.items():
+        there: dict[Var, Expr] = {each: const(int(threads.point[each.name][first]), each.width) for each in lanes}
+        numbers: set[int] = set()
+        for point in product(*ranges):
+            for (leaf, _), value in zip(rest, point, strict=True):
+                there[leaf.variable] = const(value, leaf.variable.width)
+            try:
+                numbers |= {
+                    to_signed(each, offset.width) for (each,) in cases((substitute(offset, there),), _MOST_CASES)
+                }
+            except TooManyError:
+                return None
+        found[group] = tuple(sorted(numbers))
+    return found
+
+
+def is_alike(subject: OperandSubject, value: Expr) -> bool:
+    """Whether a value is surely one number in each warp group, as far as coordinates decide it.
+
+    The parts of it that depend on coordinates alone are one number there; the rest is what lanes share.
+    """
+    lanes = _lanes(subject)
+    if lanes.isdisjoint(variables(value)) or subject.shape is None:
+        return True
+    threads = Threads(subject.shape)
+    groups = _groups(threads)
+    firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+    pending, seen = [value], set[Expr]()
+    while pending:
+        node = pending.pop()
+        read = variables(node)
+        if node in seen or lanes.isdisjoint(read):
+            continue
+        seen.add(node)
+        if lanes.issuperset(read):
+            numbers = _per_thread(node, threads)
+            if bool((numbers == numbers[firsts][groups]).all()):
+                continue
+        if isinstance(node, Var):
+            return False
+        pending += operands(node)
+    return True
+
+
+def _groups(threads: Threads) -> NDArray[np.int64]:
+    return np.arange(len(threads.first_of_warp)) // GROUP_THREADS
+
+
+def _lanes(subject: OperandSubject) -> set[Var]:
+    return {leaf.variable for leaf in subject.access.leaves if leaf.kind is Kind.LANE}
+
+
+def _per_thread(value: Expr, threads: Threads) -> NDArray[np.int64]:
+    """The number of each thread, for a value that depends on coordinates alone."""
+    if any(node.width > MAX_ARRAY_WIDTH for node in postorder(value)):
+        return threads.point["laneid"]  # which differs in every warp: nothing is claimed
+    (found,) = evaluate_many((value,), threads.point)
+    return np.broadcast_to(found, threads.first_of_warp.shape)
