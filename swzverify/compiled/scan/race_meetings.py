@@ -36,7 +36,7 @@ _AFTER_A_RACE: Final = (0, 20)
 _AT_LAST: Final = (0, 400)
 """The same once as many races are found as can be run, or Z3 has given up on many questions."""
 _MOST_GIVEN_UP: Final = 8
-"""Pairs on which Z3 gives up before it gets less for the others."""
+"""Pairs on which Z3 gives up before it gets less for the others, and one question alone for each."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
@@ -98,6 +98,8 @@ class MeetingJudge:
     def _answer(self, asked: Asked, question: Question) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found, ways = self._of(asked, question), asked.meeting.ways
+        if found.reason == GAVE_UP and self._has_given_up():
+            return found
         if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
             return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
         if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
@@ -138,7 +140,7 @@ class MeetingJudge:
         if not reason and question.exact is not None and some_point(conjunction((whole, question.exact))) is not None:
             return self._met(asked, question, whole)
         found = self._possible(condition)
-        if found.answer is Answer.UNDECIDED and self._is_split(condition, question):
+        if found.answer is Answer.UNDECIDED and not self._has_given_up() and self._is_split(condition, question):
             found = replace(found, answer=Answer.EMPTY)
         if found.answer is Answer.HOLDS and whole is not condition:
             found = self._possible(whole)
@@ -193,6 +195,10 @@ class MeetingJudge:
         """Whether as many races are found as can be run."""
         return sum(each.verdict is RaceVerdict.RACE for each in self.found.values()) >= MOST_RUNS
 
+    def _has_given_up(self) -> bool:
+        """Whether Z3 has given up on many pairs."""
+        return sum(each.reason == GAVE_UP for each in self.found.values()) >= _MOST_GIVEN_UP
+
     def _met(self, asked: Asked, question: Question, condition: Expr) -> Found:
         """The verdict on accesses that meet for some values, if threads surely make both."""
         exact = conjunction((condition, question.exact or FALSE))
@@ -236,8 +242,7 @@ class MeetingJudge:
             len(known.engines) or 9,
         ):
             self.found[key] = found
-        given_up = sum(each.reason == GAVE_UP for each in self.found.values())
-        if self._has_enough() or given_up >= _MOST_GIVEN_UP:
+        if self._has_enough() or self._has_given_up():
             self._asker = self._briefest
 
 

@@ -20,6 +20,8 @@ class LockstepHistory(History):
     ) -> bool:
         """As `History.access`."""
         has_room = super().access(line, effect, threads, starts, width, values)
-        for warp in np.unique(threads // LANES).tolist():
-            self.warp_barrier(np.arange(warp * LANES, min((warp + 1) * LANES, self._threads)))
+        warps: list[int] = np.unique(threads // LANES).tolist()
+        for warp in warps:
+            lanes: Array = np.arange(warp * LANES, min((warp + 1) * LANES, self._threads))
+            self.warp_barrier(lanes)
         return has_room
