@@ -12,6 +12,7 @@ from swzverify.compiled.order import intervals, pairs, step
 from swzverify.compiled.order.barriers import Orders, Scope, orders_of
 from swzverify.compiled.order.instance import Instances, Place
 from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
+from swzverify.compiled.order.registers import Registers
 from swzverify.compiled.order.step import InStep, Sharing
 from swzverify.compiled.ptx import Instruction
 from swzverify.compiled.scan import race_meetings
@@ -206,6 +207,11 @@ def _trips_without_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Instances, "_keep_most", lambda *_: None)
 
 
+def _first_value_alone(patch: pytest.MonkeyPatch) -> None:
+    """A register has in every trip one of the values that it has before the loop."""
+    patch.setattr(Registers, "_may_repeat", lambda *_: False)
+
+
 PLANTED: list[tuple[Patch, str, str]] = [
     (_path_is_needed, "two arms", "free"),
     (_back_edge_forgotten, "next trip", "free"),
@@ -219,6 +225,7 @@ PLANTED: list[tuple[Patch, str, str]] = [
     (_copies_end_at_barriers, "copy, barrier before the wait", "free"),
     (_every_choice_is_shared, "two arms", "free"),
     (_trips_without_end, "values of a register, which turns to 0", "race"),
+    (_first_value_alone, "multiples that become even", "free"),
     (_choices_are_forgotten, "barrier in one arm", "depends"),
     (_no_divergence, "some miss the barrier", "race"),
     (_in_step_in_any_case, "barriers in other trips", "race"),

@@ -33,6 +33,12 @@ _HALVES = (
     "ld.shared.u32 %r25, [%r4];\nadd.u32 %r26, %r24, %r25;\nst.shared.u32 [%r4], %r26;\nS:\nbar.sync 0;\n"
     "shr.u32 %r20, %r20, 1;\nsetp.ne.u32 %p1, %r20, 0;\n@%p1 bra L;"
 )
+_MULTIPLES = (
+    "setp.eq.u32 %p2, %r7, 7;\nselp.u32 %r20, 1, 3, %p2;\nL:\nbar.sync 0;\nmul.lo.u32 %r21, %r20, %r1;\n"
+    "and.b32 %r21, %r21, 63;\nshl.b32 %r22, %r21, 2;\nadd.u32 %r23, %r22, %r3;\nst.shared.u32 [%r23], %r1;\n"
+    "mul.lo.u32 %r20, %r20, {};\nsetp.lt.u32 %p1, %r20, 16;\n@%p1 bra L;"
+)
+"""Each thread has a multiple of its number modulo 64: no two threads have one if the factor is odd."""
 
 TRAPS = {
     "barrier": Trap("st.shared.u32 [%r4], %r1;\nbar.sync 0;\nld.shared.u32 %r30, [%r6];", 64, "free"),
@@ -72,6 +78,8 @@ TRAPS = {
         64,
         "free",
     ),
+    "odd multiples": Trap(_MULTIPLES.format(3), 64, "free"),
+    "multiples that become even": Trap(_MULTIPLES.format(2), 64, "depends"),
     "barrier in one arm": Trap(
         "setp.eq.u32 %p1, %r7, 0;\nmov.u32 %r10, %r4;\n@%p1 bra B;\nst.shared.u32 [%r4], %r1;\nbar.sync 0;\n"
         "mov.u32 %r10, %r6;\nB:\nld.shared.u32 %r30, [%r10];",

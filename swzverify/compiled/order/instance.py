@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import reduce
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, shift_left, widened
@@ -20,6 +21,7 @@ from swzverify.compiled.kernel.leaves import Kind, Leaf, begin_of
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.intervals import Trip, Trips
+from swzverify.compiled.order.registers import Registers
 from swzverify.compiled.order.step import Sharing
 from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
@@ -108,15 +110,18 @@ class Uses:
     Attributes:
         facts: What holds of the variables that were made.
         read: The leaves that were read, by their names, coordinates left out.
+        few: The values of variables that have few of them, which are facts, too.
     """
 
     facts: dict[Expr, None] = field(default_factory=dict[Expr, None])
     read: dict[str, Leaf] = field(default_factory=dict[str, Leaf])
+    few: dict[Var, tuple[int, ...]] = field(default_factory=dict[Var, tuple[int, ...]])
 
     def add(self, other: Uses) -> None:
         """Take over what other values were made of."""
         self.facts |= other.facts
         self.read |= other.read
+        self.few |= other.few
 
 
 class Instances:
@@ -136,6 +141,7 @@ class Instances:
         self._flow, self._leaves = kernel.flow, kernel.leaves
         self.threads = threads_of(couple, kernel.block)
         self.uses, self.bounded = Uses(), Bounded()
+        self._registers = Registers(kernel)
         self._memo: dict[tuple[Expr, int, Place], tuple[Expr, Uses]] = {}
         self._coordinates: list[Mapping[str, Expr]] = []
         for thread in self.threads:
@@ -231,6 +237,10 @@ class Instances:
         made = var(name, leaf.variable.limit)
         if leaf.kind is Kind.TRIPS and leaf.block is not None:
             self._keep_most(leaf.block, made)
+        if (values := self._registers.values(leaf.variable)) is not None:
+            numbers = (compare(Comparison.EQ, made, const(each, made.width)) for each in sorted(values))
+            self.uses.facts[reduce(either, numbers)] = None
+            self.uses.few[made] = tuple(sorted(values))
         return made
 
     def _keep_most(self, header: int, trip: Expr) -> None:

@@ -6,7 +6,7 @@ symbol in the address: a register that a loop changes may carry the distance to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,6 +59,7 @@ class Question:
         instances: The values of both threads.
         places: The places of both accesses.
         addresses: Both addresses.
+        few: The values of variables of `condition` that have few of them.
     """
 
     condition: Expr
@@ -69,6 +70,7 @@ class Question:
     instances: Instances
     places: tuple[Place, Place]
     addresses: tuple[Expr, Expr]
+    few: Mapping[Var, tuple[int, ...]]
 
 
 class Asked:
@@ -167,7 +169,8 @@ class Asked:
 
         found = together(conditions)
         exact = None if sure is None else together([found, *sure])
-        return Question(found, exact, together(in_memory), same, read, instances, places, (addresses[0], addresses[1]))
+        inside, both = together(in_memory), (addresses[0], addresses[1])
+        return Question(found, exact, inside, same, read, instances, places, both, uses.few)
 
     # ---- parts
 

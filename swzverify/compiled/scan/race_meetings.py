@@ -16,7 +16,7 @@ from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.pairs import Asked, Question
-from swzverify.compiled.order.residues import by_residues
+from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, Witness, rank
 from swzverify.compiled.scan.asker import BUDGET, Asker
 from swzverify.compiled.scan.given import Facts
@@ -33,8 +33,10 @@ _BUDGET: Final = (3, 40)
 """Questions of a kernel that may use up Z3's budget, and the share of it that each later one has."""
 _AFTER_A_RACE: Final = (0, 20)
 """The same once a race is found: the kernel has its verdict."""
-_AFTER_ALL_RUNS: Final = (0, 400)
-"""The same once as many races are found as can be run: only free pairs are still of interest."""
+_AT_LAST: Final = (0, 400)
+"""The same once as many races are found as can be run, or Z3 has given up on many questions."""
+_MOST_GIVEN_UP: Final = 8
+"""Pairs on which Z3 gives up before it gets less for the others, and one question alone for each."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
@@ -65,7 +67,7 @@ class MeetingJudge:
 
     def __init__(self, kernel: Kernel, facts: Facts, left_out: Collection[str]) -> None:
         self._kernel, self._facts, self._left_out = kernel, facts, left_out
-        self._asker, self._brief, self._briefest = (Asker(*each) for each in (_BUDGET, _AFTER_A_RACE, _AFTER_ALL_RUNS))
+        self._asker, self._brief, self._briefest = (Asker(*each) for each in (_BUDGET, _AFTER_A_RACE, _AT_LAST))
         self._panel = Panel(Options(rlimit=BUDGET))
         self.found: dict[tuple[int, int], Found] = {}
         self.assumptions: dict[str, None] = {}
@@ -96,6 +98,8 @@ class MeetingJudge:
     def _answer(self, asked: Asked, question: Question) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found, ways = self._of(asked, question), asked.meeting.ways
+        if found.reason == GAVE_UP and self._has_given_up():
+            return found
         if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
             return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
         if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
@@ -136,6 +140,8 @@ class MeetingJudge:
         if not reason and question.exact is not None and some_point(conjunction((whole, question.exact))) is not None:
             return self._met(asked, question, whole)
         found = self._possible(condition)
+        if found.answer is Answer.UNDECIDED and not self._has_given_up() and self._is_split(condition, question):
+            found = replace(found, answer=Answer.EMPTY)
         if found.answer is Answer.HOLDS and whole is not condition:
             found = self._possible(whole)
             if found.answer is Answer.EMPTY:
@@ -165,6 +171,11 @@ class MeetingJudge:
             return undecided or Finding("z3", Answer.EMPTY)
         return self._asker.possible(condition)
 
+    def _is_split(self, condition: Expr, question: Question) -> bool:
+        """Whether Z3 shows that a condition never holds for each value of one variable that has few of them."""
+        parts = list(by_values(condition, question.few))
+        return bool(parts) and all(self._asker.possible(each).answer is Answer.EMPTY for each in parts)
+
     def _why_not(self, asked: Asked, question: Question) -> str:
         """Why accesses that meet are not shown to race; empty if nothing prevents it."""
         if self._left_out:
@@ -183,6 +194,10 @@ class MeetingJudge:
     def _has_enough(self) -> bool:
         """Whether as many races are found as can be run."""
         return sum(each.verdict is RaceVerdict.RACE for each in self.found.values()) >= MOST_RUNS
+
+    def _has_given_up(self) -> bool:
+        """Whether Z3 has given up on many pairs."""
+        return sum(each.reason == GAVE_UP for each in self.found.values()) >= _MOST_GIVEN_UP
 
     def _met(self, asked: Asked, question: Question, condition: Expr) -> Found:
         """The verdict on accesses that meet for some values, if threads surely make both."""
@@ -227,7 +242,7 @@ class MeetingJudge:
             len(known.engines) or 9,
         ):
             self.found[key] = found
-        if self._has_enough():
+        if self._has_enough() or self._has_given_up():
             self._asker = self._briefest
 
 
