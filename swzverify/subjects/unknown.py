@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from swzverify.engines.obligations import of_lane
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES
 from swzverify.ir.expr import Var, var
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects.loop import require_c_integer
@@ -90,10 +89,3 @@ def own_values(unknowns: Sequence[Unknown], point: Mapping[str, int], lane: int)
     """
     shared = {each.name: point.get(each.name, 0) for each in unknowns}
     return {each.name: each.value(point.get(of_lane(each.name, lane), shared[each.name])) for each in unknowns}
-
-
-def own_places(unknowns: Sequence[Unknown], point: Mapping[str, int], lane: int) -> dict[str, int]:
-    """A point as one lane sees it: the places of its own values under the unknowns' names."""
-    places = {each.name: point.get(of_lane(each.name, lane), point.get(each.name, 0)) for each in unknowns}
-    choices = {of_lane(each.name, other) for each in unknowns for other in range(LANES)}
-    return {name: value for name, value in point.items() if name not in choices} | places
