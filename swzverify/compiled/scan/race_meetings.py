@@ -15,17 +15,19 @@ from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
+from swzverify.compiled.order.intervals import Way
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, Witness, rank
 from swzverify.compiled.scan.asker import BUDGET, Asker
 from swzverify.compiled.scan.given import Facts
+from swzverify.compiled.scan.race_groups import ruled_out
 from swzverify.compiled.scan.race_points import some_point
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
 from swzverify.compiled.scan.race_witness import in_first_block, small_values, witness_of
 from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import FALSE, Expr, conjunction, negation, postorder, variables
+from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, negation, postorder, variables
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 
@@ -37,6 +39,8 @@ _AT_LAST: Final = (0, 400)
 """The same once as many races are found as can be run, or Z3 has given up on many questions."""
 _MOST_GIVEN_UP: Final = 8
 """Pairs on which Z3 gives up before it gets less for the others, and one question alone for each."""
+_FOR_GROUPS: Final = (0, 4)
+"""The same for questions about many pairs at once."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
@@ -57,6 +61,9 @@ class Found:
     condition: str = ""
 
 
+_BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
+
+
 class MeetingJudge:
     """Decides the meetings of one kernel.
 
@@ -68,23 +75,34 @@ class MeetingJudge:
     def __init__(self, kernel: Kernel, facts: Facts, left_out: Collection[str]) -> None:
         self._kernel, self._facts, self._left_out = kernel, facts, left_out
         self._asker, self._brief, self._briefest = (Asker(*each) for each in (_BUDGET, _AFTER_A_RACE, _AT_LAST))
+        self._of_groups = Asker(*_FOR_GROUPS)
         self._panel = Panel(Options(rlimit=BUDGET))
         self.found: dict[tuple[int, int], Found] = {}
         self.assumptions: dict[str, None] = {}
 
     def decide(self, asked: Sequence[Asked]) -> None:
         """Ask what is cheap first."""
-        left: list[tuple[int, int, Asked, Question]] = []
-        for at, each in enumerate(asked):
+        left: list[Asked] = []
+        for each in asked:
             apart = each.apart()
             engines = () if apart is None else self._engines(apart)
             if engines:
                 self._keep(each, Found(RaceVerdict.FREE, "coordinates alone decide it", engines))
             else:
-                ways = each.meeting.ways
-                question = each.question(ways[0] if len(ways) == 1 else None)
-                left.append((len(postorder(question.condition)), at, each, question))
-        for _, _, each, question in sorted(left, key=lambda item: item[:2]):
+                left.append(each)
+        by_way = [[each.question(way) for way in _ways(each)] for each in left]
+        wholes = [[conjunction(self._conditions(each)) for each in questions] for questions in by_way]
+        never = ruled_out((each for whole in wholes for each in whole), self._possible_in_brief)
+        pending: list[tuple[int, int, Asked, Question]] = []
+        for at, (each, questions, whole) in enumerate(zip(left, by_way, wholes, strict=True)):
+            if never.issuperset(whole):
+                self._keep(each, _BY_Z3)
+                if any(question.in_memory is not TRUE for question in questions):
+                    self.assumptions[IN_MEMORY] = None
+            else:
+                question = questions[0] if len(questions) == 1 else each.question()
+                pending.append((len(postorder(question.condition)), at, each, question))
+        for _, _, each, question in sorted(pending, key=lambda item: item[:2]):
             self._keep(each, self._answer(each, question))
 
     def _engines(self, apart: Apart) -> tuple[str, ...]:
@@ -147,18 +165,23 @@ class MeetingJudge:
             if found.answer is Answer.EMPTY:
                 self.assumptions[IN_MEMORY] = None
         if found.answer is Answer.EMPTY:
-            return Found(RaceVerdict.FREE, "Z3 alone decides it", (found.engine,))
+            return replace(_BY_Z3, engines=(found.engine,))
         if found.answer is not Answer.HOLDS:
             return Found(RaceVerdict.UNKNOWN, GAVE_UP)
         return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
 
-    def _possible(self, condition: Expr) -> Finding:
+    def _possible_in_brief(self, condition: Expr) -> Finding:
+        """As `_possible`, within a budget of its own, which is small."""
+        return self._possible(condition, self._of_groups)
+
+    def _possible(self, condition: Expr, asker: Asker | None = None) -> Finding:
         """Whether a condition can hold; where a trip is divided by a number, for each residue by itself."""
+        asker = asker or self._asker
         trips = [each for each in variables(condition) if each.name.startswith(BASE)]
         undecided: Finding | None = None
         parts = list(by_residues(condition, trips))
         for part, values in parts:
-            found = self._asker.possible(part)
+            found = asker.possible(part)
             point = found.point or {}
             if found.answer is Answer.HOLDS:
                 known = dict.fromkeys((each.name for each in variables(condition, *values.values())), 0) | dict(point)
@@ -169,7 +192,7 @@ class MeetingJudge:
                 undecided = replace(found, answer=Answer.UNDECIDED)
         if parts:
             return undecided or Finding("z3", Answer.EMPTY)
-        return self._asker.possible(condition)
+        return asker.possible(condition)
 
     def _is_split(self, condition: Expr, question: Question) -> bool:
         """Whether Z3 shows that a condition never holds for each value of one variable that has few of them."""
@@ -244,6 +267,12 @@ class MeetingJudge:
             self.found[key] = found
         if self._has_enough() or self._has_given_up():
             self._asker = self._briefest
+
+
+def _ways(asked: Asked) -> Sequence[Way | None]:
+    """The ways of a meeting that are asked one by one; None where it is one question."""
+    ways = asked.meeting.ways
+    return ways if 0 < len(ways) <= _MOST_WAYS else (None,)
 
 
 def _is_of_launch(asked: Asked, leaf: Leaf) -> bool:

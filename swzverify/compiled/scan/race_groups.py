@@ -1,0 +1,89 @@
+"""Asks about many pairs of accesses at once: unrolled code has hundreds of questions that are nearly the same.
+
+A group is free if no member can hold, which is one question to Z3. If it can, the members that hold at the point
+that Z3 names leave the group, and the rest is asked again. A group that is not decided is halved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from swzverify.engines.obligations import Answer, Finding
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import Expr, conjunction, conjuncts, negation, postorder, variables
+
+MOST_PARTS: Final = 800
+"""Parts of a question about a group."""
+_MOST_ASKED: Final = 2
+"""Questions for each member of a group, on average, after which the others are left."""
+
+
+def ruled_out(conditions: Iterable[Expr], possible: Callable[[Expr], Finding]) -> frozenset[Expr]:
+    """Those of some conditions that cannot hold, as far as questions about groups of them show it.
+
+    >>> from swzverify.ir.expr import Comparison, compare, const, var
+    >>> never, sometimes = (compare(Comparison.ULT, var("x", 8), const(n, 3)) for n in (0, 1))
+    >>> def ask(condition):
+    ...     is_possible = any(evaluate(condition, {"x": x}) for x in range(8))
+    ...     return Finding("by hand", Answer.HOLDS if is_possible else Answer.EMPTY, {"x": 0})
+    >>> ruled_out([never, sometimes], ask) == {never}
+    True
+    """
+    found: set[Expr] = set()
+    for group in _groups(dict.fromkeys(conditions)):
+        pending, left = [group], _MOST_ASKED * len(group)
+        while pending and left > 0:
+            members = pending.pop()
+            if len(members) < 2:
+                continue
+            left -= 1
+            answer = possible(any_of(members))
+            if answer.answer is Answer.EMPTY:
+                found.update(members)
+                continue
+            rest = [each for each in members if not _holds(each, answer)]
+            if answer.answer is Answer.HOLDS and len(rest) < len(members):
+                pending.append(rest)
+            else:
+                half = len(members) // 2
+                pending += [members[half:], members[:half]]
+    return frozenset(found)
+
+
+def any_of(conditions: Sequence[Expr]) -> Expr:
+    """That one of some conditions holds; what is in all of them is said once.
+
+    >>> from swzverify.ir.expr import TRUE
+    >>> any_of([TRUE]) is TRUE
+    True
+    """
+    parts = [dict.fromkeys(conjuncts(each)) for each in conditions]
+    common = [each for each in parts[0] if all(each in other for other in parts)]
+    own = [conjunction(each for each in part if each not in common) for part in parts]
+    return conjunction((*common, negation(conjunction(map(negation, dict.fromkeys(own))))))
+
+
+def _groups(conditions: Iterable[Expr]) -> list[list[Expr]]:
+    """Conditions on the same variables, as many as one question may have."""
+    by_variables: dict[frozenset[Expr], list[Expr]] = {}
+    for each in conditions:
+        by_variables.setdefault(frozenset(variables(each)), []).append(each)
+    found: list[list[Expr]] = []
+    for same in by_variables.values():
+        nodes: set[Expr] = set()
+        group: list[Expr] = []
+        for each in same:
+            nodes.update(postorder(each))
+            if group and len(nodes) > MOST_PARTS:
+                found.append(group)
+                group, nodes = [], set(postorder(each))
+            group.append(each)
+        found.append(group)
+    return found
+
+
+def _holds(condition: Expr, answer: Finding) -> bool:
+    """Whether a condition holds at the point of an answer."""
+    point = dict.fromkeys((each.name for each in variables(condition)), 0) | dict(answer.point or {})
+    return bool(evaluate(condition, point))
