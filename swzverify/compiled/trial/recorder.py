@@ -41,7 +41,9 @@ _OF_OBJECTS: Final[Mapping[str, Effect]] = {
 }
 _BULK: Final = re.compile(r"cp\.(?:reduce\.)?async\.bulk\b.*")
 _GROUPS: Final = re.compile(r"cp\.async\.(bulk\.)?(commit_group|wait_group|wait_all)(?:\.read)?")
-_CHANGING: Final = frozenset({"st", "red", "cp", "mbarrier", "stmatrix", "wgmma"})
+_CHANGING: Final = frozenset(
+    {"st", "red", "cp", "mbarrier"} | {name for name, each in _MOVERS.items() if each > Effect.OPERAND}
+)
 """Opcodes that may change what other threads see. An atomic counts if it changes a word."""
 
 
