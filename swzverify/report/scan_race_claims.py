@@ -62,7 +62,7 @@ def _scope(file: ScannedFile, kernel: str, races: KernelRaces) -> str:
 def _verdict(finding: RaceFinding) -> Verdict:
     scope = _scope(finding.file, finding.kernel, finding.races)
     if finding.barrier is not None:
-        return Verdict(Outcome.REFUTED, scope, reason=finding.barrier.reason)
+        return Verdict(Outcome.REFUTED, scope, reason=readable(finding.barrier.reason))
     pair = finding.pairs[0]
     if finding.verdict is RaceVerdict.DEPENDS:
         scope += ", for some values of parameters"

@@ -9,7 +9,12 @@ from typing import Any, Final
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, Participant, RaceVerdict, Witness
 
-BARRIERS: Final = {RaceVerdict.FREE: "uniform", RaceVerdict.DIVERGENT: "divergent"}
+BARRIERS: Final = {
+    RaceVerdict.FREE: "uniform",
+    RaceVerdict.DIVERGENT: "divergent",
+    RaceVerdict.DEADLOCK: "deadlock",
+    RaceVerdict.DEPENDS: "depends",
+}
 """What a barrier is called; one of any other verdict is `unknown`."""
 
 

@@ -17,12 +17,19 @@ from swzverify.report.scan_race_record import coordinates_of
 from swzverify.report.scan_races import RaceFinding, place_of_side, race_findings
 
 OUT_OF_SCOPE: Final = "races in global memory are not looked for"
-_BAD: Final = {RaceVerdict.DIVERGENT: "divergent", RaceVerdict.UNKNOWN: "unknown"}
+_BAD: Final = {
+    RaceVerdict.DIVERGENT: "divergent",
+    RaceVerdict.DEADLOCK: "with a deadlock",
+    RaceVerdict.DEPENDS: "with a deadlock for some parameters",
+    RaceVerdict.UNKNOWN: "unknown",
+}
+_HANG: Final = "threads that wait for ever"
 _WORDS: Final = {
     RaceVerdict.RACE: "race",
     RaceVerdict.DEPENDS: "race for some parameters",
     RaceVerdict.BENIGN: "race with one value",
     RaceVerdict.DIVERGENT: "barrier that not all threads reach",
+    RaceVerdict.DEADLOCK: _HANG,
     RaceVerdict.UNKNOWN: "unknown order",
 }
 _FIRST_BYTES: Final = re.compile(r"(?<=[\w$])\+0:[1248]\b", re.ASCII)
@@ -104,9 +111,11 @@ def finding_lines(finding: RaceFinding, verbosity: int, *, is_known: bool = Fals
     count = len(finding.pairs)
     several = f" ({count} pairs of instructions, such as this one)" if count > 1 else ""
     places = [_side(finding.file, finding.kernel, each) for each in finding.sides]
-    found = [f"  {_WORDS[finding.verdict]}{known}{several}", *(f"    {each}" for each in places)]
+    is_hang = finding.barrier is not None and finding.verdict is RaceVerdict.DEPENDS
+    words = f"{_HANG}, for some parameters" if is_hang else _WORDS[finding.verdict]
+    found = [f"  {words}{known}{several}", *(f"    {each}" for each in places)]
     if finding.barrier is not None:
-        return [*found, f"    {visible(finding.barrier.reason)}"]
+        return [*found, f"    {visible(readable(finding.barrier.reason))}"]
     if len(places) == 1:
         found[-1] += ", by two threads"
     return [*found, *_why(finding.pairs[0], finding.block, verbosity)]

@@ -1,4 +1,4 @@
-"""Races and divergent barriers as findings: each once for two source lines, with the name of a known finding.
+"""Races, divergent barriers and hangs as findings: each once for two source lines, with the name of a known finding.
 
 Pairs of two source lines with the same opcodes and one verdict are one finding, such as those of an
 unrolled loop.
@@ -22,12 +22,14 @@ from swzverify.report.source_line import below, source_line
 
 PAIRS: Final = (RaceVerdict.RACE, RaceVerdict.DEPENDS, RaceVerdict.BENIGN)
 """The verdicts of pairs that are findings, the gravest first."""
+_BARRIERS: Final = (RaceVerdict.DIVERGENT, RaceVerdict.DEADLOCK, RaceVerdict.DEPENDS)
+"""The verdicts of barriers that are findings."""
 _LINES: Final = re.compile(r"@\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class RaceFinding:
-    """A race, or a barrier that not all threads reach.
+    """A race, a barrier that not all threads reach, or an instruction at which threads wait for ever.
 
     Attributes:
         file: The file of the kernel.
@@ -89,7 +91,7 @@ def _grouped(
     file: ScannedFile, kernel: str, races: KernelRaces
 ) -> Iterator[tuple[RaceVerdict, tuple[Pair, ...], BarrierFinding | None]]:
     for barrier in races.barriers:
-        if barrier.verdict is RaceVerdict.DIVERGENT:
+        if barrier.verdict in _BARRIERS:
             yield barrier.verdict, (), barrier
     for verdict in PAIRS:
         groups: dict[tuple[object, ...], list[Pair]] = {}

@@ -26,7 +26,8 @@ from swzverify.report.formats import Format
 from swzverify.report.result import ClaimResult
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import KINDS, report_of
-from swzverify.report.scan_race_text import readable
+from swzverify.report.scan_race_record import races_record
+from swzverify.report.scan_race_text import race_summary, readable
 from swzverify.report.scan_races import race_findings
 from swzverify.report.scan_text import Detail, scan_text
 from tests.report.test_scan_claims import FREE, PROVED, SARIF, access
@@ -41,6 +42,8 @@ BENIGN = Pair(STORE, STORE, RaceVerdict.BENIGN, "all threads write one value", w
 OPEN = Pair(STORE, LOAD, RaceVerdict.UNKNOWN, "line 9: mbarrier.init is not modelled")
 WHOLE = BarrierFinding(62, "bar.sync", "k.cu:15", RaceVerdict.FREE, "all threads reach it together")
 PARTED = replace(WHOLE, verdict=RaceVerdict.DIVERGENT, reason="not all threads reach it: they part at line 40")
+HUNG = replace(WHOLE, verdict=RaceVerdict.DEADLOCK, reason="thread 32 waits here for ever")
+HUNG_IF = replace(WHOLE, verdict=RaceVerdict.DEPENDS, reason="thread 32 waits here for ever if n+0:4 = 7")
 NOT_COUNTED = replace(WHOLE, verdict=RaceVerdict.UNKNOWN, reason="a barrier of a part of the block")
 KINDS_OF_RACES = ("race_free", "one_writer")
 
@@ -166,6 +169,30 @@ def test_a_barrier_that_not_all_threads_reach() -> None:
         "    /src/k.cu:15 (PTX line 62): bar.sync",
         "    not all threads reach it: they part at line 40",
     ]
+
+
+@pytest.mark.parametrize(
+    ("barrier", "words", "count", "reason", "name"),
+    [
+        (HUNG, "threads that wait for ever", "1 with a deadlock", "thread 32 waits here for ever", "deadlock"),
+        (
+            HUNG_IF,
+            "threads that wait for ever, for some parameters",
+            "1 with a deadlock for some parameters",
+            "thread 32 waits here for ever if n = 7",
+            "depends",
+        ),
+    ],
+)
+def test_threads_that_wait_for_ever(barrier: BarrierFinding, words: str, count: str, reason: str, name: str) -> None:
+    races = kernel(barrier.verdict, barriers=(WHOLE, barrier))
+    assert race_summary(races) == [f"  races: {barrier.verdict} (9 pairs; 2 barriers: {count})"]
+    lines = lines_of(races)
+    at = lines.index(f"  {words}")
+    assert lines[at + 1 : at + 3] == ["    /src/k.cu:15 (PTX line 62): bar.sync", f"    {reason}"]
+    (result,) = results_of(held(races))
+    assert (result.verdict.outcome, result.verdict.reason) == (Outcome.REFUTED, reason)
+    assert [each["verdict"] for each in races_record(races, None, {})["barriers"]] == ["uniform", name]
 
 
 def test_more_and_less_text() -> None:

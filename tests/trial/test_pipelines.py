@@ -88,6 +88,10 @@ CASES = {
     "who arrives does not wait": Case(two(f"bar.arrive 1, 64;\n{OTHERS}", f"{MINE}\nbar.sync 1, 64;"), RACE),
     "both sync": Case(two(f"bar.sync 1, 64;\n{OTHERS}", f"{MINE}\nbar.sync 1, 64;")),
     "a count that nobody reaches": Case(two(MINE, "bar.sync 1, 96;"), hangs=("bar.sync 1, 96;",)),
+    "two barriers crosswise": Case(
+        roles("bar.sync 1, 64;\nbar.sync 2, 64;", "bar.sync 2, 64;\nbar.sync 1, 64;"),
+        hangs=("bar.sync 1, 64;", "bar.sync 2, 64;"),
+    ),
     "two of three warps": Case(
         OTHER_WARP + "setp.gt.u32 %p1, %r1, 63;\n@%p1 ret;\n" + f"{MINE}\nbar.sync 2, 64;\n{OTHERS}", threads=96
     ),

@@ -71,8 +71,9 @@ class BulkCopies:
             effect = Effect.BULK_WRITE if is_load else Effect.BULK_READ
             starts, mine = np.array([begin - SHARED_BEGIN]), np.array([thread])
             # It may access what it may not: then the launch is at fault, and nothing is told of it.
-            self._read(begin + SHARED_WINDOW if store else far, count, thread)
-            access = self._history.access(instruction.line, effect, mine, starts, count)
+            words, known = self._read(begin + SHARED_WINDOW if store else far, count, thread)
+            values = words.view(np.uint8).reshape(1, count) if is_load and known.all() else None
+            access = self._history.access(instruction.line, effect, mine, starts, count, values)
             if is_load:
                 place = int(cut(self._number(operands[3], active), 32)[thread]) + SHARED_WINDOW
                 land = partial(self._copy, far, begin + SHARED_WINDOW, count, thread)

@@ -312,14 +312,16 @@ class Clocked(Machine):
         return False
 
     def _stop_stuck(self, alive: Mask) -> None:
-        counted = [number for number, each in self.gathered.items() if each.count is not None]
-        waiting = self.parked | (self.waits & ~self.of_warp & np.isin(self.numbers, counted))
-        if not waiting.any():
+        """No thread can go on: note where they wait, unless other blocks may set what they wait for."""
+        counted = [each.index for each in self.function.instructions if _has_count(each)]
+        hanging = self.parked | (self.waits & np.isin(self.stands, counted))
+        asked = self.asked[self.parked]
+        if not self.parked.any():
             self.misses.note_stuck(self.stands, self.numbers, self.of_warp, alive)
-        elif (self.asked[self.parked] >= SHARED_WINDOW).all() and (self.asked[self.parked] < 2 * SHARED_WINDOW).all():
-            for index in _numbers(self.stands[waiting]):
+        if ((asked >= SHARED_WINDOW) & (asked < 2 * SHARED_WINDOW)).all():
+            for index in _numbers(self.stands[hanging]):
                 each = self.function.instructions[index]
-                thread = int(np.flatnonzero(waiting & (self.stands == index))[0])
+                thread = int(np.flatnonzero(hanging & (self.stands == index))[0])
                 self.hangs[index] = Hang(each.line, each.opcode, thread)
         self._stop(0, EndError("threads wait for a barrier that the others do not come to"))
 
@@ -359,6 +361,12 @@ def _kind(opcode: str) -> Kind:
 def _numbers(values: Array) -> list[int]:
     """The values, each once."""
     return np.unique(values).tolist()
+
+
+def _has_count(instruction: Instruction) -> bool:
+    """Whether an instruction waits at a barrier for a number of threads that it names."""
+    is_barrier = instruction.opcode.startswith(("bar.", "barrier.")) and instruction.opcode != _WARP_BARRIER
+    return is_barrier and len(instruction.operands) - (2 if _reduces(instruction) else 0) > 1
 
 
 def _is_ask(instruction: Instruction) -> bool:

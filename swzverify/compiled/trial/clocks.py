@@ -47,6 +47,7 @@ _SEARCHED: Final = (
     Plan((7,), (Data.ANY,)),
     Plan((64, 32), (Data.UP,)),
     Plan((2, 3), (Data.BYTES,), grid=ONE_BLOCK),
+    Plan((3,), (Data.SMALL,), (1, 0, 0)),
     Plan((1,), (Data.ZERO,)),
 )
 """Launches in which any race is looked for."""

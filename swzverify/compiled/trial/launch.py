@@ -184,7 +184,8 @@ class Launcher:
     def made_up(self, launch: Launch) -> tuple[tuple[str, int], ...]:
         """What a launch has that is not given and that the kernel may depend on, but for pointers.
 
-        These are the bytes of parameters as `NAME+OFFSET:BYTES`, and the extents of the grid.
+        These are the bytes of parameters as `NAME+OFFSET:BYTES`, the extents of the grid if they are read, and
+        the place of the block if it is not the first one.
         """
         found = [
             (f"{parameter.name}+{each.offset}:{each.size}", launch.parameters[parameter.name], each)
@@ -197,6 +198,7 @@ class Launcher:
         ]
         if self._reads_grid and self._arguments.grid is None:
             numbers += [(f"nctaid.{axis}", extent) for axis, extent in zip("xyz", launch.grid, strict=True)]
+        numbers += [(f"ctaid.{axis}", place) for axis, place in zip("xyz", launch.place, strict=True) if place]
         return tuple(numbers)
 
     def _made(self, plan: Plan) -> _Made:

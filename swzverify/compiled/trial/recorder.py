@@ -19,9 +19,9 @@ from swzverify.compiled.ptx import Address, Immediate, Instruction, Vector, size
 from swzverify.compiled.trial.bulk import BulkCopies
 from swzverify.compiled.trial.code import Code, EndError
 from swzverify.compiled.trial.flags import STRONG, Flags, is_fence, strong_of
-from swzverify.compiled.trial.history import History
+from swzverify.compiled.trial.history import Accesses, History
 from swzverify.compiled.trial.lanes import Lanes
-from swzverify.compiled.trial.memory import Array, Bytes, Mask, Memory
+from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, Bytes, Mask, Memory
 from swzverify.compiled.trial.objects import OBJECT_BYTES, Objects
 from swzverify.compiled.trial.placement import SHARED_BEGIN
 from swzverify.compiled.trial.products import Products
@@ -41,7 +41,9 @@ _OF_OBJECTS: Final[Mapping[str, Effect]] = {
 }
 _BULK: Final = re.compile(r"cp\.(?:reduce\.)?async\.bulk\b.*")
 _GROUPS: Final = re.compile(r"cp\.async\.(bulk\.)?(commit_group|wait_group|wait_all)(?:\.read)?")
-_CHANGING: Final = frozenset({"st", "red", "cp", "mbarrier", "stmatrix", "wgmma"})
+_CHANGING: Final = frozenset(
+    {"st", "red", "cp", "mbarrier"} | {name for name, each in _MOVERS.items() if each > Effect.OPERAND}
+)
 """Opcodes that may change what other threads see. An atomic counts if it changes a word."""
 
 
@@ -68,6 +70,7 @@ class Recorder(Code):
         self.touched: dict[int, Mask] = {}
         self.lost = ""
         self.changes = 0
+        self._last: Accesses | None = None
 
     def places(self, instruction: Instruction, active: Mask) -> Array:
         """The generic addresses that threads access; the history has the access."""
@@ -120,6 +123,15 @@ class Recorder(Code):
             self._flags.access(strong, threads, places)
         else:
             super()._do(instruction, active)
+            if name == "cp" and self._last is not None:
+                self._note_copied(self._last)
+
+    def _note_copied(self, access: Accesses) -> None:
+        """The bytes that a copy of each thread writes."""
+        places = access.starts[:, None] + np.arange(access.width) + SHARED_BEGIN + SHARED_WINDOW
+        threads = np.repeat(access.threads, access.width)
+        values, known = self._memory.load(places.reshape(-1), threads, 1)
+        access.values = values.astype(np.uint8).reshape(places.shape) if known.all() else None
 
     def _group(self, instruction: Instruction, active: Mask, effect: Effect) -> None:
         """Commit a group of copies, or wait for some."""
@@ -157,7 +169,8 @@ class Recorder(Code):
         threads = np.flatnonzero(active)
         self.touched[instruction.index] = active | self.touched.get(instruction.index, False)
         values = self._written(instruction, threads) if effect is Effect.WRITE else None
-        self._history.access(instruction.line, effect, threads, addresses[threads] - SHARED_BEGIN, width, values)
+        starts = addresses[threads] - SHARED_BEGIN
+        self._last = self._history.access(instruction.line, effect, threads, starts, width, values)
         if self._history.is_full:
             raise EndError("there are too many accesses between two barriers")
 

@@ -118,7 +118,7 @@ def find_suspects(touches: Touches, first: Array, stops: Array) -> Array:
     for each in (touches.start, touches.width):
         alike &= np.minimum.reduceat(each, first) == np.maximum.reduceat(each, first)
     # Values count only where two accesses write.
-    is_write = touches.effect == Effect.WRITE
+    is_write = touches.value >= 0
     several = np.repeat(np.add.reduceat(is_write.astype(np.int64), first) > 1, stops - first)
     value = np.where(several & is_write, touches.value + 1, 0)
     mixed = _mixed(np.stack([touches.time, touches.thread, value])).view(np.int64)

@@ -1,0 +1,126 @@
+"""Races and hangs that runs find where the analysis of paths leaves a kernel unknown."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.given import Given, facts_of
+from swzverify.compiled.scan.race_replay import Runs
+from swzverify.compiled.scan.race_search import NO_FENCE, NO_ORDER
+from swzverify.compiled.scan.races import races_of
+from tests.trial.test_clocks import FIRST, HEAD
+from tests.trial.test_pipelines import ARRIVE, ASK, MINE, OTHERS, STORE, objects_of, two, wait
+
+FOLDER = Path(os.environ.get("SWZVERIFY_RACE_TRUTH", ""))
+MISSING = not os.environ.get("SWZVERIFY_RACE_TRUTH") or not (FOLDER / "truth.json").exists()
+NOTHING = KernelRaces(RaceVerdict.UNKNOWN, "nothing is known")
+BY_NUMBER = "setp.eq.u32 %p3, %r6, 64;\n@!%p3 bra N;\n"
+
+
+def races(body: str, *parameters: str) -> KernelRaces:
+    module = read_module(f"{HEAD}{body}\nret;\n}}\n", "k.ptx")
+    return races_of(module, module.functions[0], Given(parameters), block=(64, 1, 1))
+
+
+def searched(body: str, *, lockstep: bool = False) -> KernelRaces:
+    module = read_module(f"{HEAD}{body}\nret;\n}}\n", "k.ptx")
+    function = module.functions[0]
+    found = replace(NOTHING, is_lockstep=lockstep)
+    return Runs(module, function, (64, 1, 1), facts_of(function, Given())).searched(found)
+
+
+EARLY = objects_of(16) + two(f"{MINE}\n{ARRIVE}", wait(0) + OTHERS)
+STUCK = objects_of(33) + two(f"{MINE}\n{ARRIVE}", wait(0) + OTHERS)
+
+
+def test_a_run_names_the_race() -> None:
+    found = races(EARLY, "n=3")
+    assert (found.verdict, found.reason) == (RaceVerdict.RACE, NO_ORDER)
+    pair = found.pairs[0]
+    assert pair.witness is not None
+    assert pair.witness.is_replayed
+    one, other = pair.witness.threads
+    assert other == one + 32
+    assert (pair.witness.array, pair.witness.byte, pair.witness.parameters) == ("s", 4 * one, ())
+    lines = f"{HEAD}{EARLY}".splitlines()
+    assert [lines[side.line - 1] for side in (pair.first, pair.second)] == [MINE, OTHERS]
+    assert [side.opcode for side in (pair.first, pair.second)] == ["st.shared.u32", "ld.shared.u32"]
+
+
+def test_a_race_depends_on_parameters_that_nobody_gave() -> None:
+    body = f"{BY_NUMBER}{EARLY}N:\n"
+    found = races(body)
+    assert found.verdict is RaceVerdict.DEPENDS
+    assert found.pairs[0].condition == "n+0:4 = 64"
+    assert found.pairs[0].witness is not None
+    assert found.pairs[0].witness.parameters == (("n+0:4", 64),)
+    assert races(body, "n=64").verdict is RaceVerdict.RACE
+    assert races(body, "n=65").verdict is RaceVerdict.UNKNOWN
+
+
+def test_a_missing_fence_is_named() -> None:
+    body = f"{MINE}\nbar.sync 0;\nsetp.ne.u32 %p3, %r1, 0;\n@%p3 ret;\n{STORE}"
+    found = races(body, "n=3")
+    assert (found.verdict, found.reason) == (RaceVerdict.RACE, NO_FENCE)
+    assert races(body.replace("bar.sync", "fence.proxy.async;\nbar.sync"), "n=3").verdict is RaceVerdict.UNKNOWN
+
+
+def test_a_run_that_shows_nothing_proves_nothing() -> None:
+    good = objects_of(32) + two(f"{MINE}\n{ARRIVE}", wait(0) + OTHERS)
+    found = races(good, "n=3")
+    assert found.verdict is RaceVerdict.UNKNOWN
+    assert not any(each.witness for each in found.pairs)
+
+
+def test_threads_that_wait_for_ever() -> None:
+    found = races(STUCK, "n=3")
+    assert found.verdict is RaceVerdict.DEADLOCK
+    (barrier,) = [each for each in found.barriers if each.verdict is RaceVerdict.DEADLOCK]
+    assert f"{HEAD}{STUCK}".splitlines()[barrier.line - 1] == ASK.format(2048, 0)
+    assert barrier.reason == "thread 32 waits here for ever"
+    found = races(f"{BY_NUMBER}{STUCK}N:\n")
+    assert (found.verdict, found.reason) == (RaceVerdict.DEPENDS, "thread 32 waits here for ever if n+0:4 = 64")
+
+
+def test_a_hang_for_some_data_is_not_sure() -> None:
+    """Threads wait for ever if the first word of the buffer is above 100."""
+    body = f"ld.global.u32 %r9, [%rd1];\nsetp.lt.u32 %p3, %r9, 100;\n@%p3 bra N;\n{STUCK}N:\n"
+    assert races(body, "n=3").verdict is RaceVerdict.UNKNOWN
+
+
+def test_a_wait_for_other_blocks_is_no_hang() -> None:
+    body = "L:\nld.acquire.gpu.global.u32 %r9, [%rd1+64];\nsetp.ne.u32 %p3, %r9, 77;\n@%p3 bra L;\n"
+    found = searched(body)
+    assert (found.verdict, found.barriers) == (RaceVerdict.UNKNOWN, ())
+
+
+def test_one_value_and_lockstep_are_no_race_of_a_run() -> None:
+    assert searched("st.shared.u32 [s], %r6;").verdict is RaceVerdict.UNKNOWN
+    neighbours = f"{MINE}\nld.shared.u32 %r7, [%r5];"
+    assert searched(neighbours).verdict is RaceVerdict.DEPENDS
+    assert searched(neighbours, lockstep=True).verdict is RaceVerdict.UNKNOWN
+
+
+def test_lines_are_those_of_the_text() -> None:
+    found = searched(f"{MINE}\nld.shared.u32 %r7, [%r5];")
+    assert [side.line for side in (found.pairs[0].first, found.pairs[0].second)] == [FIRST, FIRST + 1]
+
+
+@pytest.mark.skipif(MISSING, reason="SWZVERIFY_RACE_TRUTH names no folder with truth.json")
+def test_no_run_shows_a_race_of_a_free_kernel() -> None:
+    for kernel in json.loads((FOLDER / "truth.json").read_text(encoding="utf-8"))["kernels"]:
+        module = read_module((FOLDER / "ptx" / f"{kernel['file']}.ptx").read_text(encoding="utf-8"), kernel["file"])
+        (function,) = [each for each in module.functions if each.name == kernel["kernel"]]
+        x, y, z = kernel["block"]
+        found = Runs(module, function, (x, y, z), facts_of(function, Given()), kernel["smem"]).searched(NOTHING)
+        if kernel["verdict"] == "free":
+            assert found == NOTHING, kernel["kernel"]
+        elif kernel["verdict"] == "race":
+            assert found.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS), kernel["kernel"]
