@@ -13,7 +13,7 @@ from swzverify.compiled.kinds import OPERAND_CLAIMS, SCAN_CLAIMS
 from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Listing
-from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand, Verdict
+from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand, ScannedStage, Verdict
 from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
@@ -49,6 +49,7 @@ class ScannedFile:
         operands: What the tensor core reads by matrix descriptors. It has claims, and no verdict on bank
             conflicts.
         races: The verdict on the races of each kernel.
+        stages: What barrier objects expect of copies and operands, with the verdicts on their balance.
     """
 
     name: str
@@ -64,6 +65,7 @@ class ScannedFile:
     barriers: Mapping[str, int] = field(default_factory=dict[str, int])
     operands: tuple[ScannedOperand, ...] = ()
     races: Mapping[str, KernelRaces] = field(default_factory=dict[str, KernelRaces])
+    stages: tuple[ScannedStage, ...] = ()
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -113,6 +115,7 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
     whole = {
         "accesses": rows,
         "kernels": kernels,
+        "stages": [each for file in given for each in _stages(file)],
         "barriers": barriers,
         "problems": _problems(given),
         "partial": any(file.is_partial for file in given),
@@ -138,6 +141,7 @@ def access_lines(file: ScannedFile) -> str:
 def last_lines(files: Sequence[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
     """The lines behind those of all accesses."""
     rows: list[dict[str, Any]] = [{"type": "kernel", **each} for file in files for each in _kernels(file)]
+    rows += [{"type": "stage", **each} for file in files for each in _stages(file)]
     rows += [{"type": "problem", **each} for each in _problems(files)]
     problems = sum(row["type"] == "problem" for row in rows)
     accesses = [access for file in files for access in file.accesses]
@@ -170,6 +174,25 @@ def _kernels(file: ScannedFile) -> Iterator[dict[str, Any]]:
             "kernel": kernel,
             "demangled": demangled(kernel).whole,
             **races_record(races, blocks.get(kernel), file.sources),
+        }
+
+
+def _stages(file: ScannedFile) -> Iterator[dict[str, Any]]:
+    """What each announcement expects, what brings it, and what reads it."""
+    for each in file.stages:
+        yield {
+            "file": file.name,
+            "origin": file.origin,
+            "kernel": each.kernel,
+            "demangled": demangled(each.kernel).whole,
+            "line": each.line,
+            "source": _source(file, each.location),
+            "instruction": each.opcode,
+            "expects": each.expects,
+            "copies": list(each.copies),
+            "brings": each.brings,
+            "reads": each.reads,
+            "balance": _claim(each.claim),
         }
 
 

@@ -24,6 +24,7 @@ from swzverify.report.scan_counts import counts_lines
 from swzverify.report.scan_names import ScanNames
 from swzverify.report.scan_operands import operand_lines, operand_summary
 from swzverify.report.scan_race_text import RaceLines, race_summary, race_totals
+from swzverify.report.scan_stages import stage_lines, stage_summary
 from swzverify.report.source_line import source_line
 
 MOST_LANES: Final = 8
@@ -121,6 +122,7 @@ def _last_lines(files: Sequence[ScannedFile], accepted: int = 0) -> list[str]:
     accesses = [access for file in files for access in file.accesses]
     lines = _totals(accesses) + race_totals(files)
     lines += operand_summary([each for file in files for each in file.operands])
+    lines += stage_summary([each for file in files for each in file.stages])
     lines.append(_count_words(accesses) + (f"; {accepted} known" if accepted else ""))
     return lines + _chip_totals(accesses)
 
@@ -153,9 +155,13 @@ def _without_accesses(file: ScannedFile, races: RaceLines, detail: Detail) -> li
 def _operands(file: ScannedFile, operands: Sequence[ScannedOperand], detail: Detail) -> list[str]:
     """What the tensor core reads; quiet output has operands that break a claim alone."""
     summary = [f"  {each}" for each in (*operand_summary(operands), *([NO_CONFLICTS] if operands else []))]
+    kernels = {each.kernel for each in operands}
+    stages = [each for each in file.stages if each.kernel in kernels]
+    summary += [f"  {each}" for each in stage_summary(stages)]
     if detail.verbosity < 0 or detail.top is not None:
         operands = [each for each in operands if any(claim.is_broken for claim in each.claims)]
-    return summary + operand_lines(file, operands)
+        stages = [each for each in stages if each.claim.is_broken]
+    return summary + operand_lines(file, operands) + stage_lines(file, stages)
 
 
 def _head(file: ScannedFile, kernel: str) -> list[str]:

@@ -128,7 +128,11 @@ def check(seeds: Iterable[int]) -> int:
 
 @pytest.mark.parametrize("seed", share(range(0, 400, 8), 16))
 def test_every_start_that_occurs_is_among_those_that_are_named(seed: int) -> None:
-    assert check(range(seed, seed + 8))
+    check(range(seed, seed + 8))
+
+
+def test_some_starts_are_named() -> None:
+    assert check(range(16)) > 1
 
 
 # ---- a pipeline, and mistakes

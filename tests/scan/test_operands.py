@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.apps.cli import main
-from swzverify.compiled.kernel import KernelOperand
+from swzverify.compiled.kernel import KernelOperand, KernelTransfer
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, ScannedOperand, operand_claims, operand_fields, scan_function, scan_operands
 from swzverify.compiled.scan import operands as rows
@@ -326,13 +326,14 @@ def majors_swapped() -> Plant:
 
 
 def roles_swapped() -> Plant:
-    right = listing.operands
+    right = listing.operands_and_transfers
     other = {OperandRole.A: OperandRole.B, OperandRole.B: OperandRole.A}
 
-    def wrong(*arguments: Any) -> list[KernelOperand]:
-        return [replace(each, role=other[each.role]) for each in right(*arguments)]
+    def wrong(*arguments: Any) -> tuple[list[KernelOperand], list[KernelTransfer]]:
+        found, transfers = right(*arguments)
+        return [replace(each, role=other[each.role]) for each in found], transfers
 
-    return mock.patch.object(rows, "operands", wrong)
+    return mock.patch.object(rows, "operands_and_transfers", wrong)
 
 
 def swizzled_by(wrong: Callable[[Any, Any], Any]) -> Plant:

@@ -15,7 +15,15 @@ from swzverify.apps.run.fault import fault
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.sass import Listing
-from swzverify.compiled.scan import Given, JudgedBlock, ScannedAccess, ScannedOperand, scan_function, scan_operands
+from swzverify.compiled.scan import (
+    Given,
+    JudgedBlock,
+    ScannedAccess,
+    ScannedOperand,
+    ScannedStage,
+    scan_function,
+    scan_operands_and_stages,
+)
 from swzverify.compiled.scan.races import races_of
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 
@@ -77,11 +85,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The accesses of a function, its operands that the tensor core reads by descriptors, and a kernel's races."""
+    """The accesses of a function, its operands that the tensor core reads by descriptors, and a kernel's races.
+
+    `stages` has what barrier objects expect.
+    """
 
     accesses: tuple[ScannedAccess, ...]
     operands: tuple[ScannedOperand, ...]
     races: KernelRaces | None = None
+    stages: tuple[ScannedStage, ...] = ()
 
 
 Told: TypeAlias = "Scanned | Fault"
@@ -130,7 +142,9 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
     races = _races(module, function, block, work)
     if not launches.asks.accesses:
         return Scanned((), (), races)
-    operands = scan_operands(module, function, block.shape, launches.given, launches.smem, assumed=block.assumed)
+    operands, stages = scan_operands_and_stages(
+        module, function, block.shape, launches.given, launches.smem, assumed=block.assumed
+    )
     accesses = tuple(
         scan_function(
             module,
@@ -149,7 +163,7 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
         from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
         accesses = certify_accesses(options.certificates, text.path, text.text, accesses)
-    return Scanned(accesses, tuple(operands), races)
+    return Scanned(accesses, tuple(operands), races, tuple(stages))
 
 
 def _races(module: Module, function: Function, block: JudgedBlock, work: Work) -> KernelRaces | None:

@@ -10,7 +10,7 @@ from swzverify.compiled.binaries import NOT_GIVEN, LaunchedBlock
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing
-from swzverify.compiled.scan import ScannedAccess, ScannedOperand, Verdict, synchronizations
+from swzverify.compiled.scan import ScannedAccess, ScannedOperand, ScannedStage, Verdict, synchronizations
 from swzverify.core.words import counted
 from swzverify.errors import InternalError, Problem, SwzError
 from swzverify.report.escape import visible
@@ -170,11 +170,13 @@ def _problems(text: ReadText) -> tuple[Problem, ...]:
 def _file(text: ReadText, told: Mapping[int, Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
     accesses: list[ScannedAccess] = []
     operands: list[ScannedOperand] = []
+    stages: list[ScannedStage] = []
     races: dict[str, KernelRaces] = {}
     for place, each in told.items():
         if isinstance(each, Scanned):
             accesses += each.accesses
             operands += each.operands
+            stages += each.stages
             if each.races is not None:
                 races[text.module.functions[place].name] = each.races
     scanned = [each for each in text.module.functions if each in given]
@@ -194,4 +196,5 @@ def _file(text: ReadText, told: Mapping[int, Told], given: Mapping[Function, tup
         barriers=barriers,
         operands=tuple(operands),
         races=races,
+        stages=tuple(stages),
     )

@@ -20,7 +20,8 @@ from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
 from swzverify.compiled.kernel.listing import count_synchronizations
-from swzverify.compiled.kernel.operands import KernelOperand, operands
+from swzverify.compiled.kernel.operands import KernelOperand, operands, operands_and_transfers
+from swzverify.compiled.kernel.transfers import KernelTransfer
 
 __all__ = [
     "NO_ARGUMENTS",
@@ -29,6 +30,7 @@ __all__ = [
     "Inlined",
     "KernelAccess",
     "KernelOperand",
+    "KernelTransfer",
     "Kind",
     "Leaf",
     "LoopAround",
@@ -36,5 +38,6 @@ __all__ = [
     "count_synchronizations",
     "inlined",
     "operands",
+    "operands_and_transfers",
     "parameter_variable",
 ]

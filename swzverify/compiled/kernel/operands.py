@@ -11,12 +11,14 @@ from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.calls import inlined
-from swzverify.compiled.kernel.flow import FlowError
+from swzverify.compiled.kernel.flow import Flow, FlowError
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.transfers import KernelTransfer, brings_bytes, transfer_operands
 from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, Operand, PtxError, Vector
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
 
+_SOME_USE = Use(Touch.OTHER, "its values are read")
 _SCALES = 6
 """Operands before the immediates that transpose: D, A, B, scale-d, imm-scale-a and imm-scale-b."""
 
@@ -45,8 +47,15 @@ def operands(
 
     An operand A in registers is not among them.
     """
+    return operands_and_transfers(module, function, block, arguments)[0]
+
+
+def operands_and_transfers(
+    module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
+) -> tuple[list[KernelOperand], list[KernelTransfer]]:
+    """The operands, and if there are some, what announces bytes to barrier objects and brings them."""
     if function.problem is not None:
-        return []
+        return [], []
     block = block or function.required_threads
     whole = inlined(module, function)
     wanted: list[tuple[Instruction, Use, Operand]] = []
@@ -60,20 +69,39 @@ def operands(
                         wanted.append((each, use, operand))
                         roles.append(role)
     except PtxError:
-        return []  # `accesses` says why the function cannot be read
+        return [], []  # `accesses` says why the function cannot be read
     if not wanted:
-        return []
+        return [], []
+    moved = [
+        (each, transfer_operands(each))
+        for each in whole.function.instructions
+        if transfer_operands(each) is not None or brings_bytes(each)
+    ]
+    for each, given in moved:
+        wanted += [(each, _SOME_USE, operand) for operand in (() if given is None else given.wanted)]
+    flow: Flow | None = None
     try:
-        read = Reader(module, whole.function, block, arguments).read_values(wanted)
+        reader = Reader(module, whole.function, block, arguments)
+        read, flow = reader.read_values(wanted), reader.slices.flow
     except FlowError as error:
         reason = f"line {error.line}: {error}"
         read = [replace(blank(each, use), reason=reason) for each, use, _ in wanted]
+    read = [replace(access, calls=whole.calls[each.index]) for (each, _, _), access in zip(wanted, read, strict=True)]
     found: list[KernelOperand] = []
-    for (instruction, _, _), role, access in zip(wanted, roles, read, strict=True):
+    for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
         row = find_tensor_instruction(instruction.opcode)
-        called = replace(access, calls=whole.calls[instruction.index])
-        found.append(KernelOperand(called, row, role, major_of(instruction, row, role)))
-    return found
+        found.append(KernelOperand(access, row, role, major_of(instruction, row, role)))
+    transfers, rest = list[KernelTransfer](), iter(read[len(roles) :])
+    for each, given in moved if flow is not None else []:
+        place = flow.block_of[each.index] if flow is not None else 0
+        if given is None:
+            transfers.append(KernelTransfer(place, blank(each, _SOME_USE), is_known=False))
+        else:
+            barrier, size = next(rest), None if given.size is None else next(rest)
+            transfers.append(
+                KernelTransfer(place, barrier, size, next(rest) if given.destination is not None else None)
+            )
+    return found, transfers
 
 
 def major_of(instruction: Instruction, row: TensorInstruction, role: OperandRole) -> Major | None:

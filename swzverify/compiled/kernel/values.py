@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from swzverify.compiled.kernel.arithmetic import add, mul, widened
+from swzverify.compiled.kernel.effects import width_of
 from swzverify.compiled.kernel.fragments import Distance, Piece
 from swzverify.compiled.kernel.slices import Slices, Steps
-from swzverify.compiled.ptx import Address, Instruction, Operand
+from swzverify.compiled.ptx import Address, Instruction, Operand, Register
 from swzverify.ir.expr import Expr, const, extract
+
+WORD_BITS = 32
 
 
 def address_of(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
@@ -16,8 +19,12 @@ def address_of(slices: Slices, operand: Address, instruction: Instruction) -> St
 
 
 def long_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
-    """The 64 bits of an operand."""
-    value = yield from slices.read(operand, 64, instruction)
+    """The 64 bits of an operand; those of the address if it is one, and of a shorter register with zeros."""
+    if isinstance(operand, Address):
+        return (yield from address_of(slices, operand, instruction))
+    is_short = isinstance(operand, Register) and width_of(operand) == WORD_BITS
+    value = yield from slices.read(operand, WORD_BITS if is_short else 64, instruction)
+    value = None if value is None else widened(value, 64)
     return slices.opaque(instruction, 97, 64, "the operand cannot be read") if value is None else value
 
 

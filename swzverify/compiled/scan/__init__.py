@@ -9,7 +9,8 @@ cost that the prover's engines decide, `price` says what warps cost, in plain nu
 numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written` and
 `c_text` for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
 finds the machine instructions of an access, and `on_chip` what they cost. `operands` judges what
-`wgmma` reads: `operand_fields` has the fields of a descriptor, `operand_claims` its claims. Imports `kernel`,
+`wgmma` reads: `operand_fields` has the fields of a descriptor, `operand_claims` its claims;
+`stages` compares them with what barrier objects expect. Imports `kernel`,
 `prover`, `ptx`, `sass`, `hardware`, `ir` and `errors`.
 """
 
@@ -33,8 +34,9 @@ from swzverify.compiled.scan.joined import Relation
 from swzverify.compiled.scan.launch import Blocks, JudgedBlock, block_of_launch, block_shape, grid_shape, judged_block
 from swzverify.compiled.scan.named import wanted_kernels
 from swzverify.compiled.scan.on_chip import OnChip
-from swzverify.compiled.scan.operands import ScannedOperand, scan_operands
+from swzverify.compiled.scan.operands import ScannedOperand, scan_operands, scan_operands_and_stages
 from swzverify.compiled.scan.scanned import ScannedAccess
+from swzverify.compiled.scan.stages import ScannedStage
 from swzverify.compiled.scan.verdict import LaneRow, Verdict
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "Relation",
     "ScannedAccess",
     "ScannedOperand",
+    "ScannedStage",
     "Verdict",
     "Witness",
     "WitnessLane",
@@ -62,6 +65,7 @@ __all__ = [
     "scan_function",
     "scan_module",
     "scan_operands",
+    "scan_operands_and_stages",
     "scanned_functions",
     "synchronizations",
     "unknown_names",

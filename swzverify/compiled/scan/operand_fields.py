@@ -20,7 +20,7 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan.claim import Property, Values
 from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.operand_offsets import Offsets, is_alike, offsets_of
-from swzverify.compiled.scan.operand_subject import OperandSubject, dependence, is_window
+from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject, dependence, is_window
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.spell import spell, spell_leaf
 from swzverify.compiled.scan.verdict import NOT_DECIDED
@@ -142,9 +142,16 @@ def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Star
         reads_lbo = Descriptor(0, 0, parse_tma_mode(mode)).reads_lbo(major)
         if not reads_lbo:
             unknown.pop("lbo", None)
-    start = _start(subject, value)
-    if isinstance(start, str):
-        unknown["start"], start = start, None
+    units = extract(value, *WGMMA_FIELDS.start)
+    found: Start | str = "it may differ within a warp group"
+    if is_alike(subject, units):
+        address = shift_left(widened(units, 32), const(CHUNK_BYTES.bit_length() - 1, 32))
+        found = start_of(subject, address, CHUNK_BYTES)
+    start = None
+    if isinstance(found, str):
+        unknown["start"] = found
+    else:
+        start = found
     return OperandFields(
         subject.operand.role.value,
         None if major is None else major.value,
@@ -212,15 +219,15 @@ class _Numbers:
             raise DisagreementError
 
 
-def _start(subject: OperandSubject, value: Expr) -> Start | str:
-    """The start address: a number, or the start of an array plus an offset; else why it is not known."""
-    units = extract(value, *WGMMA_FIELDS.start)
-    start = shift_left(widened(units, 32), const(CHUNK_BYTES.bit_length() - 1, 32))
-    read = subject.leaves_of(units)
+def start_of(subject: ValueSubject, start: Expr, multiple: int = 1) -> Start | str:
+    """An address, of which the low 18 bits count: a number, or the start of an array plus an offset.
+
+    In words why it is neither, or why the array begins at no known multiple of a number.
+    """
+    start = bit_and(start, const(ADDRESS_LIMIT - 1, 32))
+    read = subject.leaves_of(start)
     if moving := [leaf for leaf in read if not _is_told(leaf)]:
         return dependence(moving)
-    if not is_alike(subject, units):
-        return "it may differ within a warp group"
     bases = [leaf for leaf in read if leaf.symbol is not None]
     if not bases:
         number = bounded(normal(start))
@@ -234,8 +241,8 @@ def _start(subject: OperandSubject, value: Expr) -> Start | str:
     offset = _plainer(subject, bounded(normal(substitute(start, at_zero))))
     # A kernel may round the address of its array up, to what it needs. At 0 that changes nothing.
     found = Start(base, offset, _rounded(base, start, offset))
-    if found.multiple < CHUNK_BYTES:
-        return f"{name} begins at a multiple of {base.multiple}, and a descriptor holds multiples of {CHUNK_BYTES}"
+    if found.multiple < multiple:
+        return f"{name} begins at a multiple of {base.multiple}, and a descriptor holds multiples of {multiple}"
     answer, _ = subject.other(negation(_equal(start, _in_field(found))))
     if answer is Answer.EMPTY:
         return replace(found, offsets=offsets_of(subject, offset))
@@ -257,7 +264,7 @@ def _rounded(base: Leaf, start: Expr, offset: Expr) -> int:
     return 1
 
 
-def _spelled(start: Start, subject: OperandSubject) -> str:
+def _spelled(start: Start, subject: ValueSubject) -> str:
     """A start address in words; where a loop's states decide it, all numbers that it can be."""
     leaves = subject.access.leaves
     is_stepped = any(leaf.kind is Kind.CARRIED for leaf in subject.leaves_of(start.offset))
@@ -277,7 +284,7 @@ def _listed(numbers: Sequence[int]) -> str:
     return words if len(numbers) == 1 else f"{{{words}}}"
 
 
-def _plainer(subject: OperandSubject, offset: Expr) -> Expr:
+def _plainer(subject: ValueSubject, offset: Expr) -> Expr:
     """An offset without masks and shifts that change nothing in a lane that executes the instruction."""
     inside: list[Expr] = []
     node: Expr = offset

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases
-from swzverify.compiled.scan.operand_subject import OperandSubject
+from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, substitute, to_signed, variables
 
@@ -28,7 +28,7 @@ _MOST_POINTS: Final = 512
 _MOST_CASES: Final = 500
 
 
-def offsets_of(subject: OperandSubject, offset: Expr) -> Offsets | None:
+def offsets_of(subject: ValueSubject, offset: Expr) -> Offsets | None:
     """The numbers that an offset can be in each warp group that may execute the instruction.
 
     None if they are many or not known. Lanes of one warp group have one number.
@@ -64,7 +64,7 @@ def offsets_of(subject: OperandSubject, offset: Expr) -> Offsets | None:
     return found
 
 
-def is_alike(subject: OperandSubject, value: Expr) -> bool:
+def is_alike(subject: ValueSubject, value: Expr) -> bool:
     """Whether a value is surely one number in each warp group, as far as coordinates decide it.
 
     The parts of it that depend on coordinates alone are one number there; the rest is what lanes share.
@@ -96,7 +96,7 @@ def _groups(threads: Threads) -> NDArray[np.int64]:
     return np.arange(len(threads.first_of_warp)) // GROUP_THREADS
 
 
-def _lanes(subject: OperandSubject) -> set[Var]:
+def _lanes(subject: ValueSubject) -> set[Var]:
     return {leaf.variable for leaf in subject.access.leaves if leaf.kind is Kind.LANE}
 
 

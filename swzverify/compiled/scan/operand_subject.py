@@ -38,18 +38,16 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class OperandSubject:
-    """A descriptor with what its fields and claims need.
+class ValueSubject:
+    """A value that an instruction reads, with what questions about it need.
 
     Attributes:
-        operand: The operand.
-        access: Its instruction, with the descriptor as its address.
+        access: The instruction, with the value as its address.
         shape: The shape of the block; None if it is not known.
         asker: Asks the engines.
         smem: The bytes of dynamic shared memory; None if not known.
     """
 
-    operand: KernelOperand
     access: KernelAccess
     shape: BlockShape | None
     asker: Asker
@@ -93,6 +91,13 @@ class OperandSubject:
             if leaf.symbol is not None and not size_of(leaf, self.smem)
         ]
         return names[0] if names else ""
+
+
+@dataclass(frozen=True)
+class OperandSubject(ValueSubject):
+    """A descriptor with what its fields and claims need: the value of an operand."""
+
+    operand: KernelOperand
 
 
 def is_window(variable: Var) -> bool:

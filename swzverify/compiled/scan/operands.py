@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from swzverify.compiled.kernel import KernelOperand, operands
+from swzverify.compiled.kernel import KernelAccess, KernelOperand, operands_and_transfers
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
@@ -19,9 +19,10 @@ from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
-from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject, in_window, is_window
+from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject, ValueSubject, in_window, is_window
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.scanned import Scanned
+from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages
 from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
 from swzverify.engines.obligations import Answer
 from swzverify.ir.expr import Expr, variables
@@ -65,11 +66,25 @@ def scan_operands(
 
     The arguments are those of `scan_function`.
     """
+    return scan_operands_and_stages(module, function, block, given, smem, assumed=assumed)[0]
+
+
+def scan_operands_and_stages(
+    module: Module,
+    function: Function,
+    block: BlockShape | None,
+    given: Given,
+    smem: int | None,
+    *,
+    assumed: str = "",
+) -> tuple[list[ScannedOperand], list[ScannedStage]]:
+    """The operands, and the balance of the stages that barrier objects count."""
     block = block_of_launch(function, block)
     module, aligned = with_alignment(module, given)
     facts = replace(facts_of(function, given), aligned=aligned)
     judge, found = _Judge(facts, block, smem), list[ScannedOperand]()
-    for each in operands(module, function, block, facts.arguments):
+    read, transfers = operands_and_transfers(module, function, block, facts.arguments)
+    for each in read:
         access = each.access
         fields, claims = judge.safely(each)
         assumptions = [*([assumed] if assumed else []), *facts.texts_on(access)]
@@ -91,7 +106,7 @@ def scan_operands(
                 fields=fields,
             )
         )
-    return found
+    return found, scan_stages(function.name, transfers, judge.read, judge.subject_of)
 
 
 class _Judge:
@@ -101,12 +116,14 @@ class _Judge:
         self._facts, self._shape, self._smem = facts, shape, smem
         self._asker = Asker(*_QUESTIONS)
         self._made: dict[tuple[Expr, ...], bool] = {}
+        self.read: list[OperandRead | None] = []
+        """For each operand, the bytes that it reads, if they are known."""
 
     def safely(self, operand: KernelOperand) -> tuple[OperandFields, tuple[Claim, ...]]:
         """The fields, and the verdicts in the order of `OPERAND_CLAIMS`; what cannot be computed is unknown."""
-        access = operand.access
-        access = self._facts.on(replace(access, leaves=(*access.leaves, *access.around)))
-        subject = OperandSubject(operand, in_window(access, self._smem), self._shape, self._asker, self._smem)
+        plain = self.subject_of(operand.access)
+        subject = OperandSubject(plain.access, self._shape, self._asker, self._smem, operand)
+        self.read.append(None)
         try:
             reason = self._reason(subject)
             if not reason:
@@ -119,6 +136,11 @@ class _Judge:
             reason = f"the descriptor cannot be computed: {error}"
         fields = OperandFields(operand.role.value, unknown=dict.fromkeys(NAMES, reason))
         return fields, tuple(not_known(reason) for _ in OPERAND_CLAIMS)
+
+    def subject_of(self, access: KernelAccess) -> ValueSubject:
+        """A value with what questions about it need."""
+        access = self._facts.on(replace(access, leaves=(*access.leaves, *access.around)))
+        return ValueSubject(in_window(access, self._smem), self._shape, self._asker, self._smem)
 
     def _reason(self, subject: OperandSubject) -> str:
         """Why nothing can be said of an operand; empty if something can."""
@@ -139,6 +161,7 @@ class _Judge:
         inside = not_known("a field of the descriptor is not known")
         if start is not None and major is not None and (descriptor := fields.descriptor) is not None:
             inside = bytes_in_bounds(subject, start, descriptor, major)
+            self.read[-1] = OperandRead(subject, start, descriptor, major)
         claims = (ENCODED, inside, reserved_bits(subject, value))
         if self._shape is None:
             # A block may have fewer lanes, and none of those that break a claim.
