@@ -1,0 +1,71 @@
+"""Holds a judge of races against the launches of random pipelines.
+
+What a launch shows may depend on the order of the warps and on when copies complete. So each launch
+runs several times, in random orders too. A kernel without a race in these runs may still have one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from tests.ptx_oracle import Buffer
+from tests.ptx_oracle.races import Races, races_of
+
+from .random_judge import Judge, Said
+from .random_kernels import Kernel
+from .random_pipelines import NUMBERS, pipeline
+
+ORDERS = (None, 1, 2)
+"""The order of the code, and seeds of random orders."""
+MORE = (None, *range(1, 25))
+"""Orders that are tried before a race is taken for a false one."""
+STEPS = 3000
+ENDINGS = ("free", "race", "race-benign", "divergent-barrier", "deadlock")
+
+
+def run(drawn: Kernel, number: int, order: int | None) -> Races:
+    """The races of one run."""
+    return races_of(drawn.text, "k", drawn.block, params=[number, Buffer(8192)], shuffle=order, steps=STEPS)
+
+
+@lru_cache(maxsize=64)
+def runs_of(drawn: Kernel) -> tuple[Races, ...]:
+    """All runs of a kernel."""
+    return tuple(run(drawn, number, order) for number in NUMBERS for order in ORDERS)
+
+
+def seen(runs: Iterable[Races]) -> frozenset[str]:
+    """The verdicts of runs; those that did not end in a way that section 11 names count for nothing."""
+    return frozenset(each.verdict for each in runs if each.verdict in ENDINGS)
+
+
+def marked(said: Said, drawn: Kernel, runs: tuple[Races, ...]) -> str:
+    """What the runs say of a judge's answer."""
+    verdicts = seen(runs)
+    bad = verdicts - {"free", "deadlock"}
+    told = ", ".join(sorted(verdicts))
+    if said.verdict in ("free", "race-benign") and bad - {said.verdict}:
+        return f"WRONG {said.verdict} ({told})"
+    if said.verdict in ("race", "depends") and said.lines is not None:
+        known = {pair for each in runs for pair in each.lines()}
+        number = next((value for name, value in said.parameters.items() if name.split("+")[0] == "n"), NUMBERS[-1])
+        if said.lines not in known and number < 100:
+            known = {pair for order in MORE for pair in run(drawn, number, order).lines()}
+            if said.lines not in known:
+                return f"FALSE {said.verdict} ({told})"
+    return f"{said.verdict} ({told})"
+
+
+def judge_pipelines(seeds: Iterable[int], judge: Judge) -> tuple[Counter[str], list[str]]:
+    """How often each answer of a judge came on the kernels of these seeds, and the wrong answers."""
+    total: Counter[str] = Counter()
+    wrong: list[str] = []
+    for drawn in map(pipeline, seeds):
+        said = judge(drawn.text, drawn.block)
+        mark = marked(said, drawn, runs_of(drawn))
+        total[mark] += 1
+        if mark.startswith(("WRONG", "FALSE")):
+            wrong.append(f"seed {drawn.seed}: {mark}; {said}; {sorted(drawn.constructs)}")
+    return total, wrong

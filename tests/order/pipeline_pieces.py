@@ -1,0 +1,91 @@
+"""The pieces of random pipelines: lines, waits, and the one mistake that a kernel may have."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+HEAD = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 n, .param .u64 q)
+{
+.reg .pred %p<99>;
+.reg .b32 %r<999>;
+.reg .b64 %d<9>;
+.shared .align 128 .b8 s[4096];
+.shared .align 8 .b8 full[64];
+.shared .align 8 .b8 empty[64];
+ld.param.u32 %r1, [n];
+ld.param.u64 %d1, [q];
+mov.u32 %r0, %tid.x;
+shr.u32 %r2, %r0, 5;
+and.b32 %r3, %r0, 31;
+mov.u32 %r4, s;
+mov.u32 %r5, full;
+mov.u32 %r6, empty;
+setp.eq.u32 %p0, %r0, 0;
+setp.eq.u32 %p1, %r3, 0;
+"""
+"""%r2 is the warp, %r3 the lane, %p1 says whether it is lane 0."""
+
+
+@dataclass
+class Pipeline:
+    """Writes one kernel; `mistake` is the place among all possible mistakes of the one to make."""
+
+    source: random.Random
+    mistake: int = -1
+    lines: list[str] = field(default_factory=list)
+    chances: list[str] = field(default_factory=list)
+    """What could go wrong so far."""
+    registers: int = 20
+    predicates: int = 10
+    labels: int = 0
+
+    def put(self, *lines: str) -> None:
+        self.lines += lines
+
+    def is_wrong(self, what: str) -> bool:
+        """Whether this is the mistake of the kernel."""
+        self.chances.append(what)
+        return len(self.chances) - 1 == self.mistake
+
+    def do(self, what: str, *lines: str) -> None:
+        """Lines that order accesses, which may be left out."""
+        if not self.is_wrong(f"without {what}"):
+            self.put(*lines)
+
+    def number(self, what: str, right: int, *wrong: int) -> int:
+        """A number, or a wrong one."""
+        for value in wrong:
+            if self.is_wrong(f"{what} {value} for {right}"):
+                return value
+        return right
+
+    def register(self, text: str) -> str:
+        """A new register for `text`, which begins with the opcode."""
+        self.registers += 1
+        into, (opcode, _, operands) = f"%r{self.registers}", text.partition(" ")
+        self.put(f"{opcode} {into}, {operands};")
+        return into
+
+    def test(self, text: str) -> str:
+        """A new predicate for the comparison `text`."""
+        self.predicates += 1
+        into, (relation, _, operands) = f"%p{self.predicates}", text.partition(" ")
+        self.put(f"setp.{relation} {into}, {operands};")
+        return into
+
+    def label(self) -> str:
+        self.labels += 1
+        return f"L{self.labels}"
+
+    def wait(self, place: str, parity: str) -> None:
+        """A loop that waits for a phase."""
+        head = self.label()
+        self.predicates += 1
+        answer = f"%p{self.predicates}"
+        ask = self.source.choice(("try_wait", "try_wait", "test_wait"))
+        self.put(f"{head}:", f"mbarrier.{ask}.parity.shared::cta.b64 {answer}, [{place}], {parity};")
+        self.put(f"@!{answer} bra {head};")
