@@ -22,8 +22,9 @@ from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS, Couple
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
 from swzverify.compiled.order.pairs import Asked, Question, are_in_distinct_arrays
+from swzverify.compiled.order.pipelines import LEVELS, Pipelines, pipelines_of
 from swzverify.compiled.order.residues import by_residues
-from swzverify.compiled.order.step import InStep, in_step
+from swzverify.compiled.order.step import InStep, in_step, missed_by_lanes
 from swzverify.compiled.order.verdict import (
     BarrierFinding,
     KernelRaces,
@@ -133,6 +134,8 @@ class _Judge:
         self._panel = Panel(Options(rlimit=BUDGET))
         self._assumptions: dict[str, None] = {}
         self._found: dict[tuple[int, int], _Found] = {}
+        self._in_parts: frozenset[int] = frozenset()
+        self._pipelines = self._find_pipelines()
 
     def judged(self) -> KernelRaces:
         """The verdict on the kernel."""
@@ -148,7 +151,43 @@ class _Judge:
             for meeting in self._meetings(couple, step)
         ]
         self._decide(asked)
+        for each in self._unordered():
+            self._keep(each, self._of(each, each.question()))
         return self._summary()
+
+    def _find_pipelines(self) -> Pipelines | None:
+        """The order by barriers of parts of the block, if there are such."""
+        has_copies = any(each.is_bulk for each in self._accesses.values())
+        if not self._orders.unmodelled and MASKED not in self._left_out and not has_copies:
+            return None
+        found = pipelines_of(self._kernel, lambda each: self._possible(each).answer is Answer.EMPTY)
+        if found is None:
+            return None
+        self._in_parts = frozenset(found.partial) - missed_by_lanes(self._kernel, self._of_warp.barriers, found.named)
+        return found
+
+    def _unordered(self) -> list[Asked]:
+        """Pairs that have to touch distinct bytes whatever is ordered.
+
+        A bulk copy does not see what was written before it without a fence of the proxies, which is not modelled;
+        and a barrier object that something else is written to is none any more.
+        """
+        accesses = self._accesses.values()
+        writes = [each for each in accesses if each.is_write and not each.is_bulk]
+        pairs = [(one, two) for one in accesses if one.is_bulk for two in writes]
+        if self._pipelines is not None:
+            objects = [each for each in writes if each.is_object and not each.is_atomic]
+            pairs += [(one, two) for one in objects for two in writes if not two.is_object]
+        found: list[Asked] = []
+        for one, two in pairs:
+            if are_in_distinct_arrays(self._kernel, one, two):
+                continue
+            for first, second in ((one.index, two.index), (two.index, one.index)):
+                other = Meeting(first, second, ((), ()), (), ())
+                own = replace(other, is_own=True)
+                found.append(Asked(self._kernel, self._of_block.sharing, Couple.ANY, other))
+                found.append(Asked(self._kernel, self._of_warp.sharing, Couple.SELF, own))
+        return found
 
     @property
     def _threads(self) -> int:
@@ -217,6 +256,8 @@ class _Judge:
     def _answer(self, asked: Asked, question: Question) -> _Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found = self._of(asked, question)
+        if found.verdict is not RaceVerdict.FREE and self._is_free_by_parts(asked):
+            return _Found(RaceVerdict.FREE, "barriers of parts of the block order it", ("z3",))
         ways = asked.meeting.ways
         if found.verdict is not RaceVerdict.FREE and ways:
             if len(ways) > _MOST_WAYS:
@@ -224,6 +265,18 @@ class _Judge:
             answers = [self._of(asked, asked.question(each)) for each in ways]
             found = min(answers, key=lambda each: rank(each.verdict))
         return self._at_first(asked, found) if found.verdict is RaceVerdict.UNKNOWN else found
+
+    def _is_free_by_parts(self, asked: Asked) -> bool:
+        """Whether barriers of parts of the block keep the accesses apart, where they touch common bytes."""
+        pipelines = self._pipelines
+        for level in range(LEVELS if pipelines is not None else 0):
+            moments = None if pipelines is None else pipelines.moments(asked.accesses, asked.couple, level)
+            if moments is not None:
+                each = Asked(self._kernel, asked.sharing, asked.couple, asked.meeting, moments)
+                if self._of(each, each.question()).verdict is RaceVerdict.FREE:
+                    self._assumptions[_TRIPS] = None
+                    return True
+        return False
 
     def _at_first(self, asked: Asked, found: _Found) -> _Found:
         """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
@@ -278,6 +331,8 @@ class _Judge:
         loose = next((leaf for leaf in question.read if _is_loose(leaf)), None)
         if self._left_out:
             return _Found(RaceVerdict.UNKNOWN, next(iter(self._left_out)))
+        if any(each.is_bulk for each in asked.accesses):
+            return _Found(RaceVerdict.UNKNOWN, "no order is known of a bulk copy and what may run meanwhile")
         if any(each.is_strong for each in asked.accesses):
             return _Found(RaceVerdict.UNKNOWN, "the memory model orders one of the accesses by itself")
         if loose is not None:
@@ -368,7 +423,9 @@ class _Judge:
         scope = self._orders.barriers.get(index)
         step = self._of_block if scope is Scope.BLOCK and self._threads > LANES else self._of_warp
         verdict, reason = RaceVerdict.FREE, "all threads reach it together"
-        if scope is None:
+        if index in self._in_parts:
+            reason = "its threads arrive once in each phase"
+        elif scope is None:
             verdict, reason = RaceVerdict.UNKNOWN, self._orders.unmodelled[index]
         elif index in step.divergent:
             verdict = RaceVerdict.DIVERGENT
