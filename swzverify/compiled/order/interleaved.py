@@ -18,7 +18,7 @@ from swzverify.compiled.order.roles import MASKS, Role
 from swzverify.compiled.order.walk import Deed, Touch
 from swzverify.hardware import LANES
 
-MOST_STATES: Final = 20_000
+MOST_STATES: Final = 12_000
 _MOST_FLIGHTS: Final = 12
 _RETURNED: Final = (-1, -1)
 _MOST_BYTES: Final = 1 << 24
@@ -209,8 +209,16 @@ def moments_of(members: Sequence[Member], roles: Sequence[Role], barriers: Mappi
 
 
 def _is_odd(state: _State) -> bool:
-    """Whether so many copies run, or bytes are missing, that there may be ever more of them."""
-    return len(state.flights) > _MOST_FLIGHTS or any(abs(each.bytes) > _MOST_BYTES for each in state.objects)
+    """Whether there may be ever more copies or bytes, or a part of what is copied may complete a phase.
+
+    A copy may count its bytes in pieces: if less is expected than is copied, no piece is known to be the last.
+    """
+    copied: dict[int, int] = {}
+    for each in state.flights:
+        copied[each.at] = copied.get(each.at, 0) + each.bytes
+    return len(state.flights) > _MOST_FLIGHTS or any(
+        abs(each.bytes) > _MOST_BYTES or 0 < each.bytes < copied.get(at, 0) for at, each in enumerate(state.objects)
+    )
 
 
 def _put(values: tuple[_Value, ...], at: int, value: _Value) -> tuple[_Value, ...]:

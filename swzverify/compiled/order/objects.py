@@ -87,7 +87,7 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
             _check_whole_warps([each for at in found.shares for each in roles[at].threads], threads)
             if {each or threads for each in counts} != {total}:
                 raise LostError
-    elif _initial_count(key, deeds, roles) != total:
+    elif any(deed.act is not Act.INIT for _, deed in deeds) and _initial_count(key, deeds, roles) != total:
         raise LostError
     return found
 

@@ -158,7 +158,9 @@ class _Judge:
     def _find_pipelines(self) -> Pipelines | None:
         """The order by barriers of parts of the block, if there are such."""
         has_copies = any(each.is_bulk for each in self._accesses.values())
-        if not self._orders.unmodelled and MASKED not in self._left_out and not has_copies:
+        of_block = (each for each, scope in self._orders.barriers.items() if scope is Scope.BLOCK)
+        is_whole = self._of_block.barriers.issuperset(of_block) and not self._orders.unmodelled
+        if is_whole and MASKED not in self._left_out and not has_copies:
             return None
         found = pipelines_of(self._kernel, lambda each: self._possible(each).answer is Answer.EMPTY)
         if found is None:
