@@ -1,5 +1,7 @@
 """Named barriers, barrier objects and bulk copies: right kernels are free, and none with a mistake is."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -12,7 +14,7 @@ from swzverify.compiled.order.pipelines import Pipelines
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.order.walk import Deed
-from swzverify.compiled.scan import races as judge
+from swzverify.compiled.scan.race_parts import Parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races
 from tests.order.rings import RINGS
@@ -33,6 +35,10 @@ def test_free_only_if_right(name: str) -> None:
     """A kernel is free if it is right, and only then."""
     body, is_free, threads = RINGS[name]
     assert (races(body, threads).verdict is RaceVerdict.FREE) is is_free
+
+
+def _nothing(*_: object) -> list[object]:
+    return []
 
 
 def _phases_are_ignored(patch: pytest.MonkeyPatch) -> None:
@@ -71,17 +77,17 @@ def _copies_are_done_at_once(patch: pytest.MonkeyPatch) -> None:
 
 def _fences_are_not_needed(patch: pytest.MonkeyPatch) -> None:
     """A copy comes after what was stored before it, without a fence."""
-    patch.setattr(judge._Judge, "_unordered", lambda _: [])
+    patch.setattr(Parts, "unordered", _nothing)
 
 
 def _copies_release_their_thread(patch: pytest.MonkeyPatch) -> None:
     """The end of a copy says that its thread has done what stands before it."""
-    patch.setattr(objects, "_check_copier", lambda _nodes, _key: None)
+    patch.setattr(objects, "_check_copier", _nothing)
 
 
 def _arrival_of_one_is_that_of_its_warp(patch: pytest.MonkeyPatch) -> None:
     """The lanes of a warp are where the lane is that arrives: no thread is behind another one."""
-    patch.setattr(Pipelines, "_pairs", lambda *_: iter(()))
+    patch.setattr(Pipelines, "_pairs", _nothing)
 
 
 MISTAKES: dict[str, tuple[Patch, str]] = {

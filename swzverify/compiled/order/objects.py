@@ -123,7 +123,7 @@ def _can_begin(nodes: Sequence[Node], start: int, key: Expr) -> bool:
 
 
 def _check_copier(nodes: Sequence[Node], key: Expr) -> None:
-    """The thread that copies touches nothing else between its arrival and the copies that the arrival expects.
+    """The thread that copies touches nothing and waits for nothing between its arrival and the copies.
 
     A copy that completes a phase says nothing of what its thread did after its arrival.
     """
@@ -140,7 +140,11 @@ def _check_copier(nodes: Sequence[Node], key: Expr) -> None:
         seen.add(at)
         if any(each.is_data for each in nodes[at].touches):
             raise LostError
-        pending += [source for deed, source in before.get(at, ()) if (deed.act, deed.key) != (Act.ARRIVE, key)]
+        for deed, source in before.get(at, ()):
+            if deed.act in (Act.WAIT, Act.SYNC):
+                raise LostError
+            if (deed.act, deed.key) != (Act.ARRIVE, key):
+                pending.append(source)
 
 
 def _check_whole_warps(members: list[int], threads: int) -> None:

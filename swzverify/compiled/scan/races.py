@@ -10,21 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import PurePath
 from typing import Final
 
-from swzverify.compiled.kernel import Kind, inlined
+from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS, Couple
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
 from swzverify.compiled.order.pairs import Asked, Question, are_in_distinct_arrays
-from swzverify.compiled.order.pipelines import LEVELS, Pipelines, pipelines_of
 from swzverify.compiled.order.residues import by_residues
-from swzverify.compiled.order.step import InStep, in_step, missed_by_lanes
+from swzverify.compiled.order.step import InStep, in_step
 from swzverify.compiled.order.verdict import (
     BarrierFinding,
     KernelRaces,
@@ -39,8 +38,16 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import BUDGET, Asker, OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
+from swzverify.compiled.scan.race_parts import UNORDERED, Parts
 from swzverify.compiled.scan.race_replay import Runs
-from swzverify.compiled.scan.race_witness import in_first_block, small_values, witness_of
+from swzverify.compiled.scan.race_witness import (
+    in_first_block,
+    is_loose,
+    is_of_launch,
+    is_written_perhaps,
+    small_values,
+    witness_of,
+)
 from swzverify.core.words import counted
 from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.hardware import LANES, capability_of
@@ -63,6 +70,7 @@ IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
+_OF_COPY: Final = "no order is known of a bulk copy and what may run meanwhile"
 _TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
 
 
@@ -125,6 +133,7 @@ class _Judge:
     def __init__(self, module: Module, kernel: Kernel, facts: Facts, *, is_lockstep: bool) -> None:
         self._module, self._kernel, self._facts, self._is_lockstep = module, kernel, facts, is_lockstep
         self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
+        self._threads = prod(kernel.block)
         self._orders = orders_of(kernel)
         self._of_block, self._of_warp = (
             in_step(kernel, scope, dict(self._orders.barriers), MASKED) for scope in (Scope.BLOCK, Scope.WARP)
@@ -134,8 +143,13 @@ class _Judge:
         self._panel = Panel(Options(rlimit=BUDGET))
         self._assumptions: dict[str, None] = {}
         self._found: dict[tuple[int, int], _Found] = {}
-        self._in_parts: frozenset[int] = frozenset()
-        self._pipelines = self._find_pipelines()
+        self._parts = Parts(
+            kernel,
+            self._orders,
+            self._of_block,
+            self._of_warp,
+            lambda each: self._possible(each).answer is Answer.EMPTY,
+        )
 
     def judged(self) -> KernelRaces:
         """The verdict on the kernel."""
@@ -151,50 +165,10 @@ class _Judge:
             for meeting in self._meetings(couple, step)
         ]
         self._decide(asked)
-        for each in self._unordered():
-            self._keep(each, self._of(each, each.question()))
+        for each in self._parts.unordered():
+            if self._of(each, each.question()).verdict is not RaceVerdict.FREE:
+                self._keep(each, _Found(RaceVerdict.UNKNOWN, UNORDERED))
         return self._summary()
-
-    def _find_pipelines(self) -> Pipelines | None:
-        """The order by barriers of parts of the block, if there are such."""
-        has_copies = any(each.is_bulk for each in self._accesses.values())
-        of_block = (each for each, scope in self._orders.barriers.items() if scope is Scope.BLOCK)
-        is_whole = self._of_block.barriers.issuperset(of_block) and not self._orders.unmodelled
-        if is_whole and MASKED not in self._left_out and not has_copies:
-            return None
-        found = pipelines_of(self._kernel, lambda each: self._possible(each).answer is Answer.EMPTY)
-        if found is None:
-            return None
-        self._in_parts = frozenset(found.partial) - missed_by_lanes(self._kernel, self._of_warp.barriers, found.named)
-        return found
-
-    def _unordered(self) -> list[Asked]:
-        """Pairs that have to touch distinct bytes whatever is ordered.
-
-        A bulk copy does not see what was written before it without a fence of the proxies, which is not modelled;
-        and a barrier object that something else is written to is none any more.
-        """
-        accesses = self._accesses.values()
-        writes = [each for each in accesses if each.is_write and not each.is_bulk]
-        pairs = [(one, two) for one in accesses if one.is_bulk for two in writes]
-        if self._pipelines is not None:
-            objects = [each for each in writes if each.is_object and not each.is_atomic]
-            pairs += [(one, two) for one in objects for two in writes if not two.is_object]
-        found: list[Asked] = []
-        for one, two in pairs:
-            if are_in_distinct_arrays(self._kernel, one, two):
-                continue
-            for first, second in ((one.index, two.index), (two.index, one.index)):
-                other = Meeting(first, second, ((), ()), (), ())
-                own = replace(other, is_own=True)
-                found.append(Asked(self._kernel, self._of_block.sharing, Couple.ANY, other))
-                found.append(Asked(self._kernel, self._of_warp.sharing, Couple.SELF, own))
-        return found
-
-    @property
-    def _threads(self) -> int:
-        x, y, z = self._kernel.block
-        return x * y * z
 
     def _couples(self, of_block: InStep, of_warp: InStep) -> list[tuple[Couple, InStep]]:
         """Which two threads are looked at, with the barriers that order them."""
@@ -258,8 +232,11 @@ class _Judge:
     def _answer(self, asked: Asked, question: Question) -> _Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found = self._of(asked, question)
-        if found.verdict is not RaceVerdict.FREE and self._is_free_by_parts(asked):
-            return _Found(RaceVerdict.FREE, "barriers of parts of the block order it", ("z3",))
+        for each in self._parts.refined(asked) if found.verdict is not RaceVerdict.FREE else ():
+            refined = self._of(each, each.question())
+            if refined.verdict is RaceVerdict.FREE:
+                self._assumptions[_TRIPS] = None
+                return refined
         ways = asked.meeting.ways
         if found.verdict is not RaceVerdict.FREE and ways:
             if len(ways) > _MOST_WAYS:
@@ -267,18 +244,6 @@ class _Judge:
             answers = [self._of(asked, asked.question(each)) for each in ways]
             found = min(answers, key=lambda each: rank(each.verdict))
         return self._at_first(asked, found) if found.verdict is RaceVerdict.UNKNOWN else found
-
-    def _is_free_by_parts(self, asked: Asked) -> bool:
-        """Whether barriers of parts of the block keep the accesses apart, where they touch common bytes."""
-        pipelines = self._pipelines
-        for level in range(LEVELS if pipelines is not None else 0):
-            moments = None if pipelines is None else pipelines.moments(asked.accesses, asked.couple, level)
-            if moments is not None:
-                each = Asked(self._kernel, asked.sharing, asked.couple, asked.meeting, moments)
-                if self._of(each, each.question()).verdict is RaceVerdict.FREE:
-                    self._assumptions[_TRIPS] = None
-                    return True
-        return False
 
     def _at_first(self, asked: Asked, found: _Found) -> _Found:
         """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
@@ -330,11 +295,9 @@ class _Judge:
 
     def _met(self, asked: Asked, question: Question, condition: Expr) -> _Found:
         """The verdict on accesses that meet for some values."""
-        loose = next((leaf for leaf in question.read if _is_loose(leaf)), None)
-        if self._left_out:
-            return _Found(RaceVerdict.UNKNOWN, next(iter(self._left_out)))
-        if any(each.is_bulk for each in asked.accesses):
-            return _Found(RaceVerdict.UNKNOWN, "no order is known of a bulk copy and what may run meanwhile")
+        loose = next((leaf for leaf in question.read if is_loose(leaf)), None)
+        if self._left_out or any(each.is_bulk for each in asked.accesses):
+            return _Found(RaceVerdict.UNKNOWN, next(iter(self._left_out), _OF_COPY))
         if any(each.is_strong for each in asked.accesses):
             return _Found(RaceVerdict.UNKNOWN, "the memory model orders one of the accesses by itself")
         if loose is not None:
@@ -352,7 +315,7 @@ class _Judge:
             differ = conjunction((exact, negation(question.same)))
             if self._possible(differ).answer is Answer.EMPTY:
                 return _Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
-        given = [leaf for leaf in question.read if leaf.symbol is None and _is_of_launch(asked, leaf)]
+        given = [leaf for leaf in question.read if leaf.symbol is None and is_of_launch(asked, leaf)]
         in_first = conjunction((exact, *in_first_block(given)))
         if given and (not in_first_block(given) or self._possible(in_first).answer is not Answer.HOLDS):
             text = ", ".join(f"{name} = {value}" for name, value in witness.parameters)
@@ -398,7 +361,7 @@ class _Judge:
 
     def _all_assumptions(self) -> tuple[str, ...]:
         divisions = [text for each in self._kernel.accesses for text in each.divisions]
-        loads = sorted({leaf.line for leaf in self._kernel.leaves.by_name.values() if _is_written_perhaps(leaf)})
+        loads = sorted({leaf.line for leaf in self._kernel.leaves.by_name.values() if is_written_perhaps(leaf)})
         found = [*self._facts.applied, *self._assumptions, *dict.fromkeys(divisions)]
         if self._of_block.has_returns or self._of_warp.has_returns:
             found.append(_RETURNED)
@@ -425,7 +388,7 @@ class _Judge:
         scope = self._orders.barriers.get(index)
         step = self._of_block if scope is Scope.BLOCK and self._threads > LANES else self._of_warp
         verdict, reason = RaceVerdict.FREE, "all threads reach it together"
-        if index in self._in_parts:
+        if index in self._parts.barriers:
             reason = "its threads arrive once in each phase"
         elif scope is None:
             verdict, reason = RaceVerdict.UNKNOWN, self._orders.unmodelled[index]
@@ -435,19 +398,3 @@ class _Judge:
         elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
         return BarrierFinding(each.line, each.opcode, self._source(each), verdict, reason)
-
-
-def _is_of_launch(asked: Asked, leaf: Leaf) -> bool:
-    """Whether a leaf is one value of the launch, or of its input, for all threads."""
-    return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
-
-
-def _is_loose(leaf: Leaf) -> bool:
-    """Whether nothing is known of a leaf, which a program may not make at all."""
-    return leaf.kind in (Kind.OPAQUE, Kind.CARRIED) and not leaf.is_input
-
-
-def _is_written_perhaps(leaf: Leaf) -> bool:
-    """Whether a leaf is words of global memory that others may write while the kernel runs."""
-    opcode = leaf.name.partition(" ")[0].split(".")
-    return leaf.is_input and "global" in opcode and "nc" not in opcode
