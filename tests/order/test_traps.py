@@ -189,7 +189,7 @@ def _accesses_are_left_out(patch: pytest.MonkeyPatch) -> None:
 
 def _unknown_is_a_witness(patch: pytest.MonkeyPatch) -> None:
     """A value that nobody knows is what a witness needs."""
-    patch.setattr(race_meetings, "_is_loose", lambda _leaf: False)
+    patch.setattr(race_meetings, "is_loose", lambda _leaf: False)
 
 
 def _no_sign(patch: pytest.MonkeyPatch) -> None:

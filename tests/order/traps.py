@@ -157,7 +157,7 @@ TRAPS = {
     "copy of the own thread": Trap(_COPY + "ld.shared.u32 %r30, [%r22];\ncp.async.wait_all;", 64, "race"),
     "named barrier": Trap("st.shared.u32 [%r4], %r1;\nbar.sync 1, 32;\nld.shared.u32 %r30, [%r6];", 64, "unknown"),
     "bulk copy": Trap(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 256, [t];", 64, "unknown"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], %r7, [t];", 64, "unknown"
     ),
     "value that nobody knows": Trap(
         "cvt.rn.f32.u32 %f1, %r1;\nsin.approx.f32 %f2, %f1;\nsetp.gt.f32 %p1, %f2, 0f00000000;\n"

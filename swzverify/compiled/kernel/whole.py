@@ -8,8 +8,10 @@ leaf is added: an analysis of what threads share knows every leaf.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE
 from swzverify.compiled.kernel.accesses import Reader
@@ -26,7 +28,7 @@ from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.values import address_of, word_of
-from swzverify.compiled.ptx import Address, Instruction, Module, Operand, Register, size_of_type
+from swzverify.compiled.ptx import Address, Immediate, Instruction, Module, Operand, Register, size_of_type
 from swzverify.hardware import LANES
 from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction
@@ -34,6 +36,10 @@ from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction
 _LOADS = frozenset({"ld", "ldu"})
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
 _OBJECT_BYTES = 8
+COPY_TO_PHASE: Final = re.compile(
+    r"cp\.async\.bulk\.shared::(?:cta|cluster)\.global\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
+)
+"""Bulk copies into this block that complete a phase of a barrier object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,8 @@ class SharedAccess:
         is_atomic: Whether it is one atomic operation.
         is_strong: Whether it is a load or store that the memory model orders by itself.
         is_copy: Whether it is a copy that runs on after the instruction.
+        is_bulk: Whether it is a bulk copy, whose start is not a multiple of its bytes.
+        is_object: Whether it is an operation on a barrier object.
         is_collective: Whether the lanes of a warp access each other's addresses.
         width_bytes: The bytes from the address on.
         lanes: The lanes of a warp that give addresses.
@@ -64,6 +72,8 @@ class SharedAccess:
     is_atomic: bool = False
     is_strong: bool = False
     is_copy: bool = False
+    is_bulk: bool = False
+    is_object: bool = False
     is_collective: bool = False
     width_bytes: int = 0
     lanes: int = LANES
@@ -120,6 +130,8 @@ class Kernel(Reader):
         }
         """The operands of barriers that are numbers; None for the other ones."""
         paths = {each: self.paths.to(self.flow.block_of[each]).may for each in self.constants}
+        words = {each.index: self._words(each) for each in function.instructions if self._is_of_object(each)}
+        owns = {each: self.slices.run(self.slices.guard(function.instructions[each])) for each in words}
         edges = {
             (block_.index, target): self.slices.edge(block_.index, target)
             for block_ in self.flow.blocks
@@ -139,6 +151,13 @@ class Kernel(Reader):
             for each, may in paths.items()
         }
         """For each barrier, a condition that every thread satisfies that comes to it."""
+        self.objects = {
+            each: tuple(None if value is None else self.resolved(value, self.flow.block_of[each]) for value in values)
+            for each, values in words.items()
+        }
+        """The operands of what works on barrier objects, each of 32 bits; None for those that cannot be read."""
+        self.owns = {each: self.resolved(value, self.flow.block_of[each]) for each, value in owns.items()}
+        """The guards of the same instructions."""
         self.accesses = [
             self._access(at, *use, place)
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))
@@ -192,6 +211,22 @@ class Kernel(Reader):
         value = self.slices.run(word_of(self.slices, operand, instruction))
         return value.value if isinstance(value, Const) else None
 
+    def _is_of_object(self, instruction: Instruction) -> bool:
+        is_named = base_name(instruction) == "mbarrier" or COPY_TO_PHASE.fullmatch(instruction.opcode)
+        return bool(is_named) and self.flow.is_reachable(self.flow.block_of[instruction.index])
+
+    def _words(self, instruction: Instruction) -> tuple[Expr | None, ...]:
+        """The operands that are addresses or words."""
+        found: list[Expr | None] = []
+        for each in instruction.operands:
+            value: Expr | None = None
+            if isinstance(each, Address):
+                value = widened(self.slices.run(address_of(self.slices, each, instruction)), 32)
+            elif isinstance(each, Immediate) or (isinstance(each, Register) and each.type != "pred"):
+                value = self.slices.run(word_of(self.slices, each, instruction))
+            found.append(value)
+        return tuple(found)
+
     def _stored(self, instruction: Instruction) -> Expr | None:
         size = size_of_type(instruction.opcode.rpartition(".")[2])
         is_one = base_name(instruction) == "st" and ".v" not in instruction.opcode
@@ -205,6 +240,11 @@ class Kernel(Reader):
         value = self.slices.run(steps())
         return None if value.width == 1 else value
 
+    def _copied(self, instruction: Instruction, operands: tuple[Expr, ...]) -> int:
+        """The bytes that a bulk copy to shared memory writes; 0 if they are not known."""
+        size = self.forms.resolve(operands[0]) if operands and COPY_TO_PHASE.fullmatch(instruction.opcode) else None
+        return size.value if isinstance(size, Const) else 0
+
     def _object(self, instruction: Instruction, use: Use) -> Expr | None:
         """The address of a barrier object; None for other instructions, and if it cannot be read."""
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
@@ -217,10 +257,11 @@ class Kernel(Reader):
         raw, name, words = self._read_so_far[at], base_name(instruction), instruction.opcode.split(".")
         row, is_object = raw.access.row, use.touch is Touch.BARRIER
         address = place if is_object else raw.address
-        is_known = not use.reason and use.bulk is None and not raw.access.no_row
+        size = self._copied(instruction, raw.operands)
+        is_known = (not use.reason and use.bulk is None and not raw.access.no_row) or bool(size)
         reason = raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
         is_modelled = is_object or is_known
-        width = _OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes
+        width = size or (_OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
         found = SharedAccess(
             instruction,
             self._calls[instruction.index],
@@ -228,6 +269,8 @@ class Kernel(Reader):
             is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
             is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
             is_copy=name == "cp",
+            is_bulk=bool(size),
+            is_object=is_object,
             is_collective=name in MATRIX_OPCODES or use.piece is not None,
             width_bytes=width,
             lanes=LANES if row is None else row.address_lanes,

@@ -44,6 +44,23 @@ MOST_SHARED: Final = 232_448
 _WIDE: Final = 44
 """Bits in which distances of addresses do not wrap."""
 _ADDRESSES: Final = 1 << 32
+_MOST_PIECES: Final = 40
+"""Pieces of the numbers of threads that are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Two threads that are at their accesses at one time.
+
+    Attributes:
+        addresses: The addresses of both accesses then.
+        threads: The numbers of the threads that may be meant, for both; None for any.
+        is_one_warp: Whether both are in one warp; None for both cases.
+    """
+
+    addresses: tuple[Expr, Expr]
+    threads: tuple[tuple[int, ...], tuple[int, ...]] | None
+    is_one_warp: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +91,10 @@ class Question:
 
 
 class Asked:
-    """Two accesses of one meeting, as two threads make them."""
+    """Two accesses of one meeting, as two threads make them; with `moments`, only at one of these."""
 
-    def __init__(self, instances: Instances, meeting: Meeting) -> None:
-        self.instances, self.meeting = instances, meeting
+    def __init__(self, instances: Instances, meeting: Meeting, moments: Sequence[Moment] | None = None) -> None:
+        self.instances, self.meeting, self._moments = instances, meeting, moments
         self.kernel, self.sharing, self.couple = instances.kernel, instances.sharing, instances.couple
         self.accesses = self.kernel.access_at[meeting.first], self.kernel.access_at[meeting.second]
 
@@ -92,7 +109,7 @@ class Asked:
 
     def apart(self) -> Apart | None:
         """That they never meet, if coordinates alone decide their distance; conditions on more are left out."""
-        if self.couple is Couple.SELF or self._is_any_lane():
+        if self.couple is Couple.SELF or self._is_any_lane() or any(each.is_bulk for each in self.accesses):
             return None
         instances, threads = self.instances, self.instances.threads
         places = self._places(instances)
@@ -141,7 +158,10 @@ class Asked:
         places, threads = self._places(instances), instances.threads
         addresses = self._addresses(places)
         conditions: list[Expr] = [] if self._is_any_lane() or self.couple is Couple.SELF else [_differ(threads)]
-        conditions.append(_meet(addresses, [each.width_bytes for each in self.accesses]))
+        if self._moments is None:
+            conditions.append(_meet(addresses, self.accesses))
+        else:
+            conditions.append(_any(self._at(each, instances, places) for each in self._moments))
         if self.couple is Couple.SELF:
             conditions += self._later(instances, places)
         sure: list[Expr] | None = []
@@ -173,6 +193,19 @@ class Asked:
         return Question(found, exact, inside, same, read, instances, places, both, uses.few)
 
     # ---- parts
+
+    def _at(self, moment: Moment, instances: Instances, places: tuple[Place, Place]) -> Expr:
+        """That the accesses meet at a moment, and the threads are some of those that can be there then."""
+        found = [bounded(instances.value(each, who, places[who])) for who, each in enumerate(moment.addresses)]
+        parts, threads = [_meet(found, self.accesses)], instances.threads
+        if moment.threads is not None:
+            parts += [_is_among(thread.number, each) for thread, each in zip(threads, moment.threads, strict=True)]
+        if moment.is_one_warp is not None and self.couple is Couple.ANY:
+            low = LANES.bit_length() - 1
+            warps = [extract(each.number, low, each.number.width - low) for each in threads]
+            is_one = compare(Comparison.EQ, *warps)
+            parts.append(is_one if moment.is_one_warp else negation(is_one))
+        return conjunction(parts)
 
     def _places(self, instances: Instances) -> tuple[Place, Place]:
         flow = self.kernel.flow
@@ -267,10 +300,32 @@ def _differ(threads: tuple[Thread, Thread]) -> Expr:
     return negation(compare(Comparison.EQ, threads[0].tag, threads[1].tag))
 
 
-def _meet(addresses: Sequence[Expr], widths: Sequence[int]) -> Expr:
-    """The ranges have a common byte. Each start is a multiple of the width, as PTX demands."""
+def _any(conditions: Iterable[Expr]) -> Expr:
+    return negation(conjunction(negation(each) for each in conditions))
+
+
+def _is_among(number: Expr, threads: Sequence[int]) -> Expr:
+    """Whether a number of a thread is one of some, which are in order; over-approximated if they are in many pieces."""
+    starts = [each for each in threads if each - 1 not in threads]
+    ends = [each + 1 for each in threads if each + 1 not in threads]
+    if len(starts) > _MOST_PIECES:
+        return TRUE
+    return _any(
+        conjunction(
+            (
+                negation(less(number, const(start, number.width), signed=False)),
+                less(number, const(end, number.width), signed=False),
+            )
+        )
+        for start, end in zip(starts, ends, strict=True)
+    )
+
+
+def _meet(addresses: Sequence[Expr], accesses: Sequence[SharedAccess]) -> Expr:
+    """The ranges have a common byte. Each start is a multiple of the width, as PTX demands; not of bulk copies."""
     forth, back = normal(sub(addresses[1], addresses[0])), normal(sub(addresses[0], addresses[1]))
-    if widths[0] == widths[1]:
+    widths = [each.width_bytes for each in accesses]
+    if widths[0] == widths[1] and not any(each.is_bulk for each in accesses):
         return compare(Comparison.EQ, forth, const(0, 32))
     return either(less(forth, const(widths[0], 32), signed=False), less(back, const(widths[1], 32), signed=False))
 

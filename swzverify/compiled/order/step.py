@@ -163,6 +163,13 @@ def in_step(kernel: Kernel, scope: Scope, barriers: dict[int, Scope], masked: st
         kept -= set(missed)
 
 
+def missed_by_lanes(kernel: Kernel, barriers: Collection[int], named: Collection[int]) -> set[int]:
+    """The instructions among `named` that the lanes of a warp may not come to together."""
+    kept = {*barriers, *named}
+    accesses = {kernel.flow.block_of[each.index] for each in kernel.accesses}
+    return {*named} & _missed(kernel.flow, kept, Sharing(kernel, Scope.WARP, kept), accesses).keys()
+
+
 def _has_returns(flow: Flow, sharing: Sharing) -> bool:
     """Whether threads part at a choice with a side from which neither a barrier nor an access is reached."""
     return any(

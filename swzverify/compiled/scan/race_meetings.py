@@ -7,14 +7,12 @@ other question follows. After as many races as can be run, no more witnesses are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import Kind
-from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.instance import BASE
+from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.compiled.order.intervals import Way
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.residues import by_residues, by_values
@@ -24,7 +22,7 @@ from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.race_groups import ruled_out
 from swzverify.compiled.scan.race_points import some_point
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
-from swzverify.compiled.scan.race_witness import in_first_block, small_values, witness_of
+from swzverify.compiled.scan.race_witness import in_first_block, is_loose, is_of_launch, small_values, witness_of
 from swzverify.engines.obligations import Answer, Apart, Finding
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, negation, postorder, variables
@@ -47,6 +45,8 @@ _FIRST_TRIPS: Final = (0, 1)
 """Trips at which a race is looked for if it is not known what later ones carry."""
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 GAVE_UP: Final = "Z3 does not decide it within its budget"
+TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
+OF_COPY: Final = "no order is known of a bulk copy and what may run meanwhile"
 INEXACT: Final = "which threads come to the accesses is not known exactly"
 
 
@@ -62,6 +62,9 @@ class Found:
 
 
 _BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
+
+
+Refined: TypeAlias = Callable[[Asked], Iterable[Asked]]
 
 
 class MeetingJudge:
@@ -80,14 +83,14 @@ class MeetingJudge:
         self.found: dict[tuple[int, int], Found] = {}
         self.assumptions: dict[str, None] = {}
 
-    def decide(self, asked: Sequence[Asked]) -> None:
-        """Ask what is cheap first."""
+    def decide(self, asked: Sequence[Asked], refined: Refined = lambda _: ()) -> None:
+        """Ask what is cheap first. `refined` has the same question with more that is known, if it is not free."""
         left: list[Asked] = []
         for each in asked:
             apart = each.apart()
             engines = () if apart is None else self._engines(apart)
             if engines:
-                self._keep(each, Found(RaceVerdict.FREE, "coordinates alone decide it", engines))
+                self.keep(each, Found(RaceVerdict.FREE, "coordinates alone decide it", engines))
             else:
                 left.append(each)
         by_way = [[each.question(way) for way in _ways(each)] for each in left]
@@ -96,14 +99,14 @@ class MeetingJudge:
         pending: list[tuple[int, int, Asked, Question]] = []
         for at, (each, questions, whole) in enumerate(zip(left, by_way, wholes, strict=True)):
             if never.issuperset(whole):
-                self._keep(each, _BY_Z3)
+                self.keep(each, _BY_Z3)
                 if any(question.in_memory is not TRUE for question in questions):
                     self.assumptions[IN_MEMORY] = None
             else:
                 question = questions[0] if len(questions) == 1 else each.question()
                 pending.append((len(postorder(question.condition)), at, each, question))
         for _, _, each, question in sorted(pending, key=lambda item: item[:2]):
-            self._keep(each, self._answer(each, question))
+            self.keep(each, self._answer(each, question, refined))
 
     def _engines(self, apart: Apart) -> tuple[str, ...]:
         """The engines that prove that two families of ranges never meet; none if not two of them do."""
@@ -113,9 +116,21 @@ class MeetingJudge:
         smt = self._panel.smt(apart)
         return (native.engine, smt.engine) if smt.answer is Answer.HOLDS else ()
 
-    def _answer(self, asked: Asked, question: Question) -> Found:
+    def never(self, condition: Expr) -> bool:
+        """Whether a condition is shown not to hold."""
+        return self._possible(condition).answer is Answer.EMPTY
+
+    def is_free(self, asked: Asked) -> bool:
+        """Whether two accesses are shown not to meet."""
+        return self._of(asked, asked.question()).verdict is RaceVerdict.FREE
+
+    def _answer(self, asked: Asked, question: Question, refined: Refined) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found, ways = self._of(asked, question), asked.meeting.ways
+        for each in refined(asked) if found.verdict is not RaceVerdict.FREE else ():
+            if self.is_free(each):
+                self.assumptions[TRIPS] = None
+                return _BY_Z3
         if found.reason == GAVE_UP and self._has_given_up():
             return found
         if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
@@ -203,9 +218,11 @@ class MeetingJudge:
         """Why accesses that meet are not shown to race; empty if nothing prevents it."""
         if self._left_out:
             return next(iter(self._left_out))
+        if any(each.is_bulk for each in asked.accesses):
+            return OF_COPY
         if any(each.is_strong for each in asked.accesses):
             return "the memory model orders one of the accesses by itself"
-        loose = next((leaf for leaf in question.read if _is_loose(leaf)), None)
+        loose = next((leaf for leaf in question.read if is_loose(leaf)), None)
         if loose is not None:
             return f"it depends on a value that is not known: {loose.reason}"
         if not asked.is_in_step():
@@ -233,7 +250,7 @@ class MeetingJudge:
             differ = conjunction((exact, negation(question.same)))
             if self._point(differ) is None and self._possible(differ).answer is Answer.EMPTY:
                 return Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
-        given = [leaf for leaf in question.read if leaf.symbol is None and _is_of_launch(asked, leaf)]
+        given = [leaf for leaf in question.read if leaf.symbol is None and is_of_launch(asked, leaf)]
         in_first = conjunction((exact, *in_first_block(given)))
         if given and (not in_first_block(given) or self._point(in_first) is None):
             text = ", ".join(f"{name} = {value}" for name, value in witness.parameters)
@@ -254,7 +271,7 @@ class MeetingJudge:
         found = (self._point(conjunction((condition, each))) for each in small_values(condition, question))
         return next((each for each in found if each is not None), None)
 
-    def _keep(self, asked: Asked, found: Found) -> None:
+    def keep(self, asked: Asked, found: Found) -> None:
         """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
         if found.verdict not in (RaceVerdict.FREE, RaceVerdict.BENIGN):
             self._asker = self._brief
@@ -273,13 +290,3 @@ def _ways(asked: Asked) -> Sequence[Way | None]:
     """The ways of a meeting that are asked one by one; None where it is one question."""
     ways = asked.meeting.ways
     return ways if 0 < len(ways) <= _MOST_WAYS else (None,)
-
-
-def _is_of_launch(asked: Asked, leaf: Leaf) -> bool:
-    """Whether a leaf is one value of the launch, or of its input, for all threads."""
-    return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
-
-
-def _is_loose(leaf: Leaf) -> bool:
-    """Whether nothing is known of a leaf, which a program may not make at all."""
-    return leaf.kind in (Kind.OPAQUE, Kind.CARRIED) and not leaf.is_input

@@ -10,7 +10,7 @@ from swzverify.compiled.kernel.arithmetic import less
 from swzverify.compiled.kernel.leaves import Leaf, begin_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
-from swzverify.compiled.order.pairs import Question
+from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.verdict import Witness
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, variables
@@ -56,3 +56,19 @@ def in_first_block(leaves: Sequence[Leaf]) -> list[Expr]:
     if len(places) < len(leaves):
         return []
     return [compare(Comparison.EQ, each, const(0, each.width)) for each in places]
+
+
+def is_of_launch(asked: Asked, leaf: Leaf) -> bool:
+    """Whether a leaf is one value of the launch, or of its input, for all threads."""
+    return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
+
+
+def is_loose(leaf: Leaf) -> bool:
+    """Whether nothing is known of a leaf, which a program may not make at all."""
+    return leaf.kind in (Kind.OPAQUE, Kind.CARRIED) and not leaf.is_input
+
+
+def is_written_perhaps(leaf: Leaf) -> bool:
+    """Whether a leaf is words of global memory that others may write while the kernel runs."""
+    opcode = leaf.name.partition(" ")[0].split(".")
+    return leaf.is_input and "global" in opcode and "nc" not in opcode

@@ -9,16 +9,16 @@ a block as integers.
 from __future__ import annotations
 
 from collections import Counter
+from math import prod
 from pathlib import PurePath
 from typing import Final
 
 from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
-from swzverify.compiled.order.instance import MOST_TRIPS, Couple, Instances
+from swzverify.compiled.order.instance import Couple, Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
 from swzverify.compiled.order.pairs import Asked, are_in_distinct_arrays
 from swzverify.compiled.order.step import InStep, in_step
@@ -35,8 +35,10 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_meetings import Found, MeetingJudge
+from swzverify.compiled.scan.race_meetings import TRIPS, Found, MeetingJudge
+from swzverify.compiled.scan.race_parts import UNORDERED, Parts
 from swzverify.compiled.scan.race_replay import Runs
+from swzverify.compiled.scan.race_witness import is_written_perhaps
 from swzverify.core.words import counted
 from swzverify.hardware import LANES, capability_of
 
@@ -47,7 +49,6 @@ DISTINCT: Final = "distinct arrays"
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
-_TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
 
 
 def races_of(
@@ -98,6 +99,7 @@ class _Judge:
     def __init__(self, module: Module, kernel: Kernel, facts: Facts, *, is_lockstep: bool) -> None:
         self._module, self._kernel, self._facts, self._is_lockstep = module, kernel, facts, is_lockstep
         self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
+        self._threads = prod(kernel.block)
         self._orders = orders_of(kernel)
         self._of_block, self._of_warp = (
             in_step(kernel, scope, dict(self._orders.barriers), MASKED) for scope in (Scope.BLOCK, Scope.WARP)
@@ -105,6 +107,8 @@ class _Judge:
         self._left_out: dict[str, None] = dict.fromkeys(self._orders.left_out)
         self._assumptions: dict[str, None] = {}
         self._found: dict[tuple[int, int], Found] = {}
+        self._judge = MeetingJudge(kernel, facts, self._left_out)
+        self._parts = Parts(kernel, self._orders, self._of_block, self._of_warp, self._judge.never)
 
     def judged(self) -> KernelRaces:
         """The verdict on the kernel."""
@@ -118,16 +122,13 @@ class _Judge:
         for couple, step in self._couples(of_block, of_warp):
             instances = Instances(kernel, step.sharing, couple)
             asked += [Asked(instances, meeting) for meeting in self._meetings(couple, step)]
-        judge = MeetingJudge(kernel, self._facts, self._left_out)
-        judge.decide(asked)
-        self._found |= judge.found
-        self._assumptions |= judge.assumptions
+        self._judge.decide(asked, self._parts.refined)
+        for each in self._parts.unordered():
+            if not self._judge.is_free(each):
+                self._judge.keep(each, Found(RaceVerdict.UNKNOWN, UNORDERED))
+        self._found |= self._judge.found
+        self._assumptions |= self._judge.assumptions
         return self._summary()
-
-    @property
-    def _threads(self) -> int:
-        x, y, z = self._kernel.block
-        return x * y * z
 
     def _couples(self, of_block: InStep, of_warp: InStep) -> list[tuple[Couple, InStep]]:
         """Which two threads are looked at, with the barriers that order them."""
@@ -148,7 +149,7 @@ class _Judge:
         if couple is Couple.LANES and self._is_lockstep:
             found = [each for each in found if self._is_at_once(each)]
         if any(step.sharing.steps):
-            self._assumptions[_TRIPS] = None
+            self._assumptions[TRIPS] = None
         kept: list[Meeting] = []
         for each in found:
             first, second = self._accesses[each.first], self._accesses[each.second]
@@ -195,7 +196,7 @@ class _Judge:
 
     def _all_assumptions(self) -> tuple[str, ...]:
         divisions = [text for each in self._kernel.accesses for text in each.divisions]
-        loads = sorted({leaf.line for leaf in self._kernel.leaves.by_name.values() if _is_written_perhaps(leaf)})
+        loads = sorted({leaf.line for leaf in self._kernel.leaves.by_name.values() if is_written_perhaps(leaf)})
         found = [*self._facts.applied, *self._assumptions, *dict.fromkeys(divisions)]
         if self._of_block.has_returns or self._of_warp.has_returns:
             found.append(_RETURNED)
@@ -222,7 +223,9 @@ class _Judge:
         scope = self._orders.barriers.get(index)
         step = self._of_block if scope is Scope.BLOCK and self._threads > LANES else self._of_warp
         verdict, reason = RaceVerdict.FREE, "all threads reach it together"
-        if scope is None:
+        if index in self._parts.barriers:
+            reason = "its threads arrive once in each phase"
+        elif scope is None:
             verdict, reason = RaceVerdict.UNKNOWN, self._orders.unmodelled[index]
         elif index in step.divergent:
             verdict = RaceVerdict.DIVERGENT
@@ -230,9 +233,3 @@ class _Judge:
         elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
         return BarrierFinding(each.line, each.opcode, self._source(each), verdict, reason)
-
-
-def _is_written_perhaps(leaf: Leaf) -> bool:
-    """Whether a leaf is words of global memory that others may write while the kernel runs."""
-    opcode = leaf.name.partition(" ")[0].split(".")
-    return leaf.is_input and "global" in opcode and "nc" not in opcode

@@ -1,0 +1,153 @@
+"""What instructions do to barriers: the named ones, those of a warp, and objects in shared memory.
+
+Every barrier operation of the kernel has to be one of these; else nothing is said of the order that any of
+them makes. Operations on the objects of other blocks, and those with a state in place of a parity, are not.
+
+Source: PTX ISA, bar, barrier; bar.warp.sync; mbarrier; cp.async.bulk.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.whole import COPY_TO_PHASE, Kernel
+from swzverify.compiled.ptx import Instruction
+from swzverify.ir.expr import TRUE, Expr, Var, const
+
+_ZERO: Final = const(0, 32)
+_ONE: Final = const(1, 32)
+_ALL_LANES: Final = 0xFFFFFFFF
+_SYNC: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync(?:\.aligned)?|red(?:\.aligned)?\..*)")
+_ARRIVE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.arrive(?:\.aligned)?")
+_OBJECT: Final = re.compile(
+    r"mbarrier\.(init|arrive|arrive\.expect_tx|expect_tx|(?:test_wait|try_wait)\.parity)"
+    r"(?:\.(?:release|acquire)\.(?:cta|cluster))?\.shared(?:::cta)?\.b64"
+)
+_SILENT: Final = re.compile(r"mbarrier\.pending_count\..*")
+_OTHERS: Final = re.compile(r"(?:bar|barrier|mbarrier)\..*|cp\.async\.mbarrier\..*|.*\.mbarrier::complete_tx::bytes.*")
+
+
+class Act(Enum):
+    """What an instruction does to a barrier."""
+
+    INIT = auto()
+    ARRIVE = auto()
+    EXPECT = auto()
+    WAIT = auto()
+    SYNC = auto()
+    LEAVE = auto()
+    COPY = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An instruction that works on a barrier.
+
+    Attributes:
+        index: The instruction.
+        act: What it does; `LEAVE` is `bar.arrive`.
+        place: The address of the object; None for other barriers.
+        name: The number of a named barrier, or the mask of a warp's.
+        count: Arrivals that it makes, or that `INIT` names, or the threads of a named barrier; 0 for all.
+        parity: The parity that `WAIT` waits for.
+        bytes: The bytes that are expected, or copied.
+        answer: The leaf that has the answer of `WAIT`.
+        guard: When the instruction is executed.
+    """
+
+    index: int
+    act: Act
+    place: Expr | None = None
+    name: int = -1
+    count: Expr = _ONE
+    parity: Expr = _ZERO
+    bytes: Expr = _ZERO
+    answer: Var | None = None
+    guard: Expr = TRUE
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        """What has to be known of it in each trip."""
+        return (*([] if self.place is None else [self.place]), self.count, self.parity, self.bytes)
+
+
+def events_of(kernel: Kernel) -> dict[int, Event] | None:
+    """The events of a kernel by their instructions; None if one of them is not known."""
+    found: dict[int, Event] = {}
+    for each in kernel.function.instructions:
+        is_one = _OTHERS.fullmatch(each.opcode) and not _SILENT.fullmatch(each.opcode)
+        if not is_one or not kernel.flow.is_reachable(kernel.flow.block_of[each.index]):
+            continue
+        event = _of_name(kernel, each) if base_name(each) in ("bar", "barrier") else _of_object(kernel, each)
+        if event is None:
+            return None
+        found[each.index] = event
+    return found
+
+
+def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
+    values, opcode = kernel.constants[instruction.index], instruction.opcode
+    if instruction.guard is not None or not values:
+        return None
+    if opcode.startswith("bar.warp.sync"):
+        mask = values[0]
+        return None if not mask else Event(instruction.index, Act.SYNC, name=(mask & _ALL_LANES) + 16)
+    act = Act.SYNC if _SYNC.fullmatch(opcode) else Act.LEAVE if _ARRIVE.fullmatch(opcode) else None
+    if act is None:
+        return None
+    if ".red" in opcode:
+        # The result comes first, and a predicate last.
+        values = values[1:-1]
+    number, count = values[0], values[1] if len(values) > 1 else 0
+    if number is None or count is None or not 0 <= number < 16 or (act is Act.LEAVE and not count):
+        return None
+    return Event(instruction.index, act, name=number, count=const(count, 32))
+
+
+def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
+    index = instruction.index
+    values, guard = kernel.objects.get(index, ()), kernel.owns.get(index, TRUE)
+    if COPY_TO_PHASE.fullmatch(instruction.opcode):
+        if len(values) < 4 or values[3] is None or values[2] is None:
+            return None
+        return Event(index, Act.COPY, values[3], bytes=values[2], guard=guard)
+    form = _OBJECT.fullmatch(instruction.opcode)
+    if form is None:
+        return None
+    operation = form[1]
+    if operation in ("init", "expect_tx"):
+        place, rest = values[:1], values[1:]
+    else:
+        # The state, or the answer, comes first; a state may be left out.
+        first = 0 if instruction.operands and _is_address(instruction, 0) else 1
+        place, rest = values[first : first + 1], values[first + 1 :]
+    if not place or place[0] is None or any(each is None for each in rest):
+        return None
+    known = [each for each in rest if each is not None]
+    if operation == "init" and known:
+        return Event(index, Act.INIT, place[0], count=known[0], guard=guard)
+    if operation == "arrive":
+        return Event(index, Act.ARRIVE, place[0], count=known[0] if known else _ONE, guard=guard)
+    if operation == "arrive.expect_tx" and known:
+        return Event(index, Act.ARRIVE, place[0], bytes=known[0], guard=guard)
+    if operation == "expect_tx" and known:
+        return Event(index, Act.EXPECT, place[0], bytes=known[0], guard=guard)
+    answer = _answer_of(kernel, instruction)
+    if "wait" in operation and known and answer is not None:
+        return Event(index, Act.WAIT, place[0], parity=known[0], answer=answer, guard=guard)
+    return None
+
+
+def _is_address(instruction: Instruction, at: int) -> bool:
+    return instruction.text.split(",")[at].strip().startswith("[")
+
+
+def _answer_of(kernel: Kernel, instruction: Instruction) -> Var | None:
+    """The leaf of what a wait answers; None if it is not read, or is not one bit."""
+    begin = f"{instruction.opcode} at line {instruction.line}: {instruction.index}."
+    found = [leaf.variable for name, leaf in kernel.leaves.by_name.items() if name.startswith(begin)]
+    return found[0] if len(found) == 1 and found[0].width == 1 else None

@@ -1,0 +1,225 @@
+"""All runs of a few threads, with everything that the other threads may do to the barriers.
+
+Two accesses without an order can be brought next to each other: what comes before either of them is itself
+the begin of a run, and behind it both are the next ones. So it is enough to look at runs for moments at which
+both threads are at their accesses. The other threads of the block are as fast or as slow as they like: a
+phase completes at some time after the threads that are looked at have arrived in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeVar
+
+from swzverify.compiled.order.events import Act
+from swzverify.compiled.order.objects import Barrier, Key
+from swzverify.compiled.order.roles import MASKS, Role
+from swzverify.compiled.order.walk import Deed, Touch
+from swzverify.hardware import LANES
+
+MOST_STATES: Final = 12_000
+_MOST_FLIGHTS: Final = 12
+_RETURNED: Final = (-1, -1)
+_MOST_BYTES: Final = 1 << 24
+_Value = TypeVar("_Value")
+
+
+class Member(NamedTuple):
+    """A thread that is looked at: its number in the block, and the place of its role."""
+
+    thread: int
+    role: int
+
+
+class _Object(NamedTuple):
+    """A barrier at one moment: its phase modulo 2, who has arrived in it, and the bytes it still expects."""
+
+    phase: int
+    arrived: tuple[bool, ...]
+    bytes: int = 0
+
+
+class _Flight(NamedTuple):
+    """A copy that runs: whose it is, what it writes, and the place of the barrier that it completes, -1 for none."""
+
+    member: int
+    touch: int
+    at: int
+    bytes: int
+
+
+class _State(NamedTuple):
+    """A moment of a run.
+
+    `waits` has the place and the phase of the barrier at which a thread is held, or `_RETURNED`.
+    """
+
+    nodes: tuple[int, ...]
+    waits: tuple[tuple[int, int] | None, ...]
+    objects: tuple[_Object, ...]
+    flights: tuple[_Flight, ...]
+
+
+@dataclass(slots=True)
+class Moments:
+    """What can be at one time in a run.
+
+    Attributes:
+        nodes: The places of the first two threads.
+        copies: A copy that runs, with its thread, and the place of a thread.
+        early: Who arrived again in one phase, and at which barrier; such runs are not followed.
+    """
+
+    nodes: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    copies: set[tuple[int, Touch, int, int]] = field(default_factory=set[tuple[int, Touch, int, int]])
+    early: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
+
+
+class _Runs:
+    def __init__(self, members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier]) -> None:
+        self._members, self._roles, self._barriers = members, roles, barriers
+        self._keys: dict[tuple[Key, int], int] = {}
+        """The place of each barrier that matters; those of masks are one for each warp."""
+        used: dict[tuple[Key, int], set[tuple[int, Act]]] = {}
+        for at, member in enumerate(members):
+            for node in roles[member.role].walk.nodes:
+                for deed, _ in node.deeds:
+                    used.setdefault(self._named(deed.key, at), set()).add((at, deed.act))
+        for (key, warp), uses in used.items():
+            takes_part = any(self._takes_part(key, warp, each) for each in members)
+            is_known = takes_part or any(each.role == barriers[key].copier for each in members)
+            is_asked = any(act in (Act.WAIT, Act.SYNC) or who == 0 for who, act in uses)
+            if is_known and is_asked:
+                self._keys[key, warp] = len(self._keys)
+        self._shares = [tuple(self._takes_part(key, warp, each) for each in members) for key, warp in self._keys]
+        self._of = [barriers[key] for key, _ in self._keys]
+        self._touches: dict[Touch, int] = {}
+        self.found = Moments()
+
+    def all(self) -> Moments | None:
+        """Follow all runs; None if there are too many states."""
+        nobody = tuple(False for _ in self._members)
+        first = _State(
+            tuple(0 for _ in self._members),
+            tuple(None for _ in self._members),
+            tuple(_Object(0, nobody) for _ in self._keys),
+            (),
+        )
+        pending, seen = [first], {first}
+        while pending:
+            state = pending.pop()
+            self._keep(state)
+            for after in self._after(state):
+                if after not in seen:
+                    if len(seen) >= MOST_STATES or _is_odd(after):
+                        return None
+                    seen.add(after)
+                    pending.append(after)
+        return self.found
+
+    def _named(self, key: Key, at: int) -> tuple[Key, int]:
+        is_of_warp = isinstance(key, int) and key >= MASKS
+        return key, self._members[at].thread // LANES if is_of_warp else -1
+
+    def _takes_part(self, key: Key, warp: int, member: Member) -> bool:
+        barrier = self._barriers[key]
+        if isinstance(key, int) and key >= MASKS:
+            return member.thread // LANES == warp and bool(key - MASKS >> member.thread % LANES & 1)
+        return member.role in barrier.shares or barrier.counts_returned
+
+    def _keep(self, state: _State) -> None:
+        nodes, found = state.nodes, self.found
+        if len(nodes) > 1 and state.waits[0] is None and state.waits[1] is None:
+            found.nodes.add((nodes[0], nodes[1]))
+        for each in state.flights:
+            for who in range(min(2, len(nodes))):
+                if state.waits[who] is None:
+                    found.copies.add((each.member, list(self._touches)[each.touch], who, nodes[who]))
+
+    def _after(self, state: _State) -> Iterator[_State]:
+        for who, at in enumerate(state.nodes):
+            held = state.waits[who]
+            if held == _RETURNED:
+                continue
+            if held is not None:
+                if state.objects[held[0]].phase != held[1]:
+                    yield state._replace(waits=_put(state.waits, who, None))
+                continue
+            node = self._roles[self._members[who].role].walk.nodes[at]
+            if node.is_end:
+                yield state._replace(waits=_put(state.waits, who, _RETURNED))
+            for deed, target in node.deeds:
+                after = self._done(state, who, deed)
+                if after is not None:
+                    yield after._replace(nodes=_put(after.nodes, who, target))
+        for place, each in enumerate(state.objects):
+            if self._completes(state, place, each):
+                nobody = tuple(False for _ in each.arrived)
+                done = _Object(1 - each.phase, nobody, each.bytes)
+                yield state._replace(objects=_put(state.objects, place, done))
+        for place, flight in enumerate(state.flights):
+            left = state._replace(flights=(*state.flights[:place], *state.flights[place + 1 :]))
+            if flight.at < 0:
+                yield left
+                continue
+            each = state.objects[flight.at]
+            less = each._replace(bytes=each.bytes - flight.bytes)
+            yield left._replace(objects=_put(state.objects, flight.at, less))
+
+    def _completes(self, state: _State, place: int, each: _Object) -> bool:
+        """Whether a phase may be complete: all that are looked at have arrived, and all bytes are there."""
+        barrier = self._of[place]
+        for who, takes_part in enumerate(self._shares[place]):
+            has_returned = barrier.counts_returned and state.waits[who] == _RETURNED
+            if takes_part and not each.arrived[who] and not has_returned:
+                return False
+        is_copier_here = any(member.role == barrier.copier for member in self._members)
+        return not is_copier_here or each.bytes == 0
+
+    def _done(self, state: _State, who: int, deed: Deed) -> _State | None:
+        """The state behind an event; None if it does not happen now."""
+        place = self._keys.get(self._named(deed.key, who), -1)
+        if deed.act is Act.COPY:
+            touch = Touch(deed.index, deed.values, is_data=False)
+            flight = _Flight(who, self._touches.setdefault(touch, len(self._touches)), place, deed.bytes)
+            return state._replace(flights=tuple(sorted((*state.flights, flight))))
+        if place < 0 or deed.act is Act.INIT:
+            return state
+        each = state.objects[place]
+        match deed.act:
+            case Act.WAIT:
+                return state if each.phase != deed.parity else None
+            case Act.EXPECT:
+                more = each._replace(bytes=each.bytes + deed.bytes)
+                return state._replace(objects=_put(state.objects, place, more))
+            case _:
+                if each.arrived[who]:
+                    self.found.early.add((who, deed.key))
+                    return None
+                size = deed.bytes if deed.act is Act.ARRIVE else 0
+                more = _Object(each.phase, _put(each.arrived, who, True), each.bytes + size)
+                waits = _put(state.waits, who, (place, each.phase)) if deed.act is Act.SYNC else state.waits
+                return state._replace(objects=_put(state.objects, place, more), waits=waits)
+
+
+def moments_of(members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier]) -> Moments | None:
+    """What can be at one time in a run of some threads; None if there are too many states."""
+    return _Runs(members, roles, barriers).all()
+
+
+def _is_odd(state: _State) -> bool:
+    """Whether there may be ever more copies or bytes, or a part of what is copied may complete a phase.
+
+    A copy may count its bytes in pieces: if less is expected than is copied, no piece is known to be the last.
+    """
+    copied: dict[int, int] = {}
+    for each in state.flights:
+        copied[each.at] = copied.get(each.at, 0) + each.bytes
+    return len(state.flights) > _MOST_FLIGHTS or any(
+        abs(each.bytes) > _MOST_BYTES or 0 < each.bytes < copied.get(at, 0) for at, each in enumerate(state.objects)
+    )
+
+
+def _put(values: tuple[_Value, ...], at: int, value: _Value) -> tuple[_Value, ...]:
+    return (*values[:at], value, *values[at + 1 :])

@@ -1,0 +1,75 @@
+"""Roles: threads that do the same to barriers, each with the graph of what it does.
+
+Threads have one role if all that their events and conditions read of coordinates is equal, and if the other
+lanes of their warps have the same roles, as often. Warps with the same roles can be exchanged, and the lanes of
+one role in a warp. So two threads, and any others beside them, stand for all with the same roles that are in
+one warp, or in two, as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.events import Act, Event
+from swzverify.compiled.order.step import BlockThreads
+from swzverify.compiled.order.tracked import Tracked
+from swzverify.compiled.order.walk import LostError, Walk
+from swzverify.hardware import LANES
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import const, postorder
+
+MOST_ROLES: Final = 16
+MASKS: Final = 16
+"""The name of a barrier of a warp is its mask plus this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The numbers of threads that do the same to barriers, and what each of them does."""
+
+    threads: tuple[int, ...]
+    walk: Walk
+
+
+def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> list[Role]:
+    """The roles of a block's threads.
+
+    Raises:
+        LostError: There are too many, or what a thread does is not known.
+    """
+    threads = BlockThreads(kernel.block)
+    count = len(threads.first_of_warp)
+    columns = [np.zeros(count, dtype=np.int64)]
+    for each in tracked.of_coordinates():
+        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(each)):
+            raise LostError
+        (values,) = evaluate_many((each,), threads.point)
+        columns.append(np.broadcast_to(values, (count,)))
+    masks = {event.name - MASKS for event in events.values() if event.act is Act.SYNC and event.name >= MASKS}
+    columns += [mask >> threads.point["laneid"] & 1 for mask in sorted(masks)]
+    rows = [tuple(row) for row in np.stack(columns, axis=1).tolist()]
+    place = {row: at for at, row in enumerate(dict.fromkeys(rows))}
+    kinds = [place[row] for row in rows]
+    warps = [frozenset(Counter(kinds[start : start + LANES]).items()) for start in range(0, count, LANES)]
+    groups: dict[tuple[int, frozenset[tuple[int, int]]], list[int]] = {}
+    for number, kind in enumerate(kinds):
+        groups.setdefault((kind, warps[number // LANES]), []).append(number)
+    if len(groups) > MOST_ROLES:
+        raise LostError
+    lanes = [leaf for leaf in kernel.leaves.by_name.values() if leaf.kind is Kind.LANE]
+    graphs: dict[int, Walk] = {}
+    found: list[Role] = []
+    for (kind, _), numbers in groups.items():
+        if kind not in graphs:
+            point = {each.variable: int(threads.point[each.name][numbers[0]]) for each in lanes}
+            coordinates = {each: const(value, each.width) for each, value in point.items()}
+            graphs[kind] = Walk(kernel, events, tracked, coordinates)
+        found.append(Role(tuple(numbers), graphs[kind]))
+    return found

@@ -1,0 +1,215 @@
+"""Which leaves decide what a thread does to barriers, and the periods of the trips among them.
+
+The leaves are those in the addresses, parities and counts of events, and in what loops make of them. A trip
+counts only as a number of a period: it is shown that nothing that is read of it changes if the trip is
+later by one period.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from swzverify.compiled.kernel.arithmetic import add, widened
+from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.events import Event
+from swzverify.compiled.order.instance import BASE, MOST_TRIPS
+from swzverify.ir.evaluate import evaluate
+from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
+    Comparison,
+    Const,
+    Expr,
+    Ite,
+    Var,
+    compare,
+    const,
+    negation,
+    operands,
+    postorder,
+    substitute,
+    var,
+    variables,
+)
+
+_MOST_START: Final = 16
+_MOST_PERIOD: Final = 24
+_SEEN: Final = 4 * _MOST_PERIOD
+_SAMPLES: Final = 4
+_BOOLEAN: Final = frozenset({BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR})
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Trips from `start` on count as those from `start` to `end` - 1."""
+
+    start: int
+    end: int
+
+
+class Tracked:
+    """The leaves that are run on numbers; `is_complete` says whether what events read is known by them.
+
+    `never` says whether a condition is shown not to hold.
+    """
+
+    def __init__(self, kernel: Kernel, events: Mapping[int, Event], never: Callable[[Expr], bool]) -> None:
+        self._kernel, self._never = kernel, never
+        answers = [each.answer for each in events.values() if each.answer is not None]
+        self.leaves, self._needed = _closure(kernel, [each for event in events.values() for each in event.values])
+        self.periods = {each: self._period(each) for each in self.leaves if kernel.leaves[each].kind is Kind.TRIPS}
+        self.is_complete = self._is_complete()
+        self.leaves = (*self.leaves, *answers)
+        self._readable: dict[Expr, bool] = {}
+        self._conditions = [event.guard for event in events.values()]
+        self._conditions += [
+            kernel.edge(block.index, target)
+            for block in kernel.flow.blocks
+            if block.is_choice and kernel.flow.is_reachable(block.index)
+            for target in kernel.flow.following[block.index]
+        ]
+
+    def truth(self, condition: Expr, value: Callable[[Expr], Expr]) -> bool | None:
+        """Whether a condition holds; None if it depends on what is not tracked. `value` is asked for parts of it."""
+        known: dict[Expr, bool | None] = {}
+        for node in _boolean_parts(condition):
+            match node:
+                case Binary(operator, left, right) if node.width == 1 and operator in _BOOLEAN:
+                    known[node] = _joined(operator, known[left], known[right])
+                case Ite(test, then, otherwise) if node.width == 1:
+                    chosen = known[test]
+                    if chosen is None:
+                        known[node] = known[then] if known[then] == known[otherwise] else None
+                    else:
+                        known[node] = known[then if chosen else otherwise]
+                case _:
+                    found = value(node) if self.can_read(node) else node
+                    known[node] = bool(found.value) if isinstance(found, Const) else None
+        return known[condition]
+
+    def can_read(self, value: Expr) -> bool:
+        """Whether a value depends on coordinates and tracked leaves alone, and on trips as numbers of a period."""
+        if value not in self._readable:
+            read, leaves = variables(value), self._kernel.leaves
+            is_here = all(each in self.leaves or leaves[each].kind is Kind.LANE for each in read)
+            self._readable[value] = is_here and all(self._is_known(each, value) for each in read)
+        return self._readable[value]
+
+    def pinned(self, value: Expr) -> list[Var]:
+        """The tracked leaves that may be replaced in a value by their numbers."""
+        return [each for each in variables(value) if each in self.leaves and self._is_known(each, value)]
+
+    def of_coordinates(self) -> list[Expr]:
+        """What is read of coordinates: threads for which all of it is equal do the same."""
+        atoms = [each for condition in self._conditions for each in _boolean_parts(condition) if self.can_read(each)]
+        found: dict[Expr, None] = {}
+        for root in (*self._needed, *atoms):
+            pending = [root]
+            while pending:
+                node = pending.pop()
+                read = variables(node)
+                if read and all(self._kernel.leaves[each].kind is Kind.LANE for each in read):
+                    found[node] = None
+                else:
+                    pending += operands(node)
+        return list(found)
+
+    # ---- parts
+
+    def _is_known(self, leaf: Var, value: Expr) -> bool:
+        if self._kernel.leaves[leaf].kind is Kind.LANE:
+            return True
+        period = self.periods.get(leaf)
+        return leaf in self.leaves and (
+            leaf not in self.periods or (period is not None and self._has(value, leaf, period))
+        )
+
+    def _is_complete(self) -> bool:
+        """Whether all leaves that are needed are coordinates, addresses of arrays, or tracked."""
+        kernel = self._kernel
+        for value in self._needed:
+            for each in variables(value):
+                leaf = kernel.leaves[each]
+                is_given = leaf.kind is Kind.LANE or leaf.symbol is not None
+                if not is_given and (each not in self.leaves or (each in self.periods and not self.periods[each])):
+                    return False
+        return True
+
+    def _period(self, leaf: Var) -> Period | None:
+        """A period of the trips in all that is needed; None if none is shown."""
+        needed = [each for each in self._needed if leaf in variables(each)]
+        rng, rows = random.Random(0), list[tuple[int, ...]]()  # noqa: S311 - samples, no secrets
+        others = {each.name: each.limit for each in variables(*needed) if each is not leaf}
+        points = [{name: rng.randrange(limit) for name, limit in others.items()} for _ in range(_SAMPLES)]
+        for trip in range(_SEEN):
+            rows.append(tuple(evaluate(each, {**point, leaf.name: trip}) for each in needed for point in points))
+        for end, start in _candidates():
+            if all(rows[at] == rows[at + end - start] for at in range(start, _SEEN - end + start)):
+                found = Period(start, end)
+                return found if all(self._has(each, leaf, found) for each in needed) else None
+        return None
+
+    def _has(self, value: Expr, leaf: Var, period: Period) -> bool:
+        """Whether a value is the same in trips that are a period apart."""
+        trip = var(f"{BASE}{leaf.name}", MOST_TRIPS)
+
+        def later(by: int) -> Expr:
+            return substitute(value, {leaf: add(widened(trip, leaf.width), const(by, leaf.width))})
+
+        return self._never(negation(compare(Comparison.EQ, later(period.start), later(period.end))))
+
+
+def _candidates() -> Iterable[tuple[int, int]]:
+    """Ends and starts of periods, the earliest ends first."""
+    for end in range(1, _MOST_START + _MOST_PERIOD + 1):
+        for start in range(max(0, end - _MOST_PERIOD), min(end, _MOST_START + 1)):
+            yield end, start
+
+
+def _closure(kernel: Kernel, values: Iterable[Expr]) -> tuple[tuple[Var, ...], list[Expr]]:
+    """The leaves of loops that some values depend on, and all values that these are made of."""
+    needed, found = dict.fromkeys(values), dict[Var, None]()
+    pending = list(needed)
+    while pending:
+        for each in variables(pending.pop()):
+            carry = kernel.carried.get(each)
+            if each in found or (kernel.leaves[each].kind is not Kind.TRIPS and carry is None):
+                continue
+            found[each] = None
+            if carry is not None:
+                new = [part for part in (carry.before, carry.after) if part not in needed]
+                needed |= dict.fromkeys(new)
+                pending += new
+    return tuple(found), list(needed)
+
+
+def _boolean_parts(condition: Expr) -> list[Expr]:
+    """The nodes of a condition down to those that are no ands, ors and choices; parts come first."""
+    found: dict[Expr, None] = {}
+    inner: set[Expr] = {condition}
+    for node in reversed(postorder(condition)):
+        if node not in inner:
+            continue
+        found[node] = None
+        match node:
+            case Binary(operator) if node.width == 1 and operator in _BOOLEAN:
+                inner |= {node.left, node.right}
+            case Ite() if node.width == 1:
+                inner |= {node.condition, node.then, node.otherwise}
+            case _:
+                pass
+    return list(reversed(found))
+
+
+def _joined(operator: BinaryOperator, left: bool | None, right: bool | None) -> bool | None:
+    if operator is BinaryOperator.AND and False in (left, right):
+        return False
+    if operator is BinaryOperator.OR and True in (left, right):
+        return True
+    if left is None or right is None:
+        return None
+    return {BinaryOperator.AND: left and right, BinaryOperator.OR: left or right}.get(operator, left != right)

@@ -1,0 +1,189 @@
+"""Kernels that synchronise parts of a block, right ones and the same with one mistake each."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+OBJECTS: Final = """.shared .align 8 .b8 full[16];
+.shared .align 8 .b8 empty[16];
+mov.u32 %r10, full;
+mov.u32 %r11, empty;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra READY;
+mbarrier.init.shared::cta.b64 [%r10], {full};
+mbarrier.init.shared::cta.b64 [%r10+8], {full};
+mbarrier.init.shared::cta.b64 [%r11], {empty};
+mbarrier.init.shared::cta.b64 [%r11+8], {empty};
+READY:
+bar.sync 0;
+mov.u32 %r20, 0;
+mov.u32 %r21, 0;
+mov.u32 %r22, 0;
+shr.u32 %r12, %r1, 5;
+setp.ne.u32 %p2, %r12, 0;
+@%p2 bra CONSUMER;
+"""
+"""Two stages; `%r20` is the trip, `%r21` the stage, `%r22` the phase."""
+
+NEXT: Final = """add.u32 %r20, %r20, 1;
+add.u32 %r21, %r21, 1;
+setp.eq.u32 %p3, %r21, 2;
+selp.u32 %r21, 0, %r21, %p3;
+selp.u32 %r23, 1, 0, %p3;
+xor.b32 %r22, %r22, %r23;
+setp.lt.u32 %p3, %r20, %r7;
+"""
+STEP: Final = "setp.ge.u32 %p3, %r20, %r7;\n@%p3 bra END;\nshl.b32 %r24, %r21, 3;\n"
+
+
+def wait(name: str, place: str, parity: str) -> str:
+    """A loop that waits for a phase."""
+    return f"{name}:\nmbarrier.try_wait.parity.shared::cta.b64 %p4, [{place}], {parity};\n@!%p4 bra {name};\n"
+
+
+WAIT_EMPTY: Final = "xor.b32 %r25, %r22, 1;\nadd.u32 %r26, %r11, %r24;\n" + wait("WE", "%r26", "%r25")
+WAIT_FULL: Final = "add.u32 %r26, %r10, %r24;\n" + wait("WF", "%r26", "%r22")
+STORE: Final = "shl.b32 %r27, %r21, 7;\nadd.u32 %r27, %r27, %r4;\nst.shared.u32 [%r27], %r20;\n"
+"""Lane l of warp 0 stores word l of the stage."""
+FILLED: Final = "add.u32 %r28, %r10, %r24;\nmbarrier.arrive.shared::cta.b64 _, [%r28];\n"
+LOAD: Final = (
+    "and.b32 %r27, %r1, 31;\nshl.b32 %r27, %r27, 2;\nshl.b32 %r29, %r21, 7;\nadd.u32 %r27, %r27, %r29;\n"
+    "add.u32 %r27, %r27, %r3;\nld.shared.u32 %r30, [%r27];\n"
+)
+FREED: Final = "add.u32 %r28, %r11, %r24;\nmbarrier.arrive.shared::cta.b64 _, [%r28];\n"
+ELECTED: Final = (
+    "and.b32 %r31, %r1, 31;\nsetp.ne.u32 %p5, %r31, 0;\nadd.u32 %r28, %r11, %r24;\n@%p5 bra SKIP;\n"
+    "mbarrier.arrive.shared::cta.b64 _, [%r28];\nSKIP:\n"
+)
+SYNCWARP: Final = "bar.warp.sync -1;\n"
+LEADER: Final = "setp.ne.u32 %p5, %r1, 0;\n@%p5 bra END;\n"
+EXPECTED: Final = "add.u32 %r28, %r10, %r24;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r28], 128;\n"
+COPIED: Final = (
+    "shl.b32 %r27, %r21, 7;\nadd.u32 %r27, %r27, %r3;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r27], [%rd1], 128, [%r28];\n"
+)
+
+
+def ring(producer: str, consumer: str, *, full: int = 32, empty: int = 64, next_: str = NEXT, leader: str = "") -> str:
+    """Warp 0 fills two stages that the other warps empty."""
+    return (
+        OBJECTS.format(full=full, empty=empty)
+        + f"{leader}P:\n{STEP}{producer}{next_}@%p3 bra P;\nbra END;\n"
+        + f"CONSUMER:\nC:\n{STEP}{consumer}{next_}@%p3 bra C;\nEND:"
+    )
+
+
+class Ring(NamedTuple):
+    """A body, and whether it is free; the threads of its block."""
+
+    body: str
+    is_free: bool
+    threads: int = 96
+
+
+_FILL: Final = WAIT_EMPTY + STORE + FILLED
+_COPY: Final = WAIT_EMPTY + EXPECTED + COPIED
+_USE: Final = WAIT_FULL + LOAD + FREED
+_STUCK: Final = NEXT.replace("xor.b32 %r22, %r22, %r23;\n", "")
+_THREE: Final = NEXT.replace("%r21, 2;", "%r21, 3;")
+_HALVES: Final = "setp.lt.u32 %p1, %r1, 64;\n@%p1 bra FIRST;\n"
+_GIVEN: Final = _HALVES + "st.shared.u32 [%r4+-256], %r1;\n{}\nbra END;\nFIRST:\n{}\nld.shared.u32 %r30, [%r6];\nEND:"
+_ONE_COPY: Final = (
+    OBJECTS.format(full=1, empty=64)
+    + "CONSUMER:\nmov.u32 %r24, 0;\n@%p1 bra READ;\n"
+    + EXPECTED
+    + COPIED
+    + "{}READ:\nbar.sync 0;\n"
+    + LOAD
+)
+_BESIDE: Final = "shl.b32 %r32, %r21, 7;\nadd.u32 %r32, %r32, %r3;\nst.shared.u32 [%r32+1024], %r20;\n"
+_READ_BESIDE: Final = _BESIDE.replace("st.shared.u32 [%r32+1024], %r20", "ld.shared.u32 %r30, [%r32+1024]")
+_TWICE: Final = "setp.eq.u32 %p6, %r1, 1;\n@!%p6 bra ONCE;\nmbarrier.arrive.shared::cta.b64 _, [%r28];\nONCE:\n"
+
+RINGS: Final = {
+    "ring": Ring(ring(_FILL, _USE), True),
+    "start of the parity, which hangs": Ring(ring(WAIT_EMPTY.replace(", 1;", ", 0;") + STORE + FILLED, _USE), True),
+    "parity of the reader": Ring(
+        ring(
+            _FILL,
+            WAIT_FULL.replace("%r22;", "%r25;").replace("add.u32 %r26", "xor.b32 %r25, %r22, 1;\nadd.u32 %r26", 1)
+            + LOAD
+            + FREED,
+        ),
+        False,
+    ),
+    "phase never flips": Ring(ring(_FILL, _USE, next_=_STUCK), False),
+    "count too small": Ring(ring(_FILL, _USE, full=31), False),
+    "count too large": Ring(ring(_FILL, _USE, full=33), False),
+    "count of the readers": Ring(ring(_FILL, _USE, empty=32), False),
+    "no wait for empty": Ring(ring(STORE + FILLED, _USE), False),
+    "no wait for full": Ring(ring(_FILL, LOAD + FREED), False),
+    "arrival before the load": Ring(ring(_FILL, WAIT_FULL + FREED + LOAD), False),
+    "arrival before the store": Ring(ring(WAIT_EMPTY + FILLED + STORE, _USE), False),
+    "answer ignored": Ring(ring(_FILL, WAIT_FULL.replace("@!%p4 bra WF;\n", "") + LOAD + FREED), False),
+    "answer of the other sense": Ring(ring(_FILL, WAIT_FULL.replace("@!%p4", "@%p4") + LOAD + FREED), False),
+    "wait for the other object, which hangs": Ring(ring(_FILL, WAIT_FULL.replace("%r10", "%r11") + LOAD + FREED), True),
+    "more stages than objects": Ring(ring(_FILL, _USE, next_=_THREE), False),
+    "one of the producers runs ahead": Ring(ring(WAIT_EMPTY + STORE + FILLED + _TWICE, _USE, full=33), False),
+    "stages overlap": Ring(ring(_FILL.replace("%r21, 7", "%r21, 6"), _USE.replace("%r21, 7", "%r21, 6")), False),
+    "elected lane": Ring(ring(_FILL, WAIT_FULL + LOAD + SYNCWARP + ELECTED, empty=2), True),
+    "elected lane alone": Ring(ring(_FILL, WAIT_FULL + LOAD + ELECTED, empty=2), False),
+    "elected lane before the load": Ring(ring(_FILL, WAIT_FULL + SYNCWARP + ELECTED + LOAD, empty=2), False),
+    "copies": Ring(ring(_COPY, _USE, full=1, leader=LEADER), True),
+    "copies without a wait": Ring(ring(EXPECTED + COPIED, _USE, full=1, leader=LEADER), False),
+    "too few bytes expected": Ring(ring(_COPY.replace(", 128;\n", ", 112;\n", 1), _USE, full=1, leader=LEADER), False),
+    "too few bytes copied, which hangs": Ring(
+        ring(_COPY.replace("128, [", "112, ["), _USE, full=1, leader=LEADER), True
+    ),
+    "plain arrival for a copy": Ring(ring(WAIT_EMPTY + FILLED + COPIED, _USE, full=1, leader=LEADER), False),
+    "copy to the other object": Ring(
+        ring(_COPY.replace("[%r28];\n", "[%r26];\n").replace("_, [%r26]", "_, [%r28]"), _USE, full=1, leader=LEADER),
+        False,
+    ),
+    "copies over what was stored": Ring(
+        "st.shared.u32 [%r4], %r1;\n" + ring(_COPY, _USE, full=1, leader=LEADER), False
+    ),
+    "copy that a barrier does not wait for": Ring(_ONE_COPY.format(""), False),
+    "copy that is waited for before a barrier": Ring(_ONE_COPY.format(wait("WF", "%r10", "0")), True),
+    "copy that nobody expects": Ring(
+        ring(WAIT_EMPTY + "add.u32 %r28, %r10, %r24;\n" + COPIED + FILLED, _USE, full=1, leader=LEADER), False
+    ),
+    "elected lane frees copies": Ring(
+        ring(_COPY, WAIT_FULL + LOAD + SYNCWARP + ELECTED, full=1, empty=2, leader=LEADER), True
+    ),
+    "elected lane frees copies alone": Ring(
+        ring(_COPY, WAIT_FULL + LOAD + ELECTED, full=1, empty=2, leader=LEADER), False
+    ),
+    "store before the arrival": Ring(
+        ring(WAIT_EMPTY + _BESIDE + EXPECTED + COPIED, WAIT_FULL + _READ_BESIDE + FREED, full=1, leader=LEADER), True
+    ),
+    "store after the arrival": Ring(
+        ring(WAIT_EMPTY + EXPECTED + _BESIDE + COPIED, WAIT_FULL + _READ_BESIDE + FREED, full=1, leader=LEADER), False
+    ),
+    "named": Ring(_GIVEN.format("bar.arrive 1, 128;", "bar.sync 1, 128;"), True, 128),
+    "named, of two sides": Ring(_GIVEN.format("bar.sync 1, 128;", "bar.sync 1, 128;"), True, 128),
+    "named, other number": Ring(_GIVEN.format("bar.arrive 2, 128;", "bar.sync 1, 128;"), False, 128),
+    "named, small count": Ring(_GIVEN.format("bar.arrive 1, 64;", "bar.sync 1, 64;"), False, 128),
+    "named, large count": Ring(_GIVEN.format("bar.arrive 1, 128;", "bar.sync 1, 128;"), False, 160),
+    "named, arrival too early": Ring(
+        _HALVES + "bar.arrive 1, 128;\nst.shared.u32 [%r4+-256], %r1;\nbra END;\nFIRST:\nbar.sync 1, 128;\n"
+        "ld.shared.u32 %r30, [%r6];\nEND:",
+        False,
+        128,
+    ),
+    "named, reader only arrives": Ring(_GIVEN.format("bar.arrive 1, 128;", "bar.arrive 1, 128;"), False, 128),
+    "named, for a part in a loop": Ring(
+        _HALVES + "bra END;\nFIRST:\nmov.u32 %r20, 0;\nL:\nst.shared.u32 [%r4], %r20;\nbar.sync 1, 64;\n"
+        "ld.shared.u32 %r30, [%r6];\n"
+        "bar.sync 1, 64;\nadd.u32 %r20, %r20, 1;\nsetp.lt.u32 %p2, %r20, %r7;\n@%p2 bra L;\nEND:",
+        True,
+        128,
+    ),
+    "named, for a part, one of two in a loop": Ring(
+        _HALVES + "bra END;\nFIRST:\nmov.u32 %r20, 0;\nL:\nst.shared.u32 [%r4], %r20;\nbar.sync 1, 64;\n"
+        "ld.shared.u32 %r30, [%r6];\n"
+        "add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p2, %r20, %r7;\n@%p2 bra L;\nEND:",
+        False,
+        128,
+    ),
+}

@@ -1,0 +1,109 @@
+"""Named barriers, barrier objects and bulk copies: right kernels are free, and none with a mistake is."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from swzverify.compiled.order import interleaved, objects
+from swzverify.compiled.order.events import Act
+from swzverify.compiled.order.pipelines import Pipelines
+from swzverify.compiled.order.roles import Role
+from swzverify.compiled.order.verdict import RaceVerdict
+from swzverify.compiled.order.walk import Deed
+from swzverify.compiled.scan.race_parts import Parts
+from swzverify.ir.expr import Expr
+from tests.order.conftest import races
+from tests.order.rings import RINGS
+
+SLOW = {
+    "arrival before the load",
+    "arrival before the store",
+    "elected lane",
+    "elected lane alone",
+    "elected lane before the load",
+    "stages overlap",
+}
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in SLOW)) for n in RINGS])
+def test_free_only_if_right(name: str) -> None:
+    """A kernel is free if it is right, and only then."""
+    body, is_free, threads = RINGS[name]
+    assert (races(body, threads).verdict is RaceVerdict.FREE) is is_free
+
+
+def _nothing(*_: object) -> list[object]:
+    return []
+
+
+def _phases_are_ignored(patch: pytest.MonkeyPatch) -> None:
+    """A wait waits for everyone once, whatever its parity is: it passes in phase 1 alone."""
+    right = interleaved._Runs._done
+
+    def wrong(self: interleaved._Runs, state: interleaved._State, who: int, deed: Deed) -> object:
+        if deed.act is Act.WAIT:
+            place = self._keys.get(self._named(deed.key, who), -1)
+            return state if place < 0 or state.objects[place].phase == 1 else None
+        return right(self, state, who, deed)
+
+    patch.setattr(interleaved._Runs, "_done", wrong)
+
+
+def _counts_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
+    """The count of `init` is taken to be what the threads add up to."""
+
+    def wrong(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> int:
+        del key
+        shares = {at: deed.count for at, deed in deeds if deed.act is Act.ARRIVE}
+        return sum(len(roles[at].threads) * count for at, count in shares.items())
+
+    patch.setattr(objects, "_initial_count", wrong)
+
+
+def _copies_are_done_at_once(patch: pytest.MonkeyPatch) -> None:
+    """A copy is complete when it is issued."""
+    right = interleaved._Runs._keep
+
+    def wrong(self: interleaved._Runs, state: interleaved._State) -> None:
+        right(self, state._replace(flights=()))
+
+    patch.setattr(interleaved._Runs, "_keep", wrong)
+
+
+def _fences_are_not_needed(patch: pytest.MonkeyPatch) -> None:
+    """A copy comes after what was stored before it, without a fence."""
+    patch.setattr(Parts, "unordered", _nothing)
+
+
+def _copies_release_their_thread(patch: pytest.MonkeyPatch) -> None:
+    """The end of a copy says that its thread has done what stands before it."""
+    patch.setattr(objects, "_check_copier", _nothing)
+
+
+def _arrival_of_one_is_that_of_its_warp(patch: pytest.MonkeyPatch) -> None:
+    """The lanes of a warp are where the lane is that arrives: no thread is behind another one."""
+    patch.setattr(Pipelines, "_pairs", _nothing)
+
+
+MISTAKES: dict[str, tuple[Patch, str]] = {
+    "phases": (_phases_are_ignored, "phase never flips"),
+    "counts": (_counts_need_not_add_up, "count too small"),
+    "flights": (_copies_are_done_at_once, "copy that a barrier does not wait for"),
+    "fences": (_fences_are_not_needed, "copies over what was stored"),
+    "releases": (_copies_release_their_thread, "store after the arrival"),
+    "lanes": (_arrival_of_one_is_that_of_its_warp, "elected lane frees copies alone"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_planted_mistakes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a mistake of ours, some kernel gets a wrong verdict."""
+    patch, kernel = MISTAKES[name]
+    body, _, threads = RINGS[kernel]
+    patch(monkeypatch)
+    assert races(body, threads).verdict is RaceVerdict.FREE
