@@ -67,9 +67,10 @@ class RaceFree(Claim):
 
     def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
         """The order of roles may leave two steps open that never meet."""
-        if not self.pairs[goal.what].may_never_be(point):
+        pair = self.pairs[goal.what]
+        if not pair.may_never_be(point):
             return ""
-        return f"{goal.what}: nothing is known to order them, and no run was found in which they meet"
+        return f"{pair.describe()}: nothing is known to order them, and no run was found in which they meet"
 
 
 def named_pairs(pairs: Iterable[Pair]) -> dict[str, Pair]:

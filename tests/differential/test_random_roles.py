@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 import pytest
 
+from swzverify.apps.diff.phases import phase_changes
 from swzverify.claims import race_free
 from swzverify.claims.phase_points import Pair
 from swzverify.prover import prove
 from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
-from swzverify.subjects import role_order
+from swzverify.subjects import Phase, role_order
 from swzverify.subjects.role_order import RoleOrder
 from tests.differential.comparison import as_yaml
 from tests.nightly import counts, share
@@ -30,7 +31,7 @@ def compared(spec: Spec, iterations: int) -> tuple[str, bool]:
     [claim] = parse_spec(as_yaml(spec)).claims
     outcome = prove(claim.claim).outcome.value
     runs = all_runs(spec, iterations)
-    wrong = {"proved": runs.race, "refuted": not (runs.race or runs.hang), "unknown": False}
+    wrong = {"proved": runs.race, "refuted": not (runs.race or runs.hang), "unknown": False, "vacuous": runs.race}
     return outcome, wrong.get(outcome, True)
 
 
@@ -172,3 +173,16 @@ def test_what_is_refused(old: str, new: str, code: str) -> None:
     with pytest.raises(SpecError) as refused:
         parse_spec(text.replace(old, new))
     assert {each.code for each in refused.value.problems} == {code}
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [(ring(1, 2, ["fill", FULL], ["read"]), "arrivals of P"), (ring(1, 1, ["fill", FULL], ["read"], 2), "roles of P")],
+)
+def test_what_a_diff_tells_of_roles(change: Spec, what: str) -> None:
+    phases: list[Phase] = []
+    for spec in (ring(1, 1, ["fill", FULL], ["read"]), change):
+        [claim] = parse_spec(as_yaml(spec)).claims
+        assert isinstance(claim.claim, race_free.RaceFree)
+        phases.append(claim.claim.phase)
+    assert [each.what for each in phase_changes(*phases, "race_free")] == [what]

@@ -70,10 +70,11 @@ def role_spec(source: random.Random) -> Spec:
         "full": {"stages": stages, "arrivals": maybe(sizes[0], sizes[0] + 1, max(1, sizes[0] - 1))},
         "empty": {"stages": stages, "arrivals": maybe(arriving, arriving + 1, max(1, arriving - 1))},
     }
+    count: Yaml = source.choice(("any", "any", "any", 0, 1, 2, 5))
     return {
         "swzverify": 1,
         "target": "sm_90",
         "accesses": accesses,
-        "phases": {"P": {"for": {"i": "any"}, "barriers": barriers, "roles": roles}},
+        "phases": {"P": {"for": {"i": count}, "barriers": barriers, "roles": roles}},
         "claims": [{"race_free": "P"}],
     }

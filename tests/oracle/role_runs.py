@@ -53,8 +53,10 @@ def _step(spec: Spec, step: Yaml, thread: int, i: int) -> Step:
 
 
 def all_runs(spec: Spec, iterations: int) -> Runs:
-    """Go through all states of the only phase with so many iterations."""
+    """Go through all states of the only phase with so many iterations, or with those that it says."""
     [phase] = map(as_dict, as_dict(spec["phases"]).values())
+    [count] = as_dict(phase["for"]).values()
+    iterations = iterations if count == "any" else as_int(count)
     counts = {name: as_int(as_dict(each)["arrivals"]) for name, each in as_dict(phase["barriers"]).items()}
     lines = [
         [_step(spec, step, thread, i) for i in range(iterations) for step in as_list(as_dict(role)["steps"])]
