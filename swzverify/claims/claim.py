@@ -86,6 +86,10 @@ class Claim(ABC):
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The failing point in plain integers; None when it does not fail there after all."""
 
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:  # noqa: ARG002
+        """Why a failing point that was replayed may be one that never occurs, in words; empty if it occurs."""
+        return ""
+
     def evidence(self) -> str:
         """How well the hardware fact behind the claim is known; empty where it needs none."""
         return ""

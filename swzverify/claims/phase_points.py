@@ -21,8 +21,9 @@ from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE, WARP
 from swzverify.subjects.memory import base_text
 from swzverify.subjects.phase import Part, Phase, Place, Run
-from swzverify.subjects.phase_order import Meeting, Who
+from swzverify.subjects.phase_meeting import Meeting, Who
 from swzverify.subjects.plain_access import LaneRecord
+from swzverify.subjects.role_run import Stop, can_meet
 
 P, Q = "p.", "q."
 """What the names of the variables of the two sides begin with."""
@@ -133,7 +134,27 @@ class RunPoints:
     def active(self) -> Expr:
         """Whether the lane runs the access."""
         lowered = self.access.lowered
-        return conjunction(self.expression(each) for each in (lowered.assumption, lowered.active))
+        return conjunction(self.expression(each) for each in (lowered.assumption, lowered.active, self._of_role))
+
+    @property
+    def _of_role(self) -> Expr:
+        """Whether the thread has the step's role."""
+        role = self.run.role
+        if role is None:
+            return TRUE
+        named = {node.name: ints.variable(node) for node in self.access.variables}
+        warp = ints.multiply(named[WARP], ints.integer(LANES)) if WARP in named else ints.integer(0)
+        thread = ints.add(warp, named[LANE])
+        outside = [
+            negation(
+                conjunction(
+                    ints.truth(each)
+                    for each in (ints.less_equal(ints.integer(first), thread), ints.less(thread, ints.integer(end)))
+                )
+            )
+            for first, end in role.ranges
+        ]
+        return negation(conjunction(outside))
 
     def plain(self, arrays: Arrays) -> tuple[Truths, Numbers]:
         """The plain definition of both: whether the lane runs it, and where its bytes begin."""
@@ -145,6 +166,10 @@ class RunPoints:
             turn = self.turn.of(arrays) if each.follows else np.zeros(1, dtype=np.int64)
             point[each.loop] = turn + each.number
         assumed, active, position, _ = self.access.definition(point)
+        if self.run.role is not None:
+            own = np.zeros(self.access.warps * LANES, dtype=np.bool_)
+            own[self.run.role.threads] = True
+            active = active & own[np.asarray(point.get(WARP, 0)) * LANES + point[LANE]]
         return assumed & active, np.asarray(position * self.scale)
 
     def side(self, variables: tuple[Var, ...]) -> Side:
@@ -169,7 +194,8 @@ class RunPoints:
         names = [each.name for each in self.access.read_unknowns]
         others = {of_lane(name, each): 0 for name in names for each in range(LANES)}
         whole = {**here, **others, **{of_lane(name, lane): here.pop(name) for name in names}}
-        if not self.access.assumed_at(here):
+        has_role = self.run.role is None or self.run.role.has(warp * LANES + lane)
+        if not self.access.assumed_at(here) or not has_role:
             return warp * LANES + lane, LaneRecord(lane, None, None, None), here
         return warp * LANES + lane, self.access.lanes_at(whole)[lane], here
 
@@ -343,6 +369,18 @@ class Pair:
         note = f"{told[0]}; {told[1]}; {self._missing()}"
         return Counterexample(binding, note, COLUMNS, rows)
 
+    def may_never_be(self, point: Mapping[str, int]) -> bool:
+        """Whether no run was found in which the two threads come to both steps: only roles leave this open."""
+        if not self.phase.roles:
+            return False
+        (thread, *_), (other, *_) = (side.record(point) for side in self.sides)
+        first, second = self.iterations_at(point)
+        others = [other]
+        if thread == other and self._of_warp:
+            others = [at for at in range(other // LANES * LANES, other // LANES * LANES + LANES) if at != thread]
+        stops = (Stop(thread, self.places[0], first), Stop(others[0], self.places[1], second))
+        return not can_meet(self.phase, *stops)
+
     def _may_be(self, thread: int, other: int, loops: tuple[Mapping[str, int], Mapping[str, int]]) -> bool:
         """Whether these two threads are some of which nothing orders the two steps."""
         if self.meeting.who is Who.WARPS:
@@ -355,6 +393,8 @@ class Pair:
 
     def _missing(self) -> str:
         """What would order the two, in words."""
+        if self.phase.roles and not self.meeting.is_one_step:
+            return "no barrier orders them"
         match self.meeting.who:
             case Who.WARPS:
                 return "no barrier lies between"

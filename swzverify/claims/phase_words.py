@@ -13,7 +13,10 @@ def phase_scope(phase: Phase) -> str:
     """The phase in words: its iterations, its threads, its steps."""
     runs = [run for _, run in phase.runs]
     parts = [_iterations(phase), f"every two of {runs[0].access.threads} threads"]
-    for part in Part:
+    for role in phase.roles:
+        steps = ", ".join(str(step) for step in phase.steps[role.first : role.end])
+        parts.append(f"{role.name} ({role.text}): {steps}")
+    for part in () if phase.roles else Part:
         if phase.part(part):
             name = "" if part is Part.STEPS else f"{part.value}: "
             parts.append(name + ", ".join(str(step) for step in phase.part(part)))
@@ -21,7 +24,9 @@ def phase_scope(phase: Phase) -> str:
     parts += [f"{access.name} for lanes with {access.predicate}" for access in accesses if access.predicate is not None]
     parts += [f"{access.name} assuming {each}" for access in accesses for each in access.assume]
     unsaid = [part.value for part in (Part.BEFORE, Part.AFTER) if getattr(phase, part.value) is None]
-    if unsaid and phase.loop is not None:
+    if phase.roles:
+        parts.append("the barriers are fresh before the loop")
+    elif unsaid and phase.loop is not None:
         parts.append(f"nothing is said of what runs {' and '.join(unsaid)} the loop")
     return "; ".join(parts)
 

@@ -16,6 +16,7 @@ from swzverify.claims.places import Places, numbers
 from swzverify.claims.verdict import Counterexample
 from swzverify.subjects import Phase
 from swzverify.subjects.phase_order import meetings
+from swzverify.subjects.role_run import find_hang
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class RaceFree(Claim):
         """One obligation for every two steps that can meet."""
         goals = tuple(Goal(pair.obligation(), name) for name, pair in self.pairs.items())
         facts = () if goals else (Fact(True, "no two steps can meet, of which one writes", decides=True),)
+        hang = find_hang(self.phase) if self.phase.roles else ""
+        if hang:
+            facts = (Fact(False, hang),)
         return Plan(goals, facts, exists=some_run(self.phase))
 
     def scope(self) -> str:
@@ -60,6 +64,13 @@ class RaceFree(Claim):
         """The two threads that meet."""
         pair = self.pairs.get(goal.what)
         return None if pair is None else pair.replay(point)
+
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
+        """The order of roles may leave two steps open that never meet."""
+        pair = self.pairs[goal.what]
+        if not pair.may_never_be(point):
+            return ""
+        return f"{pair.describe()}: nothing is known to order them, and no run was found in which they meet"
 
 
 def named_pairs(pairs: Iterable[Pair]) -> dict[str, Pair]:

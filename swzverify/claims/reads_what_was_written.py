@@ -72,6 +72,8 @@ class ReadsWhatWasWritten(Claim):
         self.check_subjects()
         keep_whole(self, self.kind, optional=("lag",))
         check_bases(self.kind, self.phase)
+        if self.phase.roles:
+            self._refuse(f"phase {self.phase.name} has roles", "claim `race_free` of it")
         for access, is_read in ((self.read, True), (self.write, False)):
             kind = access.instruction.kind
             if kind.loads != is_read or kind is Kind.ATOMIC:

@@ -326,6 +326,9 @@ def _refuted(claim: Claim, goal: Goal, finding: Finding, engines: list[str]) -> 
         where = dict(finding.point or {})
         reason = f"{finding.engine} found a counterexample that does not replay: {where}; {_SEND}"
         return _Decision(Outcome.ERROR, reason=reason)
+    doubt = claim.doubt(goal, finding.point or {})
+    if doubt:
+        return _Decision(Outcome.UNKNOWN, reason=doubt)
     return _Decision(
         Outcome.REFUTED,
         (*dict.fromkeys(engines), "replay"),

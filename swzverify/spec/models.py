@@ -16,7 +16,7 @@ from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Tex
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
 from swzverify.spec.listing_models import ListingPart
 from swzverify.spec.operand_models import DescriptorPart, OperandPart, ReadsPart
-from swzverify.spec.phase_models import PhasePart, RunPart, WaitPart
+from swzverify.spec.phase_models import ArrivePart, PassPart, PhasePart, RunPart, WaitPart
 from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
 from swzverify.spec.sweep_models import AxisPart, SweepPart
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart
@@ -184,6 +184,8 @@ PARTS: dict[str, type[Part]] = {
         AxisPart,
         RunPart,
         WaitPart,
+        PassPart,
+        ArrivePart,
     )
 }
 """The model of a union's branch, by its tag."""

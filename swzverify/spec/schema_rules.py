@@ -22,6 +22,7 @@ from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
 from swzverify.subjects.operand import NOT_FOR_OPERANDS
 from swzverify.subjects.phase import MAX_PENDING
+from swzverify.subjects.role import MAX_ARRIVALS, MAX_OBJECTS
 
 Schema: TypeAlias = dict[str, object]
 
@@ -64,6 +65,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "OperandPart.for[]": (0, MAX_INTEGER),
     "PhasePart.for[]": (0, MAX_INTEGER),
     "WaitPart.wait_group": (0, MAX_PENDING),
+    "BarrierPart.stages": (1, MAX_OBJECTS),
+    "BarrierPart.arrivals": (1, MAX_ARRIVALS),
     "OperandPart.for[].items": EVERY_INTEGER,
     "DescriptorPart.lbo": (0, ADDRESS_LIMIT - CHUNK_BYTES),
     "DescriptorPart.sbo": (0, ADDRESS_LIMIT - CHUNK_BYTES),
@@ -142,6 +145,8 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.maps": "an index map: expressions over a box",
     "SpecPart.phases": "the steps of a loop, in order",
     "PhasePart.for": "how many iterations, or `any`",
+    "PhasePart.barriers": "the mbarriers of a ring: how many, and the arrivals that complete a phase",
+    "PhasePart.roles": "the threads of a role, and their steps in each iteration",
     "RunPart.at": "a number, or the phase's variable plus a number",
     "SpecPart.operands": "what the tensor core reads through a matrix descriptor",
     "OperandPart.for": "how many values from 0, {start: a, stop: b, step: c}, or its values",
@@ -179,6 +184,7 @@ def _instead(key: str, others: tuple[str, ...], otherwise: Schema) -> Schema:
 
 RULES: Mapping[str, list[Schema]] = {
     "ListingPart": [_one_of("text", "file")],
+    "PhasePart": [_one_of("steps", "roles")],
     "TilePart": [
         _one_of("element", "bits"),
         {

@@ -7,15 +7,16 @@ What a step orders is said in `phase_order`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
 from swzverify.errors import SwzError
-from swzverify.hardware import Kind
+from swzverify.hardware import LANES, Kind
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects.access import Access
 from swzverify.subjects.loop import ANY_LIMIT, Loop, own_tuple
+from swzverify.subjects.role import ROOM, Arrive, Role, Wait
 
 MAX_STEPS = 64
 """Steps of a phase; every pair of them can be a question."""
@@ -82,10 +83,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class Run:
-    """A step in which every thread runs an access, in every iteration of those of its loops that are not bound."""
+    """A step in which every thread runs an access, in every iteration of those of its loops that are not bound.
+
+    `role` is set by the phase: only the threads of the role run it.
+    """
 
     access: Access
     bound: tuple[Bound, ...] = ()
+    role: Role | None = None
 
     @property
     def writes(self) -> bool:
@@ -112,7 +117,7 @@ class Run:
         """The iterations of the phase, from 0, in which the access exists; 0 if there is none."""
         limits = {loop.name: limit for loop, limit in zip(self.access.loops, self.access.loop_limits, strict=True)}
         rooms = [limits[each.loop] - each.number if each.follows else ANY_LIMIT for each in self.bound]
-        return max(0, min([ANY_LIMIT, *rooms]))
+        return max(0, min([ANY_LIMIT if self.role is None else ROOM, *rooms]))
 
     def __str__(self) -> str:
         """The step in words."""
@@ -120,7 +125,7 @@ class Run:
         return self.access.name + (f" at {{{', '.join(given)}}}" if given else "")
 
 
-Step: TypeAlias = Run | Sync | WaitGroup
+Step: TypeAlias = Run | Sync | WaitGroup | Wait | Arrive
 
 
 class Part(StrEnum):
@@ -149,6 +154,7 @@ class Phase:
         steps: What each thread does in each iteration, in order.
         before: What each thread does before the loop; None if nothing is said of it.
         after: What each thread does after the loop; None if nothing is said of it.
+        roles: The roles, whose steps stand one after the other in `steps`; none if all threads run all steps.
 
     Raises:
         SwzError: SWZ104 without an access, SWZ105 for steps that no block of threads can run or that
@@ -160,6 +166,7 @@ class Phase:
     steps: tuple[Step, ...]
     before: tuple[Step, ...] | None = None
     after: tuple[Step, ...] | None = None
+    roles: tuple[Role, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse steps that do not fit together."""
@@ -167,6 +174,11 @@ class Phase:
             steps = getattr(self, part.value)
             if steps is not None:
                 object.__setattr__(self, part.value, own_tuple(f"phase {self.name}", part.value, steps))
+        for role in self.roles:
+            own = [replace(each, role=role) if isinstance(each, Run) else each for each in self.steps]
+            object.__setattr__(
+                self, "steps", (*self.steps[: role.first], *own[role.first : role.end], *self.steps[role.end :])
+            )
         if self.loop is not None and (self.loop.start, self.loop.step) != (0, 1):
             self._refuse(f"its loop is {self.loop.describe(1)}", "a phase counts its iterations: `for: {i: any}`")
         if not any(True for _ in self.runs):
@@ -182,6 +194,38 @@ class Phase:
                 f"its accesses have different numbers of threads: {told}",
                 "give each the threads of the whole block, and leave threads out with `if:`",
             )
+        self._check_roles(next(iter(blocks.values())))
+
+    def _check_roles(self, threads: int) -> None:
+        """Refuse roles that share threads, and steps that no role can have."""
+        taken = dict[int, str]()
+        for role in self.roles:
+            if not role.count or role.ranges[-1][1] > threads:
+                self._refuse(f"role {role.name} has no thread of the {threads}", f"its threads are `{role.text}`")
+            for thread in role.threads:
+                if thread in taken:
+                    self._refuse(
+                        f"thread {thread} has the roles {taken[thread]} and {role.name}",
+                        "each thread has at most one role",
+                    )
+                taken[thread] = role.name
+        if self.roles and (self.before is not None or self.after is not None):
+            self._refuse("roles have no `before` and no `after`", "say of each role what it does in an iteration")
+        for step in self.steps:
+            if self.roles and (isinstance(step, Sync | WaitGroup) or (isinstance(step, Run) and step.is_copy)):
+                self._refuse(
+                    f"the step {step} of a role is not modelled",
+                    "a role accesses memory, waits at barriers of the phase and arrives there",
+                )
+            if not self.roles and isinstance(step, Wait | Arrive):
+                self._refuse(f"the step {step} is no step of a role", "state `roles:`")
+        for _, run in self.runs if self.roles else ():
+            if run.is_of_warp and any(end % LANES for role in self.roles for each in role.ranges for end in each):
+                self._refuse(f"{run.access.name} needs whole warps", "give each role whole warps")
+
+    def role_at(self, place: Place) -> Role | None:
+        """The role that a step belongs to; None where all threads run it."""
+        return next((role for role in self.roles if role.first <= place.index < role.end), None)
 
     def part(self, part: Part) -> tuple[Step, ...]:
         """The steps of one list; none if nothing is said of it."""
@@ -218,7 +262,10 @@ class Phase:
     def describe(self, place: Place) -> str:
         """A step in words."""
         where = "" if place.part is Part.STEPS else f" of `{place.part.value}`"
-        return f"{self.at(place)} (step {place.index + 1}{where})"
+        role, index = self.role_at(place), place.index + 1
+        if role is not None:
+            where, index = f" of {role.name}", index - role.first
+        return f"{self.at(place)} (step {index}{where})"
 
     def _refuse(self, what: str, hint: str) -> None:
         raise SwzError("SWZ105", f"phase {self.name}: {what}", hint=hint)

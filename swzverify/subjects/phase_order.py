@@ -1,8 +1,9 @@
 """Which steps of a phase can meet: those that nothing orders.
 
-All threads run the same steps, so that the steps are one line: `before`, each iteration of the loop, `after`. A
-step that runs an access begins at its place in the line. It ends there as well; a copy ends where its thread
-waits for its group. Of two accesses the earlier one is ordered before the later one
+Without roles all threads run the same steps (`role_order` is for phases with roles). The steps are one line then:
+`before`, each iteration of the loop, `after`. A step that runs an access begins at its place in the line. It ends there
+as well; a copy ends where its thread waits for its group. Of two accesses the earlier one is ordered before the
+later one
 
 - for threads of different warps, if a barrier lies behind its end and before the later one;
 - for lanes of one warp, if a barrier or a `syncwarp` lies there;
@@ -15,50 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from swzverify.hardware import Kind
 from swzverify.subjects.phase import Part, Phase, Place, Run, Step, Sync, WaitGroup
+from swzverify.subjects.phase_meeting import Meeting, Who
+from swzverify.subjects.role_order import RoleOrder
 
 NEVER = 1 << 62
 """A place in the line that is never reached."""
-
-
-class Who(StrEnum):
-    """Which threads of two accesses are not ordered."""
-
-    ANY = "any two threads, also a thread and its own copy"
-    THREADS = "two threads"
-    WARPS = "threads of two warps"
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """Two steps that can meet, the earlier one first.
-
-    Attributes:
-        first: The earlier step.
-        second: The later step; the same for two threads of one step.
-        gap: The iterations from the first to the second. `before` counts as iteration 0, `after` as the one
-            after the last.
-        who: Which threads.
-        at_least: Whether `gap` is the least of many.
-        unrelated: Whether the iterations are any two, whichever is the earlier one.
-        start: The least iteration of the first step, if the gap is exact.
-    """
-
-    first: Place
-    second: Place
-    gap: int
-    who: Who
-    at_least: bool = False
-    unrelated: bool = False
-    start: int = 0
-
-    @property
-    def is_one_step(self) -> bool:
-        """Whether it is one run of one step by several threads."""
-        return self.first == self.second and self.gap == 0 and not (self.at_least or self.unrelated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +96,13 @@ def horizon(phase: Phase) -> int:
 
 def meetings(phase: Phase) -> list[Meeting]:
     """Every pair of steps that can meet, of which one writes."""
-    found = [*_in_loop(phase), *_from_before(phase), *_with_after(phase)]
+    found = list(RoleOrder(phase).meetings()) if phase.roles else _of_one_line(phase)
     return [each for each in dict.fromkeys(found) if _matters(phase, each)]
+
+
+def _of_one_line(phase: Phase) -> list[Meeting]:
+    """The meetings of a phase whose threads all run the same steps."""
+    return [*_in_loop(phase), *_from_before(phase), *_with_after(phase)]
 
 
 def _matters(phase: Phase, each: Meeting) -> bool:

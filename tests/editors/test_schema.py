@@ -187,13 +187,28 @@ ORDER = {
         "mainloop": {
             "for": {"i": "any"},
             "steps": ["write_A", {"access": "copy_A", "at": {"k": "i + 2"}}, {"wait_group": 1}, "barrier", "read_A"],
-        }
+        },
+        "ring": {
+            "for": {"i": "any"},
+            "barriers": {"full": {"stages": 3, "arrivals": 1}, "empty": {"stages": 3, "arrivals": 1}},
+            "roles": {
+                "producer": {
+                    "threads": "warp == 0",
+                    "steps": [
+                        {"wait": "empty", "stage": "i%3", "phase": "(i/3+1)%2"},
+                        "write_A",
+                        {"arrive": "full", "stage": "i%3"},
+                    ],
+                }
+            },
+        },
     },
     "claims": [],
 }
 """The same for the order of accesses."""
 
 A, READ = ("tiles", "A"), ("accesses", "read_A")
+PRODUCER = ("phases", "ring", "roles", "producer")
 PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "SpecPart": ((), WHOLE),
     "MemoryPart": (("memories", "smem"), {"bytes": 98304}),
@@ -205,6 +220,10 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "PhasePart": (("phases", "mainloop"), ORDER["phases"]["mainloop"]),
     "RunPart": (("phases", "mainloop", "steps", 1), {"access": "copy_A", "at": {"k": 0}}),
     "WaitPart": (("phases", "mainloop", "steps", 2), {"wait_group": 1}),
+    "PassPart": ((*PRODUCER, "steps", 0), {"wait": "empty", "stage": "i%3", "phase": "(i/3+1)%2"}),
+    "ArrivePart": ((*PRODUCER, "steps", 2), {"arrive": "full", "stage": "i%3"}),
+    "BarrierPart": (("phases", "ring", "barriers", "full"), {"stages": 3, "arrivals": 1}),
+    "RolePart": (PRODUCER, ORDER["phases"]["ring"]["roles"]["producer"]),
     "ReadsPart": (("operands", "A", "reads"), OPERANDS["operands"]["A"]["reads"]),
     "FragmentPart": ((*READ, "fragment"), {"mma": "m16n8k16.f16", "role": "A", "at": ["warp*16", "k"]}),
     "ListingPart": (("listings", "inner_loop"), WHOLE["listings"]["inner_loop"]),
@@ -271,6 +290,7 @@ the argument of.
 """
 
 BESIDE: dict[str, dict[str, object]] = {
+    "PhasePart.roles": {"steps": None, "barriers": {"full": {"stages": 3, "arrivals": 32}}},
     "LoopPart.times": {"start": 1},
     "TilePart.bits": {"element": None},
     "TilePart.tma": {"layout": None},

@@ -7,6 +7,7 @@ from swzverify.apps.diff.change import Aspect, Change, Direction
 from swzverify.apps.diff.subjects import access_changes
 from swzverify.subjects import Phase
 from swzverify.subjects.phase import Part
+from swzverify.subjects.role import Arrive, Wait
 
 
 def phase_changes(before: Phase, after: Phase, kind: str) -> list[Change]:
@@ -27,6 +28,12 @@ def phase_changes(before: Phase, after: Phase, kind: str) -> list[Change]:
         if texts[0] != texts[1]:
             way = Direction.WEAKER if new is None else Direction.STRONGER if old is None else Direction.NEITHER
             changes.append(Change(Aspect.SUBJECT, way, f"{part.value} of {before.name}", *texts))
+    roles = [", ".join(f"{role.name} ({role.text})" for role in each.roles) for each in (before, after)]
+    if roles[0] != roles[1]:
+        changes.append(Change(Aspect.SUBJECT, Direction.NEITHER, f"roles of {before.name}", *roles))
+    counts = [_arrivals(each) for each in (before, after)]
+    if counts[0] != counts[1]:
+        changes.append(Change(Aspect.SUBJECT, Direction.NEITHER, f"arrivals of {before.name}", *counts))
     accesses = [{run.access.name: run.access for _, run in each.runs} for each in (before, after)]
     for name, access in accesses[0].items():
         if name not in accesses[1]:
@@ -34,3 +41,8 @@ def phase_changes(before: Phase, after: Phase, kind: str) -> list[Change]:
         elif canonical(access) != canonical(accesses[1][name]):
             changes += access_changes(access, accesses[1][name], kind)
     return changes
+
+
+def _arrivals(phase: Phase) -> str:
+    barriers = dict.fromkeys(step.barrier for step in phase.steps if isinstance(step, Wait | Arrive))
+    return ", ".join(f"{each.name}: {each.arrivals}" for each in barriers)

@@ -36,6 +36,8 @@ def find_order_cures(claim: RaceFree | ReadsWhatWasWritten, options: Options | N
 
 def _candidates(phase: Phase) -> Iterator[tuple[str, str, Phase]]:
     """The kind of each change, the change in words, and the phase after it."""
+    if phase.roles:
+        return
     for part in Part:
         steps = phase.part(part)
         for at, step in enumerate(steps):

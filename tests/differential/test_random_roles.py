@@ -1,0 +1,188 @@
+"""Random rings of producers and consumers against all runs of a few iterations, and misreadings that they show."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from swzverify.apps.diff.phases import phase_changes
+from swzverify.claims import race_free
+from swzverify.claims.phase_points import Pair
+from swzverify.prover import prove
+from swzverify.spec import SpecError
+from swzverify.spec.load import parse_spec
+from swzverify.subjects import Phase, role_order
+from swzverify.subjects.role_order import RoleOrder
+from tests.differential.comparison import as_yaml
+from tests.nightly import counts, share
+from tests.oracle.random_roles import ITERATIONS, role_spec
+from tests.oracle.role_runs import all_runs
+from tests.oracle.yaml_values import Spec, Yaml
+
+Patch = pytest.MonkeyPatch
+
+
+def compared(spec: Spec, iterations: int) -> tuple[str, bool]:
+    """The verdict on a spec, and whether the runs contradict it."""
+    [claim] = parse_spec(as_yaml(spec)).claims
+    outcome = prove(claim.claim).outcome.value
+    runs = all_runs(spec, iterations)
+    wrong = {"proved": runs.race, "refuted": not (runs.race or runs.hang), "unknown": False, "vacuous": runs.race}
+    return outcome, wrong.get(outcome, True)
+
+
+def drawn(seed: int) -> Spec:
+    return role_spec(random.Random(seed))
+
+
+@pytest.mark.parametrize("count", counts(8, 1_500))
+def test_every_verdict_on_roles_is_that_of_the_runs(count: int) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(count):
+        outcome, wrong = compared(drawn(seed), ITERATIONS)
+        assert not wrong, (seed, outcome)
+        seen[outcome] += 1
+    assert seen["unknown"] <= max(1, count // 20), seen
+    assert min(seen["proved"], seen["refuted"]) >= count // 5, seen
+
+
+def phase_ignored(patch: Patch) -> None:
+    patch.setattr(role_order, "complete_after", lambda least, _: least + 1)
+
+
+def credit_forgotten(patch: Patch) -> None:
+    """A wait at a fresh object is taken to wait for its first phase, whatever its parity."""
+    sound = role_order.complete_after
+    patch.setattr(role_order, "complete_after", lambda least, parity: max(1, sound(least, parity)))
+
+
+def count_ignored(patch: Patch) -> None:
+    counts = RoleOrder._arriving
+
+    def wrong(order: RoleOrder, those: tuple[str, int]) -> int:
+        steps = (each for each in order.phase.steps if isinstance(each, role_order.Arrive))
+        return next((each.barrier.arrivals for each in steps if each.barrier.name == those[0]), counts(order, those))
+
+    patch.setattr(RoleOrder, "_arriving", wrong)
+
+
+def turns_ignored(patch: Patch) -> None:
+    patch.setattr(RoleOrder, "_in_turn", lambda *_: True)
+
+
+def gap_off_by_one(patch: Patch) -> None:
+    sound = RoleOrder._reach
+
+    def wrong(order: RoleOrder, first: tuple[int, int], second: tuple[int, int]) -> int | None:
+        found = sound(order, first, second)
+        return None if found is None else found - 1
+
+    patch.setattr(RoleOrder, "_reach", wrong)
+
+
+def no_run_asked_for(patch: Patch) -> None:
+    patch.setattr(Pair, "may_never_be", lambda *_: False)
+
+
+def hang_invented(patch: Patch) -> None:
+    patch.setattr(race_free, "find_hang", lambda _: "a hang")
+
+
+FULL: Yaml = {"arrive": "full"}
+
+
+def ring(iterations: int, arrivals: int, fill: list[Yaml], take: list[Yaml], producers: int = 1) -> Spec:
+    """One consumer behind some producers, with one barrier and a stage for each iteration."""
+    common: dict[str, Yaml] = {"threads": 32, "for": {"i": "any"}}
+    roles: dict[str, Yaml] = {
+        "producer": {"threads": f"tid < {producers}", "steps": fill},
+        "consumer": {"threads": "tid == 8", "steps": take},
+    }
+    phase: dict[str, Yaml] = {"for": {"i": iterations}, "barriers": {"full": {"arrivals": arrivals}}, "roles": roles}
+    return {
+        "swzverify": 1,
+        "target": "sm_90",
+        "accesses": {
+            "fill": {"instruction": "st.shared.b32", "address": "i % 4 * 128 + tid * 4", **common},
+            "read": {"instruction": "ld.shared.b32", "address": "i % 4 * 128", **common},
+        },
+        "phases": {"P": phase},
+        "claims": [{"race_free": "P"}],
+    }
+
+
+FRESH = ring(1, 1, ["fill", FULL], [{"wait": "full", "phase": 1}, "read"])
+"""The consumer passes the fresh barrier."""
+FOUND_AT: dict[Callable[[Patch], None], tuple[Spec, int]] = {
+    phase_ignored: (FRESH, 1),
+    credit_forgotten: (FRESH, 1),
+    count_ignored: (ring(1, 1, ["fill", FULL], [{"wait": "full", "phase": 0}, "read"], producers=2), 1),
+    turns_ignored: (ring(2, 2, ["fill", FULL], [{"wait": "full", "phase": "i % 2"}, "read"], producers=2), 2),
+    no_run_asked_for: (ring(1, 2, ["fill", FULL, FULL], [{"wait": "full", "phase": 0}, "read"]), 1),
+    gap_off_by_one: (drawn(1), ITERATIONS),
+    hang_invented: (drawn(5), ITERATIONS),
+}
+"""Each with a spec that finds it, and its iterations."""
+
+
+@pytest.mark.parametrize("plant", share(FOUND_AT, 2), ids=lambda plant: plant.__name__)
+def test_a_planted_misreading_of_roles_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
+    # A hang would refute what the race should.
+    monkeypatch.setattr(race_free, "find_hang", lambda _: "")
+    assert not compared(*FOUND_AT[plant])[1]
+    plant(monkeypatch)
+    assert compared(*FOUND_AT[plant])[1]
+
+
+@pytest.mark.parametrize(
+    ("spec", "outcome"),
+    [
+        (ring(1, 2, ["fill", FULL], [{"wait": "full", "phase": 0}, "read"]), "refuted"),
+        (ring(1, 1, ["fill", FULL], [{"wait": "full", "phase": 0}, "read"]), "proved"),
+        (FRESH, "refuted"),
+        (ring(1, 2, ["fill", FULL, FULL], [{"wait": "full", "phase": 0}, "read"]), "unknown"),
+    ],
+    ids=["a count that nobody reaches", "one arrival", "a fresh barrier", "two arrivals of one thread"],
+)
+def test_named_rings(spec: Spec, outcome: str) -> None:
+    assert compared(spec, 1) == (outcome, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("tid == 8", "tid >= 0", "SWZ105"),
+        ("tid == 8", "tid == 99", "SWZ105"),
+        ('"phase": 0', '"phase": 2', "SWZ105"),
+        ('"phase": 0', '"phase": "i / 50 % 2"', "SWZ105"),
+        ('"arrive": "full"', '"arrive": "empty"', "SWZ106"),
+        ('["fill"', '["barrier", "fill"', "SWZ105"),
+        ('"roles":', '"before": ["fill"], "roles":', "SWZ105"),
+        ('"roles":', '"steps": ["fill"], "roles":', "SWZ104"),
+        ("st.shared.b32", "cp.async.4", "SWZ105"),
+    ],
+)
+def test_what_is_refused(old: str, new: str, code: str) -> None:
+    text = json.dumps(ring(1, 1, ["fill", FULL], [{"wait": "full", "phase": 0}, "read"]))
+    assert old in text
+    parse_spec(text)
+    with pytest.raises(SpecError) as refused:
+        parse_spec(text.replace(old, new))
+    assert {each.code for each in refused.value.problems} == {code}
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [(ring(1, 2, ["fill", FULL], ["read"]), "arrivals of P"), (ring(1, 1, ["fill", FULL], ["read"], 2), "roles of P")],
+)
+def test_what_a_diff_tells_of_roles(change: Spec, what: str) -> None:
+    phases: list[Phase] = []
+    for spec in (ring(1, 1, ["fill", FULL], ["read"]), change):
+        [claim] = parse_spec(as_yaml(spec)).claims
+        assert isinstance(claim.claim, race_free.RaceFree)
+        phases.append(claim.claim.phase)
+    assert [each.what for each in phase_changes(*phases, "race_free")] == [what]
