@@ -316,13 +316,13 @@ def fields_with(**changes: Any) -> Plant:
 
 
 def majors_swapped() -> Plant:
-    right = listing._major
+    right = listing.major_of
     other = {OperandRole.A: OperandRole.B, OperandRole.B: OperandRole.A}
 
     def wrong(instruction: Any, row: Any, role: OperandRole) -> Any:
         return right(instruction, row, other[role])
 
-    return mock.patch.object(listing, "_major", wrong)
+    return mock.patch.object(listing, "major_of", wrong)
 
 
 def roles_swapped() -> Plant:

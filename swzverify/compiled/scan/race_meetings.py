@@ -43,6 +43,14 @@ _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
 """Trips at which a race is looked for if it is not known what later ones carry."""
+MOST_MEETINGS: Final = 8192
+"""Meetings of a kernel that are looked at; unrolled code has a few thousand."""
+_MOST_LATE: Final = 128
+"""Meetings that are asked about once the kernel has its verdict."""
+NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
+TOO_MANY: Final = (
+    f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
+)
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 GAVE_UP: Final = "Z3 does not decide it within its budget"
 TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
@@ -81,12 +89,16 @@ class MeetingJudge:
         self._of_groups = Asker(*_FOR_GROUPS)
         self._panel = Panel(Options(rlimit=BUDGET))
         self.found: dict[tuple[int, int], Found] = {}
+        self._racy, self._open = set[tuple[int, int]](), set[tuple[int, int]]()
         self.assumptions: dict[str, None] = {}
 
     def decide(self, asked: Sequence[Asked], refined: Refined = lambda _: ()) -> None:
         """Ask what is cheap first. `refined` has the same question with more that is known, if it is not free."""
         left: list[Asked] = []
-        for each in asked:
+        for each in asked[MOST_MEETINGS : MOST_MEETINGS + 1]:
+            # One stands for all of them: a report has no use for tens of thousands.
+            self.keep(each, Found(RaceVerdict.UNKNOWN, TOO_MANY))
+        for each in asked[:MOST_MEETINGS]:
             apart = each.apart()
             engines = () if apart is None else self._engines(apart)
             if engines:
@@ -105,8 +117,13 @@ class MeetingJudge:
             else:
                 question = questions[0] if len(questions) == 1 else each.question()
                 pending.append((len(postorder(question.condition)), at, each, question))
+        late = 0
         for _, _, each, question in sorted(pending, key=lambda item: item[:2]):
-            self.keep(each, self._answer(each, question, refined))
+            late += self._is_late()
+            is_asked = late <= _MOST_LATE
+            self.keep(
+                each, self._answer(each, question, refined) if is_asked else Found(RaceVerdict.UNKNOWN, NOT_ASKED)
+            )
 
     def _engines(self, apart: Apart) -> tuple[str, ...]:
         """The engines that prove that two families of ranges never meet; none if not two of them do."""
@@ -233,11 +250,15 @@ class MeetingJudge:
 
     def _has_enough(self) -> bool:
         """Whether as many races are found as can be run."""
-        return sum(each.verdict is RaceVerdict.RACE for each in self.found.values()) >= MOST_RUNS
+        return len(self._racy) >= MOST_RUNS
 
     def _has_given_up(self) -> bool:
         """Whether Z3 has given up on many pairs."""
-        return sum(each.reason == GAVE_UP for each in self.found.values()) >= _MOST_GIVEN_UP
+        return len(self._open) >= _MOST_GIVEN_UP
+
+    def _is_late(self) -> bool:
+        """Whether the kernel has its verdict, as far as other pairs are concerned."""
+        return self._has_enough() or self._has_given_up()
 
     def _met(self, asked: Asked, question: Question, condition: Expr) -> Found:
         """The verdict on accesses that meet for some values, if threads surely make both."""
@@ -282,7 +303,13 @@ class MeetingJudge:
             len(known.engines) or 9,
         ):
             self.found[key] = found
-        if self._has_enough() or self._has_given_up():
+            self._racy.discard(key)
+            self._open.discard(key)
+            if found.verdict in (RaceVerdict.RACE, RaceVerdict.DEPENDS):
+                self._racy.add(key)
+            if found.reason == GAVE_UP:
+                self._open.add(key)
+        if self._is_late():
             self._asker = self._briefest
 
 

@@ -35,7 +35,7 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_meetings import TRIPS, Found, MeetingJudge
+from swzverify.compiled.scan.race_meetings import NOT_ASKED, TOO_MANY, TRIPS, Found, MeetingJudge
 from swzverify.compiled.scan.race_parts import UNORDERED, Parts
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
@@ -173,7 +173,7 @@ class _Judge:
             if each.reason:
                 participant = self._participant(each)
                 pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, each.reason))
-        pairs.sort(key=lambda each: rank(each.verdict))
+        pairs.sort(key=lambda each: (rank(each.verdict), each.reason in (NOT_ASKED, TOO_MANY)))
         barriers = tuple(map(self._barrier, sorted((*self._orders.barriers, *self._orders.unmodelled))))
         free_by = Counter(
             "+".join(each.engines) or DISTINCT for each in self._found.values() if each.verdict is RaceVerdict.FREE
