@@ -23,7 +23,6 @@ from swzverify.subjects.memory import base_text
 from swzverify.subjects.phase import Part, Phase, Place, Run
 from swzverify.subjects.phase_meeting import Meeting, Who
 from swzverify.subjects.plain_access import LaneRecord
-from swzverify.subjects.role_run import Stop, can_meet
 
 P, Q = "p.", "q."
 """What the names of the variables of the two sides begin with."""
@@ -373,6 +372,8 @@ class Pair:
         """Whether no run was found in which the two threads come to both steps: only roles leave this open."""
         if not self.phase.roles:
             return False
+        from swzverify.subjects.role_run import Stop, can_meet  # noqa: PLC0415 - few phases have roles
+
         (thread, *_), (other, *_) = (side.record(point) for side in self.sides)
         first, second = self.iterations_at(point)
         others = [other]

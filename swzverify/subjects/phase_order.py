@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from swzverify.hardware import Kind
 from swzverify.subjects.phase import Part, Phase, Place, Run, Step, Sync, WaitGroup
 from swzverify.subjects.phase_meeting import Meeting, Who
-from swzverify.subjects.role_order import RoleOrder
 
 NEVER = 1 << 62
 """A place in the line that is never reached."""
@@ -96,7 +95,11 @@ def horizon(phase: Phase) -> int:
 
 def meetings(phase: Phase) -> list[Meeting]:
     """Every pair of steps that can meet, of which one writes."""
-    found = list(RoleOrder(phase).meetings()) if phase.roles else _of_one_line(phase)
+    found = _of_one_line(phase)
+    if phase.roles:
+        from swzverify.subjects.role_order import RoleOrder  # noqa: PLC0415 - few phases have roles
+
+        found = list(RoleOrder(phase).meetings())
     return [each for each in dict.fromkeys(found) if _matters(phase, each)]
 
 

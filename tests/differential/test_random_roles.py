@@ -15,7 +15,7 @@ from swzverify.claims.phase_points import Pair
 from swzverify.prover import prove
 from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
-from swzverify.subjects import Phase, role_order
+from swzverify.subjects import Phase, role_order, role_run
 from swzverify.subjects.role_order import RoleOrder
 from tests.differential.comparison import as_yaml
 from tests.nightly import counts, share
@@ -89,7 +89,7 @@ def no_run_asked_for(patch: Patch) -> None:
 
 
 def hang_invented(patch: Patch) -> None:
-    patch.setattr(race_free, "find_hang", lambda _: "a hang")
+    patch.setattr(role_run, "find_hang", lambda _: "a hang")
 
 
 FULL: Yaml = {"arrive": "full"}
@@ -132,7 +132,7 @@ FOUND_AT: dict[Callable[[Patch], None], tuple[Spec, int]] = {
 @pytest.mark.parametrize("plant", share(FOUND_AT, 2), ids=lambda plant: plant.__name__)
 def test_a_planted_misreading_of_roles_is_found(monkeypatch: Patch, plant: Callable[[Patch], None]) -> None:
     # A hang would refute what the race should.
-    monkeypatch.setattr(race_free, "find_hang", lambda _: "")
+    monkeypatch.setattr(role_run, "find_hang", lambda _: "")
     assert not compared(*FOUND_AT[plant])[1]
     plant(monkeypatch)
     assert compared(*FOUND_AT[plant])[1]
