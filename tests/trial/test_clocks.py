@@ -73,6 +73,11 @@ CASES: dict[str, tuple[str, set[tuple[int, int]], set[int]]] = {
     "no barrier": ("st.shared.u32 [%r4], %r1;\nld.shared.u32 %r7, [%r5];", {(0, 1)}, set()),
     "a barrier": ("st.shared.u32 [%r4], %r1;\nbar.sync 0;\nld.shared.u32 %r7, [%r5];", set(), set()),
     "a barrier of the warp": ("st.shared.u32 [%r4], %r1;\nbar.warp.sync -1;\nld.shared.u32 %r7, [%r5];", set(), set()),
+    "a lane that returns before a barrier of its warp": (
+        "st.shared.u32 [%r4], %r1;\nsetp.eq.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.warp.sync -1;\nld.shared.u32 %r7, [%r5];",
+        set(),
+        set(),
+    ),
     "a barrier of half the warp": (
         "st.shared.u32 [%r4], %r1;\nand.b32 %r8, %r1, 31;\nsetp.lt.u32 %p1, %r8, 16;\n@%p1 bar.warp.sync 0xffff;\n"
         "ld.shared.u32 %r7, [%r5];",

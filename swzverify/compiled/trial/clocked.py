@@ -332,14 +332,15 @@ class Clocked(Machine):
             here = slice(warp * LANES, (warp + 1) * LANES)
             waits, masks = self.waits[here] & self.of_warp[here], self.numbers[here]
             for mask in np.unique(masks[waits]).tolist():
-                named = (mask >> np.arange(LANES) & 1 != 0) & alive[here]
-                if (named & ~(waits & (masks == mask))).any() or not named.any():
+                named = (mask >> np.arange(LANES) & 1 != 0) & self.lanes.exists[here]
+                coming = named & alive[here]
+                if (coming & ~(waits & (masks == mask))).any() or not coming.any():
                     continue
                 found = True
-                threads = warp * LANES + np.flatnonzero(named)
-                self.waits[threads] = False
+                self.waits[warp * LANES + np.flatnonzero(coming)] = False
                 self.completed += 1
-                self.history.warp_barrier(threads)
+                # What a lane did before it returned comes first, too: docs/semantics.md, section 10.
+                self.history.warp_barrier(warp * LANES + np.flatnonzero(named))
         return found
 
     def _number(self, operand: Operand, waiting: Mask) -> Array:
