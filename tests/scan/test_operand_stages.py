@@ -228,6 +228,12 @@ def test_a_start_may_be_rounded_up() -> None:
     check_rounded()
 
 
+def test_an_array_that_fills_the_memory_has_few_places_to_begin() -> None:
+    body = make(1, "%r1", high()) + make(2, "%r1", high()) + f"{F16} {SUMS}, %rd1, %rd2, %p1, 1, 1, 0, 0;"
+    a, _ = scan(text(body, ".shared .align 1024 .b8 tile[231424];"))
+    assert a.fields.start == "tile"
+
+
 def test_low_bits_of_a_generic_address_are_an_assumption() -> None:
     body = "cvta.shared.u64 %rd5, %rd6; add.s64 %rd5, %rd5, 512; shr.u64 %rd7, %rd5, 4; and.b64 %rd7, %rd7, 16383;"
     body = f"cvt.u64.u32 %rd6, %r1; {body} or.b64 %rd1, %rd7, {high()};" + make(2, "%r1", high())

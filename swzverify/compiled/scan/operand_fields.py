@@ -256,7 +256,8 @@ def _in_field(start: Start) -> Expr:
 
 def _rounded(base: Leaf, start: Expr, offset: Expr) -> int:
     """To which multiple a start address seems to be rounded up, by some starts of its array; 1 if to none."""
-    points = [{each.name: 0 for each in variables(start)} | {base.name: at} for at in _PLACES]
+    places = [at for at in _PLACES if at < base.variable.limit]
+    points = [{each.name: 0 for each in variables(start)} | {base.name: at} for at in places]
     for rounded in (1, *(each for each in _ROUNDED if each > base.multiple)):
         address = _in_field(Start(base, offset, rounded))
         if all(evaluate(start, at) == evaluate(address, at) for at in points):
