@@ -5,6 +5,7 @@ from __future__ import annotations
 from swzverify.errors import SwzError
 from swzverify.subjects import Access, AlignedBase, Base, MemoryBase
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES, Origin, base_text, origin
+from swzverify.subjects.phase import Phase
 
 
 def _is_fixed(base: Base) -> bool:
@@ -57,6 +58,29 @@ def check_comparable(first: Base, other: Base, what: str) -> None:
         f"{what}: {base_text(first)} and {base_text(other)} are not related to each other",
         hint="place both in one memory, or give both `base: {align: n}` for a common base",
     )
+
+
+def check_bases_of_phase(kind: str, phase: Phase) -> None:
+    """Refuse accesses of which nothing says whether they go to the same bytes.
+
+    Raises:
+        SwzError: SWZ105.
+    """
+    accesses = list(dict.fromkeys(run.access for _, run in phase.runs))
+    for at, first in enumerate(accesses):
+        for other in accesses[:at]:
+            if first.tile is not None and first.tile is other.tile:
+                continue
+            bases = [each.base if each.tile is None else each.tile.base for each in (other, first)]
+            if not related(*bases):
+                told = " and ".join(
+                    f"{each.name} ({base_text(base)})" for each, base in zip((other, first), bases, strict=True)
+                )
+                raise SwzError(
+                    "SWZ105",
+                    f"{kind}: nothing says how the arrays of {told} lie to each other",
+                    hint="place both in one memory, `base: {in: smem, offset: n}`; or state a phase for each array",
+                )
 
 
 def common_origins(first: Base, other: Base, align_bytes: int = 1) -> tuple[Origin, Origin]:

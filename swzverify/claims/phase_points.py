@@ -9,17 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from swzverify.claims.access_points import access_enough
-from swzverify.claims.common_base import related
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths, of_lane
-from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir import integers as ints
 from swzverify.ir.expr import TRUE, Comparison, Expr, Var, compare, conjunction, negation, substitute, var
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Access
 from swzverify.subjects.loop import LANE, WARP
-from swzverify.subjects.memory import base_text
 from swzverify.subjects.phase import Part, Phase, Place, Run
 from swzverify.subjects.phase_meeting import Meeting, Who
 from swzverify.subjects.plain_access import LaneRecord
@@ -27,29 +24,6 @@ from swzverify.subjects.plain_access import LaneRecord
 P, Q = "p.", "q."
 """What the names of the variables of the two sides begin with."""
 COLUMNS = ("step", "thread", "warp", "lane", "iteration", "address")
-
-
-def check_bases(kind: str, phase: Phase) -> None:
-    """Refuse accesses of which nothing says whether they go to the same bytes.
-
-    Raises:
-        SwzError: SWZ105.
-    """
-    accesses = list(dict.fromkeys(run.access for _, run in phase.runs))
-    for at, first in enumerate(accesses):
-        for other in accesses[:at]:
-            if first.tile is not None and first.tile is other.tile:
-                continue
-            bases = [each.base if each.tile is None else each.tile.base for each in (other, first)]
-            if not related(*bases):
-                told = " and ".join(
-                    f"{each.name} ({base_text(base)})" for each, base in zip((other, first), bases, strict=True)
-                )
-                raise SwzError(
-                    "SWZ105",
-                    f"{kind}: nothing says how the arrays of {told} lie to each other",
-                    hint="place both in one memory, `base: {in: smem, offset: n}`; or state a phase for each array",
-                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import ClassVar
 
 from swzverify.claims.claim import Claim
+from swzverify.claims.common_base import check_bases_of_phase
 from swzverify.claims.form import Form, Role
 from swzverify.claims.goal import Fact, Goal, Plan
-from swzverify.claims.phase_points import Pair, check_bases
+from swzverify.claims.phase_points import Pair
 from swzverify.claims.phase_words import phase_scope, some_run
 from swzverify.claims.places import Places, numbers
 from swzverify.claims.verdict import Counterexample
@@ -34,7 +35,7 @@ class RaceFree(Claim):
     def __post_init__(self) -> None:
         """Refuse accesses to arrays that nothing relates."""
         self.check_subjects()
-        check_bases(self.kind, self.phase)
+        check_bases_of_phase(self.kind, self.phase)
 
     @cached_property
     def pairs(self) -> dict[str, Pair]:

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import ClassVar
 
 from swzverify.claims.claim import Claim
+from swzverify.claims.common_base import check_bases_of_phase
 from swzverify.claims.form import Direction, Form, Named, Number, Role
 from swzverify.claims.goal import Fact, Goal, Plan
-from swzverify.claims.phase_points import Pair, check_bases
+from swzverify.claims.phase_points import Pair
 from swzverify.claims.phase_sources import Source, find_lag, first_byte
 from swzverify.claims.phase_words import active_from, phase_scope
 from swzverify.claims.places import Places, numbers
@@ -71,7 +72,7 @@ class ReadsWhatWasWritten(Claim):
         """Refuse steps that are not there, or that stand where no iteration is the right one."""
         self.check_subjects()
         keep_whole(self, self.kind, optional=("lag",))
-        check_bases(self.kind, self.phase)
+        check_bases_of_phase(self.kind, self.phase)
         if self.phase.roles:
             self._refuse(f"phase {self.phase.name} has roles", "claim `race_free` of it")
         for access, is_read in ((self.read, True), (self.write, False)):

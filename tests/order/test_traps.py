@@ -8,7 +8,7 @@ import pytest
 
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order import intervals, pairs, step
+from swzverify.compiled.order import arrays, intervals, pairs, step
 from swzverify.compiled.order.barriers import Orders, Scope, orders_of
 from swzverify.compiled.order.instance import Instances, Place
 from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
@@ -98,7 +98,7 @@ def _array_of_the_symbol(patch: pytest.MonkeyPatch) -> None:
     def wrong(kernel: Kernel, address: pairs.Expr) -> set[str]:
         return {each.name for each in pairs.variables(address) if kernel.leaves[each].symbol is not None}
 
-    patch.setattr(pairs, "arrays_of", wrong)
+    patch.setattr(arrays, "arrays_of", wrong)
 
 
 def _atomic_with_plain(patch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def searched(body: str, *, lockstep: bool = False) -> KernelRaces:
     module = read_module(f"{HEAD}{body}\nret;\n}}\n", "k.ptx")
     function = module.functions[0]
     found = replace(NOTHING, is_lockstep=lockstep)
-    return Runs(module, function, (64, 1, 1), facts_of(function, Given())).searched(found)
+    return Runs(module, function, (64, 1, 1), facts_of(function, Given()), is_lockstep=lockstep).searched(found)
 
 
 EARLY = objects_of(16) + two(f"{MINE}\n{ARRIVE}", wait(0) + OTHERS)
@@ -106,6 +106,8 @@ def test_one_value_and_lockstep_are_no_race_of_a_run() -> None:
     neighbours = f"{MINE}\nld.shared.u32 %r7, [%r5];"
     assert searched(neighbours).verdict is RaceVerdict.DEPENDS
     assert searched(neighbours, lockstep=True).verdict is RaceVerdict.UNKNOWN
+    # Lanes of one instruction are not ordered by lockstep.
+    assert searched("setp.lt.u32 %p3, %r1, 32;\n@%p3 st.shared.u32 [s], %r1;", lockstep=True).pairs
 
 
 def test_lines_are_those_of_the_text() -> None:

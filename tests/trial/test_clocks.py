@@ -24,7 +24,7 @@ from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.order.verdict import Witness
 from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.trial import history, touches
-from swzverify.compiled.trial.clocks import Replay, replay, replayed
+from swzverify.compiled.trial.clocks import Launches, Replay, replay
 from swzverify.compiled.trial.launch import Data, Launcher, Plan
 
 FOLDER = Path(os.environ.get("SWZVERIFY_RACE_TRUTH", ""))
@@ -427,7 +427,7 @@ def test_a_witness_is_replayed(
     module, function = kernel_of(STRIDE)
     witness = Witness(threads, ((), ()), 0, "s", (n,))
     at = (FIRST + lines[0], FIRST + lines[1])
-    assert replayed(module, function, (64, 1, 1), witness, at) is shown
+    assert Launches(module, function, (64, 1, 1)).replayed(witness, at) is shown
 
 
 def test_the_threads_of_a_witness_stand_at_their_lines() -> None:
@@ -438,7 +438,7 @@ def test_the_threads_of_a_witness_stand_at_their_lines() -> None:
     for threads, lines, shown in [((1, 2), (1, 3), True), ((2, 1), (1, 3), False), ((2, 1), (3, 1), True)]:
         witness = Witness(threads, ((), ()), 0, "s", ())
         at = (FIRST + lines[0], FIRST + lines[1])
-        assert replayed(module, function, (64, 1, 1), witness, at) is shown
+        assert Launches(module, function, (64, 1, 1)).replayed(witness, at) is shown
 
 
 def test_lanes_in_lockstep_are_unordered_within_an_instruction_alone() -> None:
@@ -455,7 +455,7 @@ def test_lanes_in_lockstep_are_unordered_within_an_instruction_alone() -> None:
         (still, (0, 1), True, True),
     ]:
         witness = Witness(threads, ((), ()), 0, "s", ())
-        assert replayed(module, function, (64, 1, 1), witness, (line, line), lockstep=lockstep) is shown
+        assert Launches(module, function, (64, 1, 1), lockstep=lockstep).replayed(witness, (line, line)) is shown
 
 
 def test_a_witness_names_the_place_in_the_grid() -> None:
@@ -468,7 +468,7 @@ def test_a_witness_names_the_place_in_the_grid() -> None:
         ((), False),
     ]:
         witness = Witness((0, 1), ((), ()), 0, "s", values)
-        assert replayed(module, function, (64, 1, 1), witness, (FIRST + 4, FIRST + 4)) is shown
+        assert Launches(module, function, (64, 1, 1)).replayed(witness, (FIRST + 4, FIRST + 4)) is shown
 
 
 def test_a_run_ends_when_it_has_shown_a_witness() -> None:
@@ -479,9 +479,9 @@ def test_a_run_ends_when_it_has_shown_a_witness() -> None:
     witness = Witness((3, 40), ((), ()), 0, "s", (("n+0:4", 1 << 30),))
     at = FIRST + 3
     start = time.process_time()
-    assert replayed(module, function, (64, 1, 1), witness, (at, at))
+    assert Launches(module, function, (64, 1, 1)).replayed(witness, (at, at))
     shown = time.process_time() - start
-    assert not replayed(module, function, (64, 1, 1), replace(witness, threads=(3, 3)), (at, at))
+    assert not Launches(module, function, (64, 1, 1)).replayed(replace(witness, threads=(3, 3)), (at, at))
     assert time.process_time() - start > 3 * shown
 
 
@@ -489,7 +489,7 @@ def test_what_is_given_comes_before_a_witness() -> None:
     module, function = kernel_of(STRIDE)
     witness = Witness((3, 40), ((), ()), 0, "s", (("n", 0),))
     given = Arguments({"n": (Field(0, 4, 1),)})
-    assert not replayed(module, function, (64, 1, 1), witness, (FIRST + 3, FIRST + 3), given)
+    assert not Launches(module, function, (64, 1, 1), given).replayed(witness, (FIRST + 3, FIRST + 3))
 
 
 # ---- kernels with their truth

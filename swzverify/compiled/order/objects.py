@@ -14,8 +14,8 @@ from typing import TypeAlias
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.arrays import arrays_of
 from swzverify.compiled.order.events import Act
-from swzverify.compiled.order.pairs import arrays_of
 from swzverify.compiled.order.roles import MASKS, Role
 from swzverify.compiled.order.walk import Deed, LostError, Node
 from swzverify.hardware import LANES

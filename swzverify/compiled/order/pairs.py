@@ -1,7 +1,6 @@
 """What has to be impossible: two threads touch a common byte by two accesses that can meet.
 
-Arrays do not overlap, and an access stays in the array that its address names. The array is not the
-symbol in the address: a register that a loop changes may carry the distance to another array.
+Arrays do not overlap, and an access stays in the array that its address names.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, wi
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths
@@ -270,30 +269,6 @@ class Asked:
         """That a thread took an edge, in the trip in which it did."""
         place = instances.place(choice.block, self._since(choice.trips))
         return instances.value(self.kernel.edge(choice.block, choice.target), who, place)
-
-
-def are_in_distinct_arrays(kernel: Kernel, first: SharedAccess, second: SharedAccess) -> bool:
-    """Whether each address lies in one array, and these are two."""
-    one, two = arrays_of(kernel, first.address), arrays_of(kernel, second.address)
-    return len(one) == len(two) == 1 and one != two
-
-
-def arrays_of(kernel: Kernel, address: Expr) -> set[str]:
-    """The arrays that an address may lie in, also by registers that loops change."""
-    found: set[str] = set()
-    seen: set[Var] = set()
-    pending = [address]
-    while pending:
-        for each in variables(pending.pop()):
-            if each in seen:
-                continue
-            seen.add(each)
-            symbol = kernel.leaves[each].symbol
-            if symbol is not None:
-                found.add(DYNAMIC if symbol.size_bytes is None else each.name)
-            elif (carry := kernel.carried.get(each)) is not None:
-                pending += [carry.before, carry.after]
-    return found
 
 
 def _differ(threads: tuple[Thread, Thread]) -> Expr:

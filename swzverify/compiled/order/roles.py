@@ -1,9 +1,9 @@
 """Roles: threads that do the same to barriers, each with the graph of what it does.
 
-Threads have one role if all that their events and conditions read of coordinates is equal, and if the other
-lanes of their warps have the same roles, as often. Warps with the same roles can be exchanged, and the lanes of
-one role in a warp. So two threads, and any others beside them, stand for all with the same roles that are in
-one warp, or in two, as they are.
+Two threads have one role if they agree on every coordinate expression that their events and conditions read,
+and if their warps have equally many lanes of each such kind. Such warps can be exchanged, and so can the lanes
+of one role within a warp. So a few threads represent all threads of the same roles that are spread over warps
+in the same way.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Tracked:
         return [each for each in variables(value) if each in self.leaves and self._is_known(each, value)]
 
     def of_coordinates(self) -> list[Expr]:
-        """What is read of coordinates: threads for which all of it is equal do the same."""
+        """The expressions of thread coordinates that decide events: threads that agree on all of them behave alike."""
         atoms = [each for condition in self._conditions for each in _boolean_parts(condition) if self.can_read(each)]
         found: dict[Expr, None] = {}
         for root in (*self._needed, *atoms):

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import Orders, Scope
 from swzverify.compiled.order.instance import Couple, Instances
 from swzverify.compiled.order.intervals import Meeting
-from swzverify.compiled.order.pairs import Asked, are_in_distinct_arrays
+from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.pipelines import LEVELS, pipelines_of
 from swzverify.compiled.order.step import InStep, missed_by_lanes
 from swzverify.ir.expr import Expr

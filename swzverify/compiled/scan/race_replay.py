@@ -15,8 +15,7 @@ from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, 
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.race_search import with_shown
-from swzverify.compiled.trial.clocks import missed_barriers, replayed, search
-from swzverify.ir.expr import Expr
+from swzverify.compiled.trial.clocks import Launches
 
 MOST_RUNS: Final = 12
 """Witnesses of one kernel that are run; one race is enough for its verdict."""
@@ -54,10 +53,7 @@ class Runs:
             left -= is_race
         missed = frozenset[int]()
         if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
-            facts = self.facts
-            missed = missed_barriers(
-                self.module, self.function, self.block, facts.arguments, self._conditions, self.smem
-            )
+            missed = self._launches.missed_barriers()
         barriers = [_barrier(each, missed) for each in found.barriers]
         if pairs != list(found.pairs) or barriers != list(found.barriers):
             verdict, reason = worst_of((*barriers, *pairs)) or (found.verdict, found.reason)
@@ -66,40 +62,19 @@ class Runs:
 
     def searched(self, found: KernelRaces) -> KernelRaces:
         """The verdicts, with the races and hangs that a few launches show."""
-        arguments = self.facts.arguments
-        runs = search(
-            self.module,
-            self.function,
-            self.block,
-            arguments,
-            self._conditions,
-            self.smem,
-            lockstep=self.is_lockstep,
-        )
-        return with_shown(found, self.module, self.function, runs)
+        return with_shown(found, self.module, self.function, self._launches.search())
 
     @property
-    def _conditions(self) -> tuple[Expr, ...]:
-        return tuple(each.condition for each in self.facts.assumed)
+    def _launches(self) -> Launches:
+        facts = self.facts
+        conditions = tuple(each.condition for each in facts.assumed)
+        return Launches(
+            self.module, self.function, self.block, facts.arguments, conditions, self.smem, self.is_lockstep
+        )
 
     def _pair(self, pair: Pair, *, can_run: bool) -> Pair:
         lines, witness = (pair.first.line, pair.second.line), pair.witness
-        arguments, conditions = self.facts.arguments, self._conditions
-        if (
-            can_run
-            and witness is not None
-            and replayed(
-                self.module,
-                self.function,
-                self.block,
-                witness,
-                lines,
-                arguments,
-                conditions,
-                self.smem,
-                lockstep=self.is_lockstep,
-            )
-        ):
+        if can_run and witness is not None and self._launches.replayed(witness, lines):
             return replace(pair, witness=replace(witness, is_replayed=True))
         return replace(pair, verdict=RaceVerdict.UNKNOWN, reason=NOT_SHOWN, witness=None, condition="")
 

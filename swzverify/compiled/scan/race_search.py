@@ -22,7 +22,6 @@ from swzverify.compiled.order.verdict import (
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.trial.clocks import Run
 from swzverify.compiled.trial.touches import Unordered
-from swzverify.hardware import LANES
 
 NO_ORDER: Final = "nothing orders the accesses"
 NO_FENCE: Final = "`fence.proxy.async` is missing between a write and an access through the async proxy"
@@ -37,16 +36,10 @@ def with_shown(found: KernelRaces, module: Module, function: Function, runs: Ite
     seen: list[Run] = []
     for run in runs:
         seen.append(run)
-        races = [each for each in run.found.races if not each.one_value and not _is_at_once(each, found)]
+        races = [each for each in run.found.races if not each.one_value]
         if races:
             return _with_verdict(found, _with_pairs(found.pairs, module, function, run, races), found.barriers)
     return _with_verdict(found, found.pairs, _with_hangs(found.barriers, module, function, seen))
-
-
-def _is_at_once(race: Unordered, found: KernelRaces) -> bool:
-    """Whether lanes in lockstep are taken to order two accesses."""
-    one, other = race.threads
-    return found.is_lockstep and one != other and one // LANES == other // LANES
 
 
 def _with_verdict(found: KernelRaces, pairs: Sequence[Pair], barriers: Sequence[BarrierFinding]) -> KernelRaces:

@@ -19,7 +19,7 @@ a pointer names returns, and has no barrier that others wait at. Warps run in
 one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
-from swzverify.compiled.trial.clocks import replay, replayed
+from swzverify.compiled.trial.clocks import Launches, replay
 from swzverify.compiled.trial.history import Unordered
 from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
@@ -31,6 +31,7 @@ __all__ = [
     "ONE_BLOCK",
     "Launch",
     "Launcher",
+    "Launches",
     "Missed",
     "Replay",
     "Search",
@@ -38,7 +39,6 @@ __all__ = [
     "Trial",
     "Unordered",
     "replay",
-    "replayed",
     "run",
     "run_all",
 ]

@@ -23,7 +23,6 @@ from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.flags import strong_of
 from swzverify.compiled.trial.history import History
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.lockstep import LockstepHistory
 from swzverify.compiled.trial.machine import Kind, Machine, kind_of
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, StopError
 from swzverify.compiled.trial.misses import Hang, Misses, Replay
@@ -76,7 +75,7 @@ class Clocked(Machine):
         self.wanted, self.is_late = wanted, is_late
         has_proxies = any(uses_async_proxy(each.opcode) for each in function.instructions)
         only = None if wanted is None else frozenset(thread for _, thread in wanted)
-        self.history = (LockstepHistory if lockstep else History)(self.threads, only, has_proxies=has_proxies)
+        self.history = History(self.threads, only, has_proxies=has_proxies, lockstep=lockstep)
         self.history.ended = ~self.lanes.exists
         self.recorder = Recorder(self.lanes, self.memory, self.history, self._grant)
         self.code = self.recorder

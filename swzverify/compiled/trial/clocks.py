@@ -14,7 +14,7 @@ Source: PTX ISA, Memory Consistency Model; docs/semantics.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
@@ -31,7 +31,6 @@ from swzverify.compiled.trial.memory import LimitError
 from swzverify.compiled.trial.misses import Replay
 from swzverify.compiled.trial.placement import Placement
 from swzverify.compiled.trial.touches import Sides
-from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr
 
 STEPS: Final = 20_000
@@ -57,8 +56,6 @@ _PLANS: Final = (
     Plan((1,), (Data.UP,)),
 )
 """What a witness does not say of a launch, in the order in which it is tried."""
-_WARP_BARRIER: Final = "bar.warp.sync"
-_EVERY_LANE: Final = (1 << LANES) - 1
 _OF_PARAMETER: Final = re.compile(r"(.+)\+(\d+):(\d+)")
 
 
@@ -86,78 +83,6 @@ def replay(
     return machine.result()
 
 
-def replayed(
-    module: Module,
-    function: Function,
-    block: BlockShape,
-    witness: Witness,
-    lines: tuple[int, int],
-    arguments: Arguments = NO_ARGUMENTS,
-    conditions: tuple[Expr, ...] = (),
-    smem: int | None = None,
-    *,
-    lockstep: bool = False,
-) -> bool:
-    """Whether a launch with the values of a witness has the race between accesses at two lines.
-
-    The two threads have to share a byte there. It need not be the byte of the witness. Values that neither the
-    witness nor `arguments` give are made up, within the `conditions` on bytes of parameters.
-
-    Args:
-        module: The module of the kernel.
-        function: The kernel, with or without its calls inlined.
-        block: The shape of the block.
-        witness: The threads, and values by name: `NAME+OFFSET:BYTES` or `NAME` for a parameter, `ctaid.x`,
-            `nctaid.x` and so on for the place and the shape of the grid.
-        lines: The lines of the PTX of the two accesses, in the order of the threads.
-        arguments: What is given of every launch.
-        conditions: What holds of every launch.
-        smem: The bytes of dynamic shared memory.
-        lockstep: Whether the lanes of a warp run each instruction together.
-
-    Returns:
-        Whether a run shows the pair. False does not show that there is no race.
-    """
-    if function.tuning.cluster not in (None, (1, 1, 1)):
-        # A run is a block alone, which is no cluster of several.
-        return False
-    whole = inlined(module, function).function
-    values = dict(witness.parameters)
-    launcher = Launcher(
-        whole, block, DYNAMIC_BYTES if smem is None else smem, _arguments(whole, values, arguments), conditions
-    )
-    one, other = sorted(zip(lines, witness.threads, strict=True))
-    wanted = one, other
-    for plan in _PLANS:
-        launch = launcher.launch(_placed(plan, values), 0)
-        if launch is None:
-            continue
-        found = replay(module, whole, launch, STEPS_OF_WITNESS, wanted, lockstep=lockstep)
-        if any(each.sides == wanted for each in found.races):
-            return True
-        if found.is_cut_off:
-            break
-    return False
-
-
-def missed_barriers(
-    module: Module,
-    function: Function,
-    block: BlockShape,
-    arguments: Arguments = NO_ARGUMENTS,
-    conditions: tuple[Expr, ...] = (),
-    smem: int | None = None,
-) -> frozenset[int]:
-    """The lines of the barriers that some threads miss in one of a few launches; arguments as of `replayed`."""
-    if function.tuning.cluster not in (None, (1, 1, 1)):
-        return frozenset()
-    whole = inlined(module, function).function
-    launcher = Launcher(whole, block, DYNAMIC_BYTES if smem is None else smem, arguments, conditions)
-    launches = (launcher.launch(plan, 0) for plan in _PLANS)
-    runs = (replay(module, whole, launch) for launch in launches if launch is not None)
-    return frozenset(each.line for run in runs for each in run.missed)
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of a launch, and what it shows.
@@ -175,35 +100,90 @@ class Run:
     placement: Placement
 
 
-def search(
-    module: Module,
-    function: Function,
-    block: BlockShape,
-    arguments: Arguments = NO_ARGUMENTS,
-    conditions: tuple[Expr, ...] = (),
-    smem: int | None = None,
-    *,
-    lockstep: bool = False,
-) -> Iterator[Run]:
-    """A few launches, as far as they are followed; arguments as of `replayed`. One with a fault shows nothing."""
-    if function.tuning.cluster not in (None, (1, 1, 1)):
-        return
-    whole = inlined(module, function).function
-    launcher = Launcher(whole, block, DYNAMIC_BYTES if smem is None else smem, arguments, conditions)
-    left = STEPS_OF_SEARCH
-    for plan, is_late in product(_SEARCHED, (False, True)):
-        launch = launcher.launch(plan, 0)
-        if launch is None or left <= 0:
-            continue
-        try:
-            machine = Clocked(module, whole, launch, left, is_late=is_late, lockstep=lockstep)
-        except (FlowError, LimitError):
-            return
-        machine.run()
-        left -= int(machine.steps[0] + machine.code.steps[0])
-        found = machine.result()
-        if not found.is_fault:
-            yield Run(found, launch, launcher.made_up(launch), Placement(module, whole, launch))
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """The launches of a kernel that may be run; what nobody gives of them is made up.
+
+    Attributes:
+        module: The module of the kernel.
+        function: The kernel, with or without its calls inlined.
+        block: The shape of the block.
+        arguments: What is given of every launch.
+        conditions: What holds of the bytes of parameters in every launch.
+        smem: The bytes of dynamic shared memory; None if not given.
+        lockstep: Whether the lanes of a warp run each instruction together.
+    """
+
+    module: Module
+    function: Function
+    block: BlockShape
+    arguments: Arguments = NO_ARGUMENTS
+    conditions: tuple[Expr, ...] = ()
+    smem: int | None = None
+    lockstep: bool = False
+
+    def replayed(self, witness: Witness, lines: tuple[int, int]) -> bool:
+        """Whether a launch with the values of a witness has the race between accesses at two lines.
+
+        The two threads have to share a byte there. It need not be the byte of the witness.
+
+        Args:
+            witness: The threads, and values by name: `NAME+OFFSET:BYTES` or `NAME` for a parameter, `ctaid.x`,
+                `nctaid.x` and so on for the place and the shape of the grid.
+            lines: The lines of the PTX of the two accesses, in the order of the threads.
+
+        Returns:
+            Whether a run shows the pair. False does not show that there is no race.
+        """
+        whole, values = self._whole(), dict(witness.parameters)
+        one, other = sorted(zip(lines, witness.threads, strict=True))
+        wanted = one, other
+        for launch in self._launches(whole, [_placed(plan, values) for plan in _PLANS], values):
+            found = replay(self.module, whole, launch, STEPS_OF_WITNESS, wanted, lockstep=self.lockstep)
+            if any(each.sides == wanted for each in found.races):
+                return True
+            if found.is_cut_off:
+                break
+        return False
+
+    def missed_barriers(self) -> frozenset[int]:
+        """The lines of the barriers that some threads miss in one of a few launches."""
+        whole = self._whole()
+        runs = (replay(self.module, whole, launch) for launch in self._launches(whole, _PLANS))
+        return frozenset(each.line for run in runs for each in run.missed)
+
+    def search(self) -> Iterator[Run]:
+        """A few launches, as far as they are followed. One with a fault shows nothing."""
+        whole, left = self._whole(), STEPS_OF_SEARCH
+        launcher = self._launcher(whole)
+        for launch, is_late in product(self._launches(whole, _SEARCHED), (False, True)):
+            if left <= 0:
+                return
+            try:
+                machine = Clocked(self.module, whole, launch, left, is_late=is_late, lockstep=self.lockstep)
+            except (FlowError, LimitError):
+                return
+            machine.run()
+            left -= int(machine.steps[0] + machine.code.steps[0])
+            found = machine.result()
+            if not found.is_fault:
+                yield Run(found, launch, launcher.made_up(launch), Placement(self.module, whole, launch))
+
+    def _whole(self) -> Function:
+        return inlined(self.module, self.function).function
+
+    def _launcher(self, whole: Function, values: Mapping[str, int] | None = None) -> Launcher:
+        smem = DYNAMIC_BYTES if self.smem is None else self.smem
+        return Launcher(whole, self.block, smem, _arguments(whole, values or {}, self.arguments), self.conditions)
+
+    def _launches(
+        self, whole: Function, plans: Sequence[Plan], values: Mapping[str, int] | None = None
+    ) -> Iterator[Launch]:
+        """The launches by some plans; none of a cluster of several blocks, as a run is one block."""
+        if self.function.tuning.cluster in (None, (1, 1, 1)):
+            launcher = self._launcher(whole, values)
+            made = (launcher.launch(plan, 0) for plan in plans)
+            yield from (each for each in made if each is not None)
 
 
 def _arguments(function: Function, values: Mapping[str, int], given: Arguments) -> Arguments:

@@ -26,6 +26,7 @@ from swzverify.compiled.trial.touches import (
     find_pairs,
     find_suspects,
 )
+from swzverify.hardware import LANES
 
 MOST_BYTES: Final = 1 << 22
 """Bytes of all accesses that are kept; a run with more of them ends."""
@@ -81,15 +82,18 @@ class History:
 
     `found` has one pair for each two lines, one with two values if there is one. With `only`, it has one pair for
     each two lines and their threads. `knowledge` says what threads know; `ended` are those that have returned.
-    With `has_proxies`, accesses may be made through the async proxy.
+    With `has_proxies`, accesses may be made through the async proxy. In `lockstep`, each access of a warp is
+    ordered before the next one, as if by a barrier of the warp; copies are in flight as ever.
     """
 
-    def __init__(self, threads: int, only: frozenset[int] | None = None, *, has_proxies: bool = False) -> None:
+    def __init__(
+        self, threads: int, only: frozenset[int] | None = None, *, has_proxies: bool = False, lockstep: bool = False
+    ) -> None:
         self.found: dict[tuple[int, ...], Unordered] = {}
         self.knowledge = Knowledge(threads, has_proxies=has_proxies)
         self.ended: Mask = np.zeros(threads, dtype=np.bool_)
         self.time = 0
-        self._only, self._has_proxies = only, has_proxies
+        self._only, self._has_proxies, self._lockstep = only, has_proxies, lockstep
         self._bytes, self._look_at = 0, LOOK_BYTES
         self._accesses: list[Accesses] = []
         self._committed = {each: np.zeros(threads, dtype=np.int64) for each in (Effect.COPY, Effect.BULK_READ)}
@@ -140,6 +144,10 @@ class History:
             self.look()
             self._forget()
             self._look_at = max(LOOK_BYTES, 2 * self._bytes)
+        if self._lockstep:
+            warps: list[int] = np.unique(threads // LANES).tolist()
+            for warp in warps:
+                self.warp_barrier(np.arange(warp * LANES, min((warp + 1) * LANES, self.knowledge.threads)))
         return found
 
     def commit(self, active: Mask, effect: Effect = Effect.COPY) -> None:

@@ -1,0 +1,34 @@
+"""Which arrays of shared memory an address may lie in.
+
+The array is not the symbol in the address: a register that a loop changes may carry the distance to another array.
+"""
+
+from __future__ import annotations
+
+from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.order.instance import DYNAMIC
+from swzverify.ir.expr import Expr, Var, variables
+
+
+def are_in_distinct_arrays(kernel: Kernel, first: SharedAccess, second: SharedAccess) -> bool:
+    """Whether each address lies in one array, and these are two."""
+    one, two = arrays_of(kernel, first.address), arrays_of(kernel, second.address)
+    return len(one) == len(two) == 1 and one != two
+
+
+def arrays_of(kernel: Kernel, address: Expr) -> set[str]:
+    """The arrays that an address may lie in, also by registers that loops change."""
+    found: set[str] = set()
+    seen: set[Var] = set()
+    pending = [address]
+    while pending:
+        for each in variables(pending.pop()):
+            if each in seen:
+                continue
+            seen.add(each)
+            symbol = kernel.leaves[each].symbol
+            if symbol is not None:
+                found.add(DYNAMIC if symbol.size_bytes is None else each.name)
+            elif (carry := kernel.carried.get(each)) is not None:
+                pending += [carry.before, carry.after]
+    return found
