@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from .pipeline_pieces import HEAD, Pipeline
 from .random_kernels import Kernel
+from .random_products import WARPGROUPS, products
 
 NUMBERS = (0, 1, 2, 5)
 """Values of the parameter, which may be the number of trips."""
@@ -366,7 +367,7 @@ def loops(pipeline: Pipeline, warps: int) -> set[str]:
     return {"loop left early", f"{warps} warps"}
 
 
-KINDS = (ring, ring, ring, ring, named, named, groups, stored, masks, loops)
+KINDS = (ring, ring, ring, ring, named, named, groups, stored, masks, loops, products, products)
 
 
 def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, int]]:
@@ -374,6 +375,8 @@ def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, 
     source = random.Random(seed)
     block = source.choice(SHAPES)
     kind = source.choice(KINDS)
+    if kind is products:
+        block = source.choice(WARPGROUPS)
     pipeline = Pipeline(source, mistake)
     return pipeline, kind(pipeline, block[0] // 32), block
 

@@ -100,7 +100,30 @@ _BESIDE: Final = "shl.b32 %r32, %r21, 7;\nadd.u32 %r32, %r32, %r3;\nst.shared.u3
 _READ_BESIDE: Final = _BESIDE.replace("st.shared.u32 [%r32+1024], %r20", "ld.shared.u32 %r30, [%r32+1024]")
 _TWICE: Final = "setp.eq.u32 %p6, %r1, 1;\n@!%p6 bra ONCE;\nmbarrier.arrive.shared::cta.b64 _, [%r28];\nONCE:\n"
 
+_FOR_TWO: Final = """.shared .align 8 .b8 full[8];
+mov.u32 %r10, full;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra READY;
+mbarrier.init.shared::cta.b64 [%r10], 64;
+READY:
+bar.sync 0;
+shr.u32 %r12, %r1, 5;
+setp.eq.u32 %p2, %r12, 2;
+@%p2 bra READ;
+st.shared.u32 [%r4], %r1;
+mbarrier.arrive.shared::cta.b64 _, [%r10];
+setp.eq.u32 %p3, %r12, 1;
+@%p3 bra END;
+mbarrier.arrive.shared::cta.b64 _, [%r10];
+bra END;
+READ:
+"""
+"""Warps 0 and 1 have 32 arrivals each in the count, and warp 0 makes them all."""
+
 RINGS: Final = {
+    "one warp arrives for two": Ring(
+        _FOR_TWO + wait("WF", "%r10", "0") + "ld.shared.u32 %r30, [%r4+-128];\nEND:", False
+    ),
     "ring": Ring(ring(_FILL, _USE), True),
     "start of the parity, which hangs": Ring(ring(WAIT_EMPTY.replace(", 1;", ", 0;") + STORE + FILLED, _USE), True),
     "parity of the reader": Ring(

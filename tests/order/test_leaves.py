@@ -94,7 +94,8 @@ class Oracle:
         self, threads: tuple[int, int], events: tuple[Event, Event], meeting: Meeting, bases: dict[int, int]
     ) -> bool:
         """Whether the threads took one of the ways of a meeting; all values of it are checked."""
-        asked = Asked(Instances(self.kernel, self.step.sharing, Couple.ANY), meeting)
+        both = self.kernel.parts[meeting.first][0], self.kernel.parts[meeting.second][0]
+        asked = Asked(Instances(self.kernel, self.step.sharing, Couple.ANY), meeting, both)
         seen = Seen(self.kernel, self.step.sharing)
         places = asked._places(seen)
         addresses = [seen.value(each.address, who, places[who]) for who, each in enumerate(asked.accesses)]

@@ -120,7 +120,11 @@ def test_two_engines_prove_what_coordinates_decide() -> None:
         kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
         step = in_step(kernel, Scope.BLOCK, dict(orders_of(kernel).barriers), MASKED)
         found = [
-            Asked(Instances(kernel, step.sharing, couple), each).apart()
+            Asked(
+                Instances(kernel, step.sharing, couple),
+                each,
+                (kernel.parts[each.first][0], kernel.parts[each.second][0]),
+            ).apart()
             for couple in Couple
             for each in meetings(kernel, step)
         ]

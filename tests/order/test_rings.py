@@ -10,11 +10,11 @@ import pytest
 
 from swzverify.compiled.order import interleaved, objects
 from swzverify.compiled.order.events import Act
+from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.pipelines import Pipelines
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.order.walk import Deed
-from swzverify.compiled.scan.race_parts import Parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races
 from tests.order.rings import RINGS
@@ -77,17 +77,27 @@ def _copies_are_done_at_once(patch: pytest.MonkeyPatch) -> None:
 
 def _fences_are_not_needed(patch: pytest.MonkeyPatch) -> None:
     """A copy comes after what was stored before it, without a fence."""
-    patch.setattr(Parts, "unordered", _nothing)
+    right = Flights.behind
+
+    def wrong(self: Flights, index: int, flights: frozenset[Flight]) -> frozenset[Flight]:
+        return frozenset(each for each in right(self, index, flights) if each.how is not Running.UNFENCED)
+
+    patch.setattr(Flights, "behind", wrong)
 
 
 def _copies_release_their_thread(patch: pytest.MonkeyPatch) -> None:
     """The end of a copy says that its thread has done what stands before it."""
-    patch.setattr(objects, "_check_copier", _nothing)
+    patch.setattr(objects, "_late_copies", _nothing)
 
 
 def _arrival_of_one_is_that_of_its_warp(patch: pytest.MonkeyPatch) -> None:
     """The lanes of a warp are where the lane is that arrives: no thread is behind another one."""
-    patch.setattr(Pipelines, "_pairs", _nothing)
+    patch.setattr(Pipelines, "pairs", _nothing)
+
+
+def _arrivals_may_come_twice(patch: pytest.MonkeyPatch) -> None:
+    """A thread may arrive twice in one phase, and stand for another one."""
+    patch.setattr(Pipelines, "early", lambda _: "")
 
 
 MISTAKES: dict[str, tuple[Patch, str]] = {
@@ -96,6 +106,7 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "flights": (_copies_are_done_at_once, "copy that a barrier does not wait for"),
     "fences": (_fences_are_not_needed, "copies over what was stored"),
     "releases": (_copies_release_their_thread, "store after the arrival"),
+    "twice": (_arrivals_may_come_twice, "one warp arrives for two"),
     "lanes": (_arrival_of_one_is_that_of_its_warp, "elected lane frees copies alone"),
 }
 

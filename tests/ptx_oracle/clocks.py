@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 KINDS = {"ld": "R", "ldmatrix": "R", "st": "W", "stmatrix": "W", "cp.async.ca": "W", "cp.async.cg": "W"}
 """R reads, W writes; what is not here is an atomic, A."""
+PRODUCTS = "wgmma"
+"""The groups of products, as distinct from those of copies."""
 
 
 class Divergence(NamedTuple):
@@ -34,6 +36,15 @@ class Divergence(NamedTuple):
 
     lines: tuple[int, ...]
     why: str
+
+
+@dataclass(eq=False)
+class Product:
+    """One operation of `wgmma` that some warps of a warpgroup have issued: its number, and what they know together."""
+
+    number: int
+    told: Told
+    warps: int = 0
 
 
 @dataclass(eq=False)
@@ -64,9 +75,13 @@ class Clocks:
         self.rests_on_returns = False
         """A barrier completed after a thread that had touched shared memory returned."""
         self.divergences: set[Divergence] = set()
-        self._groups: dict[tuple[int, bool], list[int]] = {}
-        """The groups of copies of a thread, of `cp.async` and of bulk copies, as bits."""
-        self._loose: dict[tuple[int, bool], int] = {}
+        self._groups: dict[tuple[int, object], list[int]] = {}
+        """The groups of a thread's copies, of `cp.async` and of bulk copies, and of its products, as bits."""
+        self._products: dict[tuple[int, int], Product] = {}
+        """Products by their warpgroup and their place among its products."""
+        self._issued: dict[int, int] = {}
+        """How many products each warp has issued."""
+        self._loose: dict[tuple[int, object], int] = {}
         """The copies that are in no group."""
         self._objects: dict[tuple[int, int, int], int] = {}
         """When a thread last touched an mbarrier at a line."""
@@ -127,6 +142,24 @@ class Clocks:
         if writes:
             self.strong.overwrite(start, size)
         return number
+
+    def product(self, line: int, warp: int, ranges: list[tuple[int, int]]) -> None:
+        """A warp issues an operation of `wgmma`, which reads once all four warps of its warpgroup have."""
+        self.settle()
+        lanes = [32 * warp + lane for lane in range(32)]
+        key = warp // 4, self._issued.get(warp, 0)
+        self._issued[warp] = key[1] + 1
+        found = self._products.get(key)
+        if found is None:
+            found = self._products[key] = Product(self.knowledge.issue(), self.knowledge.nothing())
+        found.told, found.warps = self.knowledge.all_of(lanes).joined(found.told), found.warps + 1
+        for lane in lanes:
+            self.put_in_group(lane, found.number, bulk=PRODUCTS)
+        if found.warps == 4:
+            thread = 128 * (warp // 4)
+            for start, size in ranges:
+                new = Touch(thread, found.told.clock.tolist()[thread], line, "R", start, size, None, found.number)
+                self.touches.add_product(new._replace(is_async=True), found.told)
 
     def come(self, lanes: list[int], rank: int) -> None:
         """Threads come to a place of the kernel, by the order of the code."""
@@ -276,17 +309,17 @@ class Clocks:
 
     # ---- groups of copies
 
-    def put_in_group(self, lane: int, copy: int, *, bulk: bool) -> None:
+    def put_in_group(self, lane: int, copy: int, *, bulk: object) -> None:
         """A copy is to be in the thread's next group."""
         self._loose[lane, bulk] = self._loose.get((lane, bulk), 0) | 1 << copy
 
-    def commit(self, lanes: list[int], *, bulk: bool = False) -> None:
+    def commit(self, lanes: list[int], *, bulk: object = False) -> None:
         """Threads put their copies since the last group into a group."""
         self.settle()
         for lane in lanes:
             self._groups.setdefault((lane, bulk), []).append(self._loose.pop((lane, bulk), 0))
 
-    def wait_copies(self, lanes: list[int], pending: int | None, *, bulk: bool = False) -> None:
+    def wait_copies(self, lanes: list[int], pending: int | None, *, bulk: object = False) -> None:
         """Threads wait until only so many groups are pending; None waits for all copies."""
         self.settle()
         for lane in lanes:

@@ -45,6 +45,8 @@ class Knowledge:
         self.issued = 0
         """How many asynchronous operations there were."""
         self._rows: dict[int, list[int]] = {}
+        self._since: dict[tuple[int, int], int] = {}
+        """From when on a thread knows that an asynchronous operation is complete."""
 
     def nothing(self) -> Told:
         """What nobody has told anything of."""
@@ -92,14 +94,25 @@ class Knowledge:
             return
         chosen = list(lanes)
         self.clock[chosen] = np.maximum(self.clock[chosen], told.clock)
-        for lane in chosen:
-            self.copies[lane] |= told.copies
-            self.covered[lane] |= told.covered
         self._changed(chosen)
+        for lane in chosen:
+            self.complete(lane, told.copies)
+            self.covered[lane] |= told.covered
 
     def complete(self, lane: int, copies: int) -> None:
         """Asynchronous operations are complete for a thread."""
-        self.copies[lane] |= copies
+        new = copies & ~self.copies[lane]
+        if not new:
+            return
+        self.tick([lane])
+        self.copies[lane] |= new
+        while new:
+            self._since[lane, new.bit_length() - 1] = self.row(lane)[lane]
+            new &= (1 << new.bit_length() - 1) - 1
+
+    def is_behind(self, lane: int, time: int, copy: int) -> bool:
+        """Whether what a thread did at a time comes after an asynchronous operation."""
+        return time >= self._since.get((lane, copy), time + 1)
 
     def fence_proxies(self, lanes: list[int]) -> None:
         """Put what threads know before what the async proxy does later."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from .access import elements, everyone, load, note, store
+from .clocks import PRODUCTS
 from .errors import UnsupportedError
 from .fetch import Array, Batch, Env, Step
-from .model import Instr
+from .model import Imm, Instr, Vec
 from .moves import matrix, space_in
 from .parse import address_of
 from .spaces import SHARED_SPAN
@@ -85,14 +88,77 @@ def rows_of(value: Array, *, trans: bool) -> Array:
 def compile_fragment(instr: Instr, env: Env) -> Step:
     """Compile wmma and wgmma: those that touch shared memory are listed without a cost."""
     inner = matrix(instr, env)
+    if instr.op == "wgmma" and ("commit_group" in instr.mods or "wait_group" in instr.mods):
+        return grouped(instr)
     shared = space_in(instr.mods) == "shared" or "mma_async" in instr.mods
     generic = instr.op == "wmma" and ("load" in instr.mods or "store" in instr.mods) and not space_in(instr.mods)
     if not shared and not generic:
         return inner
     record = env.record(instr, instr.op, 0, generic=generic, blind=True)
+    reads = reads_of(instr, env)
+    record.is_placed = reads is not None
 
     def step(batch: Batch, mask: Array) -> None:
         record.note(batch.block.index, mask, np.zeros(mask.shape, np.uint64))
+        if reads is not None:
+            reads(batch, mask)
         inner(batch, mask)
 
     return step
+
+
+def grouped(instr: Instr) -> Step:
+    """Compile what puts products into groups and waits for them, which nothing but clocks notices."""
+    operand = instr.operands[0] if instr.operands else None
+    count = int(operand.value) if isinstance(operand, Imm) else None
+
+    def step(batch: Batch, mask: Array) -> None:
+        clocks, lanes = batch.block.clocks, np.flatnonzero(mask).tolist()
+        if clocks is not None and count is None:
+            clocks.commit(lanes, bulk=PRODUCTS)
+        elif clocks is not None:
+            clocks.wait_copies(lanes, count, bulk=PRODUCTS)
+
+    return step
+
+
+def reads_of(instr: Instr, env: Env) -> Step | None:
+    """What a product reads through its descriptors, K-major; None for other instructions."""
+    shape = re.fullmatch(r"m64n(\d+)k(\d+)", next((mod for mod in instr.mods if mod.startswith("m64n")), ""))
+    if "mma_async" not in instr.mods or shape is None or "sp" in instr.mods:
+        return None
+    flags = [each for each in instr.operands[6:] if isinstance(each, Imm) and each.value]
+    if flags:
+        return None
+    size = 32 // int(shape[2])
+    operands = [(rows, each) for rows, each in zip((64, int(shape[1])), instr.operands[1:3], strict=True)]
+    gets = [(rows, env.src(each, "b64", instr.line)) for rows, each in operands if not isinstance(each, Vec)]
+
+    def step(batch: Batch, mask: Array) -> None:
+        clocks = batch.block.clocks
+        for warp in np.flatnonzero(mask.reshape(-1, 32).all(axis=1)).tolist():
+            ranges: list[tuple[int, int]] = []
+            for rows, get in gets:
+                value = int(everyone(batch, get(batch))[32 * warp])
+                ranges += sorted({(at // 16 * 16, 16) for at in operand_bytes(value, rows, size)})
+            if clocks is not None:
+                clocks.product(instr.line, warp, ranges)
+
+    return step
+
+
+def operand_bytes(descriptor: int, rows: int, size: int) -> list[int]:
+    """The first bytes of the elements of an operand, by section 9: K-major, `size` bytes each."""
+    start, far, down = ((descriptor >> low & 0x3FFF) * 16 for low in (0, 16, 32))
+    offset, width = descriptor >> 49 & 7, {0: 0, 1: 128, 2: 64, 3: 32}[descriptor >> 62]
+    mask = {0: 0, 32: 1, 64: 3, 128: 7}[width]
+    found: list[int] = []
+    for row in range(rows):
+        for at in range(0, 32, size):
+            if width:
+                linear = row % 8 * width + row // 8 * down + at
+            else:
+                linear = row % 8 * 16 + row // 8 * down + at // 16 * far + at % 16
+            address = start + linear
+            found.append(address ^ ((((address >> 7) - offset) & mask) << 4))
+    return found

@@ -77,17 +77,27 @@ class Touches:
             touch = new._replace(data=bytes_written[offset]) if bytes_written else new
             self._touch(new.start + offset, touch)
 
-    def _touch(self, at: int, new: Touch) -> None:
+    def add_product(self, new: Touch, told: Told) -> None:
+        """Judge a read that several threads began together, who knew this; some may have waited for it already."""
+        known = told.clock.tolist(), told.copies, told.covered
+        for offset in range(new.size):
+            self._touch(new.start + offset, new, known)
+
+    def _touch(self, at: int, new: Touch, known: tuple[list[int], int, int] | None = None) -> None:
         groups = self._kept[at]
         own = group_of(new)
         row = self.knowledge.row(new.thread)
         copies, covered = self.knowledge.copies[new.thread], self.knowledge.covered[new.thread]
+        if known is not None:
+            row, copies, covered = known
         for group, kept in groups.items():
             if group == own and own != "W":
                 continue  # Two reads never race, nor do two atomics of the same bytes.
             for key, old in list(kept.items()):
                 if self._is_before(old, *self._by_all, fenced=self.proxies and old.is_fenced):
                     del kept[key]
+                    continue
+                if known is not None and self.knowledge.is_behind(old.thread, old.time, new.copy):
                     continue
                 fenced = new.is_async and old.is_fenced
                 if not self._is_before(old, row, copies, covered, fenced=fenced):

@@ -9,6 +9,7 @@ leaf is added: an analysis of what threads share knows every leaf.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -27,19 +28,34 @@ from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.values import address_of, word_of
+from swzverify.compiled.kernel.tiles import descriptors_of
+from swzverify.compiled.kernel.values import address_of, long_of, word_of
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Module, Operand, Register, size_of_type
 from swzverify.hardware import LANES
 from swzverify.hardware.kinds import MATRIX_OPCODES
+from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction
 
 _LOADS = frozenset({"ld", "ldu"})
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
-_OBJECT_BYTES = 8
+OBJECT_BYTES: Final = 8
+"""The bytes of a barrier object."""
 COPY_TO_PHASE: Final = re.compile(
     r"cp\.async\.bulk\.shared::(?:cta|cluster)\.global\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
 )
 """Bulk copies into this block that complete a phase of a barrier object."""
+TENSOR_TO_PHASE: Final = re.compile(
+    r"cp\.async\.bulk\.tensor\.[1-5]d\.shared::(?:cta|cluster)\.global(?:\.tile)?"
+    r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
+)
+"""The same of a box of a tensor map."""
+FROM_SHARED: Final = re.compile(
+    r"cp\.(?:reduce\.)?async\.bulk\.(?:tensor\.[1-5]d\.)?global\.shared::cta\b.*\.bulk_group(?:\..*)?"
+)
+"""Bulk copies out of this block, which complete with a group of their thread."""
+BOX: Final = re.compile(f"(?:{TENSOR_TO_PHASE.pattern})|(?=.*tensor)(?:{FROM_SHARED.pattern})")
+"""Copies of a box of a tensor map, which says how many bytes it has."""
+BOX_IS_OPEN: Final = "the bytes of the tensor map's box are not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +69,8 @@ class SharedAccess:
         is_atomic: Whether it is one atomic operation.
         is_strong: Whether it is a load or store that the memory model orders by itself.
         is_copy: Whether it is a copy that runs on after the instruction.
-        is_bulk: Whether it is a bulk copy, whose start is not a multiple of its bytes.
+        is_bulk: Whether it is made through the async proxy; its start is not a multiple of its bytes.
+        operand: Which operand of `wgmma` it is; then `address` is its descriptor, of 64 bits.
         is_object: Whether it is an operation on a barrier object.
         is_collective: Whether the lanes of a warp access each other's addresses.
         width_bytes: The bytes from the address on.
@@ -73,6 +90,7 @@ class SharedAccess:
     is_strong: bool = False
     is_copy: bool = False
     is_bulk: bool = False
+    operand: OperandRole | None = None
     is_object: bool = False
     is_collective: bool = False
     width_bytes: int = 0
@@ -131,7 +149,15 @@ class Kernel(Reader):
         """The operands of barriers that are numbers; None for the other ones."""
         paths = {each: self.paths.to(self.flow.block_of[each]).may for each in self.constants}
         words = {each.index: self._words(each) for each in function.instructions if self._is_of_object(each)}
-        owns = {each: self.slices.run(self.slices.guard(function.instructions[each])) for each in words}
+        descriptors = {
+            each.index: [
+                (role, self.slices.run(long_of(self.slices, part, each))) for role, part in descriptors_of(each)
+            ]
+            for each in function.instructions
+            if self.flow.is_reachable(self.flow.block_of[each.index])
+        }
+        guarded = {each.index: None for each in function.instructions if self._is_of_proxy(each)}
+        owns = {each: self.slices.run(self.slices.guard(function.instructions[each])) for each in words | guarded}
         edges = {
             (block_.index, target): self.slices.edge(block_.index, target)
             for block_ in self.flow.blocks
@@ -157,13 +183,17 @@ class Kernel(Reader):
         }
         """The operands of what works on barrier objects, each of 32 bits; None for those that cannot be read."""
         self.owns = {each: self.resolved(value, self.flow.block_of[each]) for each, value in owns.items()}
-        """The guards of the same instructions."""
+        """The guards of the same instructions, and of those that work with the async proxy."""
         self.accesses = [
-            self._access(at, *use, place)
+            access
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))
             if self.flow.is_reachable(self.flow.block_of[use[0].index])
+            for access in self._operands_of(at, use[0], descriptors[use[0].index]) or [self._access(at, *use, place)]
         ]
-        self.access_at = {each.index: each for each in self.accesses}
+        self.parts: dict[int, list[SharedAccess]] = {}
+        """For each instruction, what it accesses: the operands of `wgmma`, and the pieces of `wmma`."""
+        for each in self.accesses:
+            self.parts.setdefault(each.index, []).append(each)
         self.repeat = {loop.header: self._repeat(loop) for loop in self.flow.loops}
         """For each loop by its header, the condition under which a trip is followed by another one."""
         self.carried = {
@@ -191,6 +221,12 @@ class Kernel(Reader):
         """The leaf that counts the trips of a loop."""
         return trips_of(self.slices, self.flow.loop_at[header])
 
+    def give_boxes(self, sizes: Mapping[int, int]) -> None:
+        """Take the bytes of the boxes of tensor maps as known, by instructions."""
+        for index, size in sizes.items():
+            self.parts[index] = [replace(each, width_bytes=size, reason="") for each in self.parts[index]]
+        self.accesses = [each for parts in self.parts.values() for each in parts]
+
     # ---- reading
 
     def resolved(self, value: Expr, *blocks: int) -> Expr:
@@ -212,8 +248,14 @@ class Kernel(Reader):
         return value.value if isinstance(value, Const) else None
 
     def _is_of_object(self, instruction: Instruction) -> bool:
-        is_named = base_name(instruction) == "mbarrier" or COPY_TO_PHASE.fullmatch(instruction.opcode)
+        opcode = instruction.opcode
+        is_copy = COPY_TO_PHASE.fullmatch(opcode) or TENSOR_TO_PHASE.fullmatch(opcode)
+        is_named = base_name(instruction) == "mbarrier" or is_copy
         return bool(is_named) and self.flow.is_reachable(self.flow.block_of[instruction.index])
+
+    def _is_of_proxy(self, instruction: Instruction) -> bool:
+        is_one = instruction.guard is not None and base_name(instruction) in ("cp", "fence", "wgmma")
+        return is_one and self.flow.is_reachable(self.flow.block_of[instruction.index])
 
     def _words(self, instruction: Instruction) -> tuple[Expr | None, ...]:
         """The operands that are addresses or words."""
@@ -241,8 +283,9 @@ class Kernel(Reader):
         return None if value.width == 1 else value
 
     def _copied(self, instruction: Instruction, operands: tuple[Expr, ...]) -> int:
-        """The bytes that a bulk copy to shared memory writes; 0 if they are not known."""
-        size = self.forms.resolve(operands[0]) if operands and COPY_TO_PHASE.fullmatch(instruction.opcode) else None
+        """The bytes of a bulk copy to or from shared memory; 0 if they are not known."""
+        is_known = COPY_TO_PHASE.fullmatch(instruction.opcode) or FROM_SHARED.fullmatch(instruction.opcode)
+        size = self.forms.resolve(operands[0]) if operands and is_known else None
         return size.value if isinstance(size, Const) else 0
 
     def _object(self, instruction: Instruction, use: Use) -> Expr | None:
@@ -260,24 +303,45 @@ class Kernel(Reader):
         size = self._copied(instruction, raw.operands)
         is_known = (not use.reason and use.bulk is None and not raw.access.no_row) or bool(size)
         reason = raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
-        is_modelled = is_object or is_known
-        width = size or (_OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
+        is_store, is_box = bool(FROM_SHARED.fullmatch(instruction.opcode)), bool(BOX.fullmatch(instruction.opcode))
+        is_modelled = is_object or is_known or is_box
+        width = size or (OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
         found = SharedAccess(
             instruction,
             self._calls[instruction.index],
-            is_write=is_object or (name not in _LOADS if row is None else not row.kind.loads),
+            is_write=not is_store and (is_object or (name not in _LOADS if row is None else not row.kind.loads)),
             is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
             is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
-            is_copy=name == "cp",
-            is_bulk=bool(size),
+            is_copy=name == "cp" and not is_store,
+            is_bulk=bool(size) or is_box,
             is_object=is_object,
             is_collective=name in MATRIX_OPCODES or use.piece is not None,
             width_bytes=width,
             lanes=LANES if row is None else row.address_lanes,
         )
-        if address is None or not is_modelled or not width:
+        if address is None or not is_modelled or not (width or is_box):
             return replace(found, reason=reason or "its address cannot be read")
-        return self._with_address(found, address, at)
+        found = self._with_address(found, address, at)
+        return replace(found, reason=found.reason or BOX_IS_OPEN) if is_box else found
+
+    def _operands_of(
+        self, at: int, instruction: Instruction, descriptors: list[tuple[OperandRole, Expr]]
+    ) -> list[SharedAccess]:
+        """What `wgmma` reads; empty for other instructions."""
+        return [
+            self._with_address(
+                SharedAccess(
+                    instruction,
+                    self._calls[instruction.index],
+                    is_write=False,
+                    is_bulk=True,
+                    operand=role,
+                ),
+                value,
+                at,
+            )
+            for role, value in descriptors
+        ]
 
     def _with_address(self, access: SharedAccess, address: Expr, at: int) -> SharedAccess:
         """The access with its address and its conditions."""

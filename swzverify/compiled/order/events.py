@@ -1,7 +1,7 @@
 """What instructions do to barriers: the named ones, those of a warp, and objects in shared memory.
 
 Every barrier operation of the kernel has to be one of these; else nothing is said of the order that any of
-them makes. Operations on the objects of other blocks, and those with a state in place of a parity, are not.
+them makes. Operations on the objects of other blocks are not.
 
 Source: PTX ISA, bar, barrier; bar.warp.sync; mbarrier; cp.async.bulk.
 """
@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+from swzverify.compiled.kernel.effects import registers_of, written
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.kernel.whole import COPY_TO_PHASE, Kernel
-from swzverify.compiled.ptx import Instruction
+from swzverify.compiled.kernel.whole import COPY_TO_PHASE, TENSOR_TO_PHASE, Kernel
+from swzverify.compiled.ptx import Address, Instruction, Register
 from swzverify.ir.expr import TRUE, Expr, Var, const
 
 _ZERO: Final = const(0, 32)
@@ -24,7 +25,7 @@ _ALL_LANES: Final = 0xFFFFFFFF
 _SYNC: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync(?:\.aligned)?|red(?:\.aligned)?\..*)")
 _ARRIVE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.arrive(?:\.aligned)?")
 _OBJECT: Final = re.compile(
-    r"mbarrier\.(init|arrive|arrive\.expect_tx|expect_tx|(?:test_wait|try_wait)\.parity)"
+    r"mbarrier\.(init|arrive|arrive\.expect_tx|expect_tx|(?:test_wait|try_wait)(?:\.parity)?)"
     r"(?:\.(?:release|acquire)\.(?:cta|cluster))?\.shared(?:::cta)?\.b64"
 )
 _SILENT: Final = re.compile(r"mbarrier\.pending_count\..*")
@@ -47,6 +48,8 @@ class Act(Enum):
 class Event:
     """An instruction that works on a barrier.
 
+    The bytes of a box of a tensor map are not known here: `is_box` says so, and `bytes` is 0.
+
     Attributes:
         index: The instruction.
         act: What it does; `LEAVE` is `bar.arrive`.
@@ -57,6 +60,8 @@ class Event:
         bytes: The bytes that are expected, or copied.
         answer: The leaf that has the answer of `WAIT`.
         guard: When the instruction is executed.
+        state: The register of the state that `ARRIVE` gives, or that `WAIT` waits for.
+        is_box: Whether a tensor map says how many bytes are copied.
     """
 
     index: int
@@ -68,6 +73,8 @@ class Event:
     bytes: Expr = _ZERO
     answer: Var | None = None
     guard: Expr = TRUE
+    state: Register | None = None
+    is_box: bool = False
 
     @property
     def values(self) -> tuple[Expr, ...]:
@@ -75,8 +82,16 @@ class Event:
         return (*([] if self.place is None else [self.place]), self.count, self.parity, self.bytes)
 
 
-def events_of(kernel: Kernel) -> dict[int, Event] | None:
-    """The events of a kernel by their instructions; None if one of them is not known."""
+class LostError(Exception):
+    """Nothing is known of the order that barriers of parts of the block make; the text says why."""
+
+
+def events_of(kernel: Kernel) -> dict[int, Event]:
+    """The events of a kernel by their instructions.
+
+    Raises:
+        LostError: One of them is not known.
+    """
     found: dict[int, Event] = {}
     for each in kernel.function.instructions:
         is_one = _OTHERS.fullmatch(each.opcode) and not _SILENT.fullmatch(each.opcode)
@@ -84,9 +99,20 @@ def events_of(kernel: Kernel) -> dict[int, Event] | None:
             continue
         event = _of_name(kernel, each) if base_name(each) in ("bar", "barrier") else _of_object(kernel, each)
         if event is None:
-            return None
+            raise LostError(f"`{each.opcode}` at line {each.line} is not modelled")
         found[each.index] = event
+    _check_states(kernel, found)
     return found
+
+
+def _check_states(kernel: Kernel, events: dict[int, Event]) -> None:
+    """A register that a wait takes as a state is written by arrivals alone."""
+    waited = {each.state for each in events.values() if each.act is Act.WAIT and each.state is not None}
+    for each in kernel.function.instructions if waited else ():
+        act = events[each.index].act if each.index in events else None
+        is_other = act not in (Act.ARRIVE, Act.WAIT)
+        if is_other and not waited.isdisjoint(map(registers_of, written(each))):
+            raise LostError(f"line {each.line} writes the state of a barrier object that a wait reads")
 
 
 def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
@@ -115,10 +141,15 @@ def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
         if len(values) < 4 or values[3] is None or values[2] is None:
             return None
         return Event(index, Act.COPY, values[3], bytes=values[2], guard=guard)
+    if TENSOR_TO_PHASE.fullmatch(instruction.opcode):
+        places = [at for at, each in enumerate(instruction.operands) if isinstance(each, Address)]
+        place = values[places[-1]] if len(places) == 2 and len(values) > places[-1] else None
+        return None if place is None else Event(index, Act.COPY, place, guard=guard, is_box=True)
     form = _OBJECT.fullmatch(instruction.opcode)
     if form is None:
         return None
     operation = form[1]
+    first = 0
     if operation in ("init", "expect_tx"):
         place, rest = values[:1], values[1:]
     else:
@@ -128,17 +159,22 @@ def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
     if not place or place[0] is None or any(each is None for each in rest):
         return None
     known = [each for each in rest if each is not None]
+    given = instruction.operands[0] if first else None
+    state = given if isinstance(given, Register) else None
     if operation == "init" and known:
         return Event(index, Act.INIT, place[0], count=known[0], guard=guard)
     if operation == "arrive":
-        return Event(index, Act.ARRIVE, place[0], count=known[0] if known else _ONE, guard=guard)
+        return Event(index, Act.ARRIVE, place[0], count=known[0] if known else _ONE, guard=guard, state=state)
     if operation == "arrive.expect_tx" and known:
-        return Event(index, Act.ARRIVE, place[0], bytes=known[0], guard=guard)
+        return Event(index, Act.ARRIVE, place[0], bytes=known[0], guard=guard, state=state)
     if operation == "expect_tx" and known:
         return Event(index, Act.EXPECT, place[0], bytes=known[0], guard=guard)
     answer = _answer_of(kernel, instruction)
-    if "wait" in operation and known and answer is not None:
+    if "parity" in operation and known and answer is not None:
         return Event(index, Act.WAIT, place[0], parity=known[0], answer=answer, guard=guard)
+    asked = instruction.operands[2] if "wait" in operation and len(instruction.operands) > 2 else None
+    if isinstance(asked, Register) and answer is not None:
+        return Event(index, Act.WAIT, place[0], answer=answer, guard=guard, state=asked)
     return None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Final, NamedTuple, TypeVar
 
 from swzverify.compiled.order.events import Act
@@ -23,6 +24,14 @@ _MOST_FLIGHTS: Final = 12
 _RETURNED: Final = (-1, -1)
 _MOST_BYTES: Final = 1 << 24
 _Value = TypeVar("_Value")
+
+
+class Being(Enum):
+    """How a thread is at a place: it goes on, it is held before it can, or it has returned from there."""
+
+    FREE = auto()
+    HELD = auto()
+    GONE = auto()
 
 
 class Member(NamedTuple):
@@ -66,13 +75,13 @@ class Moments:
     """What can be at one time in a run.
 
     Attributes:
-        nodes: The places of the first two threads.
-        copies: A copy that runs, with its thread, and the place of a thread.
-        early: Who arrived again in one phase, and at which barrier; such runs are not followed.
+        nodes: The places of the first two threads, and how each of them is there.
+        copies: A copy that runs, with its thread, the place of a thread, and how it is there.
+        early: Who arrived again in one phase, or copied late in it, and at which barrier; such runs are not followed.
     """
 
-    nodes: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
-    copies: set[tuple[int, Touch, int, int]] = field(default_factory=set[tuple[int, Touch, int, int]])
+    nodes: set[tuple[int, int, Being, Being]] = field(default_factory=set[tuple[int, int, "Being", "Being"]])
+    copies: set[tuple[int, Touch, int, int, Being]] = field(default_factory=set[tuple[int, Touch, int, int, "Being"]])
     early: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
 
 
@@ -95,10 +104,12 @@ class _Runs:
         self._shares = [tuple(self._takes_part(key, warp, each) for each in members) for key, warp in self._keys]
         self._of = [barriers[key] for key, _ in self._keys]
         self._touches: dict[Touch, int] = {}
+        self._is_odd = False
+        """Whether a phase may be complete before copies that count in it are."""
         self.found = Moments()
 
-    def all(self) -> Moments | None:
-        """Follow all runs; None if there are too many states."""
+    def all(self, most: int) -> tuple[Moments | None, int]:
+        """Follow all runs, and count their states; None if there are more than `most`, or than are followed."""
         nobody = tuple(False for _ in self._members)
         first = _State(
             tuple(0 for _ in self._members),
@@ -112,11 +123,11 @@ class _Runs:
             self._keep(state)
             for after in self._after(state):
                 if after not in seen:
-                    if len(seen) >= MOST_STATES or _is_odd(after):
-                        return None
+                    if len(seen) >= min(most, MOST_STATES) or self._is_odd or _is_odd(after):
+                        return None, len(seen)
                     seen.add(after)
                     pending.append(after)
-        return self.found
+        return None if self._is_odd else self.found, len(seen)
 
     def _named(self, key: Key, at: int) -> tuple[Key, int]:
         is_of_warp = isinstance(key, int) and key >= MASKS
@@ -130,12 +141,12 @@ class _Runs:
 
     def _keep(self, state: _State) -> None:
         nodes, found = state.nodes, self.found
-        if len(nodes) > 1 and state.waits[0] is None and state.waits[1] is None:
-            found.nodes.add((nodes[0], nodes[1]))
+        are = [Being.FREE if w is None else Being.GONE if w == _RETURNED else Being.HELD for w in state.waits[:2]]
+        if len(nodes) > 1:
+            found.nodes.add((nodes[0], nodes[1], are[0], are[1]))
         for each in state.flights:
-            for who in range(min(2, len(nodes))):
-                if state.waits[who] is None:
-                    found.copies.add((each.member, list(self._touches)[each.touch], who, nodes[who]))
+            touch = list(self._touches)[each.touch]
+            found.copies |= {(each.member, touch, who, nodes[who], being) for who, being in enumerate(are)}
 
     def _after(self, state: _State) -> Iterator[_State]:
         for who, at in enumerate(state.nodes):
@@ -155,32 +166,33 @@ class _Runs:
                     yield after._replace(nodes=_put(after.nodes, who, target))
         for place, each in enumerate(state.objects):
             if self._completes(state, place, each):
+                # Its copies land in any order before it. That some have landed early leaves less that runs.
+                flying = tuple(flight for flight in state.flights if flight.at != place)
                 nobody = tuple(False for _ in each.arrived)
-                done = _Object(1 - each.phase, nobody, each.bytes)
-                yield state._replace(objects=_put(state.objects, place, done))
+                objects = _put(state.objects, place, _Object(1 - each.phase, nobody))
+                yield state._replace(objects=objects, flights=flying)
         for place, flight in enumerate(state.flights):
-            left = state._replace(flights=(*state.flights[:place], *state.flights[place + 1 :]))
             if flight.at < 0:
-                yield left
-                continue
-            each = state.objects[flight.at]
-            less = each._replace(bytes=each.bytes - flight.bytes)
-            yield left._replace(objects=_put(state.objects, flight.at, less))
+                yield state._replace(flights=(*state.flights[:place], *state.flights[place + 1 :]))
 
     def _completes(self, state: _State, place: int, each: _Object) -> bool:
-        """Whether a phase may be complete: all that are looked at have arrived, and all bytes are there."""
+        """Whether a phase may be complete: all that are looked at have arrived, and its copies bring its bytes."""
         barrier = self._of[place]
         for who, takes_part in enumerate(self._shares[place]):
             has_returned = barrier.counts_returned and state.waits[who] == _RETURNED
             if takes_part and not each.arrived[who] and not has_returned:
                 return False
-        is_copier_here = any(member.role == barrier.copier for member in self._members)
-        return not is_copier_here or each.bytes == 0
+        copied = sum(flight.bytes for flight in state.flights if flight.at == place)
+        self._is_odd |= copied > each.bytes
+        return copied == each.bytes
 
     def _done(self, state: _State, who: int, deed: Deed) -> _State | None:
         """The state behind an event; None if it does not happen now."""
         place = self._keys.get(self._named(deed.key, who), -1)
         if deed.act is Act.COPY:
+            if place >= 0 and state.objects[place].arrived[who] and deed in self._of[place].late:
+                self.found.early.add((who, deed.key))
+                return None
             touch = Touch(deed.index, deed.values, is_data=False)
             flight = _Flight(who, self._touches.setdefault(touch, len(self._touches)), place, deed.bytes)
             return state._replace(flights=tuple(sorted((*state.flights, flight))))
@@ -189,7 +201,8 @@ class _Runs:
         each = state.objects[place]
         match deed.act:
             case Act.WAIT:
-                return state if each.phase != deed.parity else None
+                is_over = not each.arrived[who] if deed.is_own else each.phase != deed.parity
+                return state if is_over else None
             case Act.EXPECT:
                 more = each._replace(bytes=each.bytes + deed.bytes)
                 return state._replace(objects=_put(state.objects, place, more))
@@ -203,9 +216,11 @@ class _Runs:
                 return state._replace(objects=_put(state.objects, place, more), waits=waits)
 
 
-def moments_of(members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier]) -> Moments | None:
-    """What can be at one time in a run of some threads; None if there are too many states."""
-    return _Runs(members, roles, barriers).all()
+def moments_of(
+    members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier], most: int
+) -> tuple[Moments | None, int]:
+    """What can be at one time in a run of some threads, and the states of all runs; None if these are too many."""
+    return _Runs(members, roles, barriers).all(most)
 
 
 def _is_odd(state: _State) -> bool:

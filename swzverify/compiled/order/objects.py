@@ -13,15 +13,14 @@ from typing import TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.linear import sum_of
-from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import arrays_of
-from swzverify.compiled.order.events import Act
+from swzverify.compiled.order.events import Act, LostError
 from swzverify.compiled.order.roles import MASKS, Role
-from swzverify.compiled.order.walk import Deed, LostError, Node
+from swzverify.compiled.order.walk import Deed, Node
 from swzverify.hardware import LANES
-from swzverify.ir.expr import Expr
+from swzverify.ir.expr import Expr, variables
 
-_OBJECT_BYTES = 8
 _ARRIVALS = (Act.ARRIVE, Act.SYNC, Act.LEAVE)
 Key: TypeAlias = Expr | int
 
@@ -34,11 +33,13 @@ class Barrier:
         shares: For each role, by its place, the arrivals of each of its threads in a phase.
         counts_returned: Whether a thread that has returned counts as arrived.
         copier: The place of the role whose only thread expects and copies bytes; None without any.
+        late: The copies between which and an arrival before them their thread touches something, or waits.
     """
 
     shares: dict[int, int] = field(default_factory=dict[int, int])
     counts_returned: bool = False
     copier: int | None = None
+    late: set[Deed] = field(default_factory=set[Deed])
 
 
 def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
@@ -57,27 +58,29 @@ def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
     found = {key: _barrier(kernel, key, each, roles) for key, each in deeds.items()}
     for place in places:
         copier = found[place].copier
+        if copier is not None and copier not in found[place].shares:
+            raise LostError(f"the thread that copies the bytes of {name_of(place)} does not arrive there")
         if copier is not None:
-            _check_copier(roles[copier].walk.nodes, place)
+            found[place].late = _late_copies(roles[copier].walk.nodes, place)
     return found
 
 
 def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> Barrier:
-    found = Barrier()
+    found, name = Barrier(), name_of(key)
     for at, deed in deeds:
         if deed.act in _ARRIVALS:
             share = deed.count if not isinstance(key, int) else 1
             if not share or found.shares.setdefault(at, share) != share:
-                raise LostError
+                raise LostError(f"a thread arrives at {name} with several counts")
         if deed.act in (Act.COPY, Act.EXPECT) or (deed.act is Act.ARRIVE and deed.bytes):
             if found.copier not in (None, at) or len(roles[at].threads) > 1:
-                raise LostError
+                raise LostError(f"several threads may expect and copy the bytes of {name}")
             found.copier = at
     total = sum(len(roles[at].threads) * share for at, share in found.shares.items())
     if isinstance(key, int) and key >= MASKS:
         mask = key - MASKS
         if any(not mask >> thread % LANES & 1 for at in found.shares for thread in roles[at].threads):
-            raise LostError
+            raise LostError(f"a lane arrives at {name} that is not in its mask")
         found.counts_returned = True
     elif isinstance(key, int):
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
@@ -86,22 +89,39 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
         if not found.counts_returned:
             _check_whole_warps([each for at in found.shares for each in roles[at].threads], threads)
             if {each or threads for each in counts} != {total}:
-                raise LostError
-    elif any(deed.act is not Act.INIT for _, deed in deeds) and _initial_count(key, deeds, roles) != total:
-        raise LostError
+                raise LostError(f"{total} threads may arrive at {name}, which counts {_some(counts)}")
+    elif any(deed.act is not Act.INIT for _, deed in deeds):
+        count = _initial_count(key, deeds, roles)
+        if count != total:
+            raise LostError(f"{total} arrivals may come to {name}, which is initialised with {count}")
     return found
+
+
+def name_of(key: Key) -> str:
+    """A barrier in words."""
+    if isinstance(key, int):
+        return f"barrier {key}" if key < MASKS else f"the barrier of the lanes {key - MASKS:#x}"
+    total = sum_of(key)
+    names = [each.name.removeprefix("shared ") for each in variables(key)]
+    return f"the barrier object at {' + '.join((*names, str(total.number)))}"
+
+
+def _some(counts: Iterable[int]) -> str:
+    return " or ".join(map(str, sorted(counts)))
 
 
 def _initial_count(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> int:
     """The count of an object that one thread initialises once."""
     inits = [(at, deed) for at, deed in deeds if deed.act is Act.INIT]
     if len({at for at, _ in inits}) != 1 or len(roles[inits[0][0]].threads) != 1:
-        raise LostError
+        raise LostError(f"{name_of(key)} is not initialised by one thread")
     nodes = roles[inits[0][0]].walk.nodes
     if any(_can_begin(nodes, target, key) for node in nodes for target in _behind_init(node, key)):
-        raise LostError
-    (count,) = {deed.count for _, deed in inits} if len({deed.count for _, deed in inits}) == 1 else (-1,)
-    return count
+        raise LostError(f"{name_of(key)} may be initialised again")
+    counts = {deed.count for _, deed in inits}
+    if len(counts) != 1:
+        raise LostError(f"{name_of(key)} is initialised with {_some(counts)}")
+    return counts.pop()
 
 
 def _behind_init(node: Node, key: Expr) -> Iterable[int]:
@@ -122,36 +142,36 @@ def _can_begin(nodes: Sequence[Node], start: int, key: Expr) -> bool:
     return False
 
 
-def _check_copier(nodes: Sequence[Node], key: Expr) -> None:
-    """The thread that copies touches nothing and waits for nothing between its arrival and the copies.
+def _late_copies(nodes: Sequence[Node], key: Expr) -> set[Deed]:
+    """The copies between which and an arrival at their object before them their thread touches data, or waits.
 
-    A copy that completes a phase says nothing of what its thread did after its arrival.
+    A copy that completes a phase says nothing of what its thread did after its arrival in this phase.
     """
-    before: dict[int, list[tuple[Deed, int]]] = {}
-    for at, node in enumerate(nodes):
-        for deed, target in node.deeds:
-            before.setdefault(target, []).append((deed, at))
-    pending = [at for at, node in enumerate(nodes) if any(d.act is Act.COPY and d.key == key for d, _ in node.deeds)]
-    seen: set[int] = set()
+    found: set[Deed] = set()
+    pending = [
+        (target, False) for node in nodes for deed, target in node.deeds if (deed.act, deed.key) == (Act.ARRIVE, key)
+    ]
+    seen: set[tuple[int, bool]] = set()
     while pending:
-        at = pending.pop()
-        if at in seen:
+        at, is_late = state = pending.pop()
+        if state in seen:
             continue
-        seen.add(at)
-        if any(each.is_data for each in nodes[at].touches):
-            raise LostError
-        for deed, source in before.get(at, ()):
-            if deed.act in (Act.WAIT, Act.SYNC):
-                raise LostError
-            if (deed.act, deed.key) != (Act.ARRIVE, key):
-                pending.append(source)
+        seen.add(state)
+        is_late = is_late or any(each.is_data for each in nodes[at].touches)
+        for deed, target in nodes[at].deeds:
+            if (deed.act, deed.key) == (Act.ARRIVE, key):
+                continue
+            if is_late and (deed.act, deed.key) == (Act.COPY, key):
+                found.add(deed)
+            pending.append((target, is_late or deed.act in (Act.WAIT, Act.SYNC)))
+    return found
 
 
 def _check_whole_warps(members: list[int], threads: int) -> None:
     """A named barrier counts warps: either all lanes of a warp take part, or none."""
     warps = {each // LANES for each in members}
     if len(members) != sum(min(LANES, threads - LANES * warp) for warp in warps) or threads % LANES:
-        raise LostError
+        raise LostError("a part of a warp may arrive at a barrier with a number")
 
 
 def _check_apart(kernel: Kernel, places: list[Expr]) -> None:
@@ -163,6 +183,6 @@ def _check_apart(kernel: Kernel, places: list[Expr]) -> None:
                 first, second = arrays_of(kernel, one), arrays_of(kernel, two)
                 is_apart = len(first) == len(second) == 1 and first != second
             else:
-                is_apart = _OBJECT_BYTES <= distance.number <= (1 << 32) - _OBJECT_BYTES
+                is_apart = OBJECT_BYTES <= distance.number <= (1 << 32) - OBJECT_BYTES
             if not is_apart:
-                raise LostError
+                raise LostError(f"{name_of(one)} and {name_of(two)} may overlap")

@@ -16,6 +16,7 @@ from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
+from swzverify.compiled.order.moments import Moment
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths
 from swzverify.hardware import LANES
 from swzverify.ir.bounded import bounded
@@ -48,21 +49,6 @@ _MOST_PIECES: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """Two threads that are at their accesses at one time.
-
-    Attributes:
-        addresses: The addresses of both accesses then.
-        threads: The numbers of the threads that may be meant, for both; None for any.
-        is_one_warp: Whether both are in one warp; None for both cases.
-    """
-
-    addresses: tuple[Expr, Expr]
-    threads: tuple[tuple[int, ...], tuple[int, ...]] | None
-    is_one_warp: bool | None
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
     """Whether two accesses meet in one of the ways of a meeting, or in any.
 
@@ -92,10 +78,23 @@ class Question:
 class Asked:
     """Two accesses of one meeting, as two threads make them; with `moments`, only at one of these."""
 
-    def __init__(self, instances: Instances, meeting: Meeting, moments: Sequence[Moment] | None = None) -> None:
-        self.instances, self.meeting, self._moments = instances, meeting, moments
+    def __init__(
+        self,
+        instances: Instances,
+        meeting: Meeting,
+        accesses: tuple[SharedAccess, SharedAccess],
+        moments: Sequence[Moment] | None = None,
+    ) -> None:
+        self.instances, self.meeting, self.accesses, self._moments = instances, meeting, accesses, moments
         self.kernel, self.sharing, self.couple = instances.kernel, instances.sharing, instances.couple
-        self.accesses = self.kernel.access_at[meeting.first], self.kernel.access_at[meeting.second]
+
+    def at(self, moments: Sequence[Moment]) -> Asked:
+        """The same at some moments alone."""
+        return Asked(self.instances, self.meeting, self.accesses, moments)
+
+    def counted_from(self, first: int) -> Asked:
+        """The same where the earliest relative trip is a given one."""
+        return Asked(self.instances, self.meeting.counted_from(first), self.accesses)
 
     def is_in_step(self) -> bool:
         """Whether the trips of all loops with a barrier around the accesses are known."""
@@ -158,7 +157,7 @@ class Asked:
         addresses = self._addresses(places)
         conditions: list[Expr] = [] if self._is_any_lane() or self.couple is Couple.SELF else [_differ(threads)]
         if self._moments is None:
-            conditions.append(_meet(addresses, self.accesses))
+            conditions.append(_meet(addresses, self.accesses, None))
         else:
             conditions.append(_any(self._at(each, instances, places) for each in self._moments))
         if self.couple is Couple.SELF:
@@ -196,7 +195,7 @@ class Asked:
     def _at(self, moment: Moment, instances: Instances, places: tuple[Place, Place]) -> Expr:
         """That the accesses meet at a moment, and the threads are some of those that can be there then."""
         found = [bounded(instances.value(each, who, places[who])) for who, each in enumerate(moment.addresses)]
-        parts, threads = [_meet(found, self.accesses)], instances.threads
+        parts, threads = [_meet(found, self.accesses, moment.widths)], instances.threads
         if moment.threads is not None:
             parts += [_is_among(thread.number, each) for thread, each in zip(threads, moment.threads, strict=True)]
         if moment.is_one_warp is not None and self.couple is Couple.ANY:
@@ -296,10 +295,10 @@ def _is_among(number: Expr, threads: Sequence[int]) -> Expr:
     )
 
 
-def _meet(addresses: Sequence[Expr], accesses: Sequence[SharedAccess]) -> Expr:
+def _meet(addresses: Sequence[Expr], accesses: Sequence[SharedAccess], of_moment: tuple[int, int] | None) -> Expr:
     """The ranges have a common byte. Each start is a multiple of the width, as PTX demands; not of bulk copies."""
     forth, back = normal(sub(addresses[1], addresses[0])), normal(sub(addresses[0], addresses[1]))
-    widths = [each.width_bytes for each in accesses]
+    widths = [each.width_bytes for each in accesses] if of_moment is None else of_moment
     if widths[0] == widths[1] and not any(each.is_bulk for each in accesses):
         return compare(Comparison.EQ, forth, const(0, 32))
     return either(less(forth, const(widths[0], 32), signed=False), less(back, const(widths[1], 32), signed=False))

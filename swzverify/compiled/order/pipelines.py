@@ -8,17 +8,18 @@ time. Each set of threads gives too many such moments, never too few: what all s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
-from swzverify.compiled.order.events import Act, Event, events_of
+from swzverify.compiled.order.boxes import boxes_of, with_boxes
+from swzverify.compiled.order.events import Act, Event, LostError, events_of
+from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.instance import Couple
-from swzverify.compiled.order.interleaved import Member, Moments, moments_of
-from swzverify.compiled.order.objects import Barrier, Key, barriers_of
-from swzverify.compiled.order.pairs import Moment
+from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
+from swzverify.compiled.order.moments import Moment
+from swzverify.compiled.order.objects import Barrier, Key, barriers_of, name_of
 from swzverify.compiled.order.roles import MASKS, Role, roles_of
 from swzverify.compiled.order.tracked import Tracked
-from swzverify.compiled.order.walk import LostError, Values
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, Var, const, substitute
 
@@ -26,36 +27,49 @@ _ARRIVALS: Final = (Act.ARRIVE, Act.LEAVE)
 _MOST_HELPERS: Final = 6
 LEVELS: Final = 3
 """Threads that may help two others: none, one, two."""
-_MOST_MOMENTS: Final = 600
+_MOST_WORK: Final = 200_000
+"""States of all runs of a kernel."""
+MOST_MOMENTS: Final = 600
+_Both = TypeVar("_Both")
 
 
-def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines | None:
-    """The order by such barriers; None if something about them is not known, or is not right.
+def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
+    """The order by such barriers. `never` says whether a condition is shown not to hold.
 
-    `never` says whether a condition is shown not to hold.
+    Raises:
+        LostError: Something about them is not known, or is not right.
     """
     events = events_of(kernel)
-    if not events:
-        return None
     tracked = Tracked(kernel, events, never)
-    if not tracked.is_complete:
-        return None
-    try:
-        roles = roles_of(kernel, events, tracked)
-        found = Pipelines(roles, barriers_of(kernel, roles), events, tracked)
-    except LostError:
-        return None
-    return found if found.is_exact() else None
+    if tracked.open_leaf is not None:
+        raise LostError(f"a barrier depends on {kernel.leaves[tracked.open_leaf].reason}")
+    roles = roles_of(kernel, events, tracked)
+    boxes = boxes_of(kernel, roles, events)
+    with_boxes(roles, boxes)
+    found = Pipelines(kernel, roles, barriers_of(kernel, roles), events, tracked)
+    early = found.early()
+    if early:
+        raise LostError(early)
+    kernel.give_boxes(boxes)
+    found.boxes = boxes
+    return found
 
 
 class Pipelines:
     """The order by barriers of parts of a block. `events` are the instructions that are known."""
 
     def __init__(
-        self, roles: list[Role], barriers: Mapping[Key, Barrier], events: Mapping[int, Event], tracked: Tracked
+        self,
+        kernel: Kernel,
+        roles: list[Role],
+        barriers: Mapping[Key, Barrier],
+        events: Mapping[int, Event],
+        tracked: Tracked,
     ) -> None:
-        self._roles, self._barriers, self._tracked = roles, barriers, tracked
+        self._kernel, self.roles, self._barriers, self._tracked = kernel, roles, barriers, tracked
         self.events = events
+        self.boxes: Mapping[int, int] = {}
+        self._left = _MOST_WORK
         self._moments: dict[tuple[Member, ...], Moments | None] = {}
         self._at = [self._places(role) for role in roles]
 
@@ -69,20 +83,29 @@ class Pipelines:
         """The named barriers and the operations on objects."""
         return [*self.named, *(each.index for each in self.events.values() if each.place is not None)]
 
-    def is_exact(self) -> bool:
-        """Whether no thread arrives again at a barrier before its phase is complete."""
-        for place, role in enumerate(self._roles):
+    @property
+    def objects(self) -> list[Expr]:
+        """The addresses of all barrier objects."""
+        return [each for each in self._barriers if not isinstance(each, int)]
+
+    def early(self) -> str:
+        """At which barrier a thread may arrive again before its phase is complete, in words; empty if at none."""
+        for place, role in enumerate(self.roles):
             keys = {deed.key for node in role.walk.nodes for deed, _ in node.deeds if deed.act in _ARRIVALS}
             member = Member(role.threads[0], place)
+            is_cut = False
             for group in self._groups([member], LEVELS - 1) if keys else ():
                 moments = self._of(group)
+                is_cut |= moments is None
                 if moments is not None:
                     keys &= {key for who, key in moments.early if who == 0}
                 if not keys:
                     break
+            if keys and is_cut:
+                return f"thread {member.thread} and those that it waits for have more than {MOST_STATES} states"
             if keys:
-                return False
-        return True
+                return f"thread {member.thread} may arrive twice in one phase of {name_of(min(keys, key=str))}"
+        return ""
 
     def moments(self, accesses: tuple[SharedAccess, SharedAccess], couple: Couple, level: int) -> list[Moment] | None:
         """When two threads are at two accesses at one time, as `level` threads beside them show it.
@@ -98,23 +121,23 @@ class Pipelines:
             for two, at_second in enumerate(self._at):
                 if first not in at_first or second not in at_second or (couple is Couple.SELF and one != two):
                     continue
-                for pair, is_one_warp in self._pairs(one, two, couple):
-                    common = self._common(pair, first, second, level)
+                for pair, is_one_warp in self.pairs(one, two, couple):
+                    common = self.common(pair, level, self._values, (first, second))
                     if common is None:
                         return None
-                    threads = None if is_any_lane else (self._roles[one].threads, self._roles[two].threads)
+                    threads = None if is_any_lane else (self.roles[one].threads, self.roles[two].threads)
                     for values in common:
-                        addresses = self._address(accesses[0], values[0]), self._address(accesses[1], values[1])
+                        addresses = self.address(accesses[0], values[0]), self.address(accesses[1], values[1])
                         found[Moment(addresses, threads, None if is_any_lane else is_one_warp)] = None
-                    if len(found) > _MOST_MOMENTS:
+                    if len(found) > MOST_MOMENTS:
                         return None
         return list(found)
 
     # ---- threads
 
-    def _pairs(self, one: int, two: int, couple: Couple) -> Iterator[tuple[list[Member], bool]]:
+    def pairs(self, one: int, two: int, couple: Couple) -> Iterator[tuple[list[Member], bool]]:
         """Two threads of two roles, in one warp and in two, as far as there are such; one thread for itself."""
-        first = Member(self._roles[one].threads[0], one)
+        first = Member(self.roles[one].threads[0], one)
         if couple is Couple.SELF:
             yield [first], True
             return
@@ -128,7 +151,7 @@ class Pipelines:
     def _other(self, role: int, known: list[Member], beside: int, *, is_one_warp: bool) -> Member | None:
         """A thread of a role in the warp of another thread, or in another warp."""
         taken = {each.thread for each in known}
-        for thread in self._roles[role].threads:
+        for thread in self.roles[role].threads:
             if thread not in taken and (thread // LANES == beside // LANES) is is_one_warp:
                 return Member(thread, role)
         return None
@@ -147,7 +170,7 @@ class Pipelines:
         found: dict[Member, None] = {}
         for member in members:
             for is_one_warp in (True, False):
-                for role in range(len(self._roles)):
+                for role in range(len(self.roles)):
                     other = self._other(role, members, member.thread, is_one_warp=is_one_warp)
                     if other is not None and waited & self._keys(other, (Act.ARRIVE, Act.LEAVE, Act.SYNC, Act.COPY)):
                         found[other] = None
@@ -155,7 +178,7 @@ class Pipelines:
 
     def _keys(self, member: Member, acts: tuple[Act, ...]) -> set[tuple[Key, int]]:
         """The barriers at which a thread does something; those of masks with its warp, those of the block left out."""
-        deeds = (deed for node in self._roles[member.role].walk.nodes for deed, _ in node.deeds if deed.act in acts)
+        deeds = (deed for node in self.roles[member.role].walk.nodes for deed, _ in node.deeds if deed.act in acts)
         keys = {deed.key for deed in deeds}
         return {
             (key, member.thread // LANES if isinstance(key, int) and key >= MASKS else -1)
@@ -167,30 +190,47 @@ class Pipelines:
 
     def _of(self, members: tuple[Member, ...]) -> Moments | None:
         if members not in self._moments:
-            self._moments[members] = moments_of(members, self._roles, self._barriers)
+            found, states = moments_of(members, self.roles, self._barriers, self._left)
+            self._moments[members] = found
+            self._left = max(0, self._left - states)
         return self._moments[members]
 
-    def _common(self, members: list[Member], first: int, second: int, level: int) -> set[tuple[Values, Values]] | None:
-        """The values of both at such moments, which every group of threads has; None if no group says it."""
-        found: set[tuple[Values, Values]] | None = None
+    def common(
+        self,
+        members: list[Member],
+        level: int,
+        found_at: Callable[[tuple[Member, ...], Moments, tuple[int, int], bool], Iterator[_Both]],
+        accesses: tuple[int, int],
+    ) -> set[_Both] | None:
+        """What is found at the moments of every group of threads around some; None if no group says it."""
+        found: set[_Both] | None = None
         for group in self._groups(members, level):
             moments = self._of(group)
             if moments is None:
                 continue
-            values = set(self._values(group, moments, first, second, is_self=len(members) == 1))
+            values = set(found_at(group, moments, accesses, len(members) == 1))
             found = values if found is None else found & values
             if not found:
                 break
         return found
 
     def _values(
-        self, members: tuple[Member, ...], moments: Moments, first: int, second: int, *, is_self: bool
+        self,
+        members: tuple[Member, ...],
+        moments: Moments,
+        accesses: tuple[int, int],
+        is_self: bool,
     ) -> Iterator[tuple[Values, Values]]:
+        """The values of both threads when they are at two accesses."""
+        first, second = accesses
         at = [self._at[each.role] for each in members]
-        for one, two in moments.nodes if not is_self else ():
-            for mine in at[0].get(first, {}).get(one, ()):
-                yield from ((mine, its) for its in at[1].get(second, {}).get(two, ()))
-        for owner, copy, who, node in moments.copies:
+        for one, two, mine_is, its_is in moments.nodes if not is_self else ():
+            if mine_is is its_is is Being.FREE:
+                for mine in at[0].get(first, {}).get(one, ()):
+                    yield from ((mine, its) for its in at[1].get(second, {}).get(two, ()))
+        for owner, copy, who, node, being in moments.copies:
+            if being is not Being.FREE:
+                continue
             if is_self and (owner, who) == (0, 0) and copy.index == first:
                 yield from ((copy.values, its) for its in at[0].get(second, {}).get(node, ()))
             if not is_self and (owner, who) == (0, 1) and copy.index == first:
@@ -207,7 +247,8 @@ class Pipelines:
                 found.setdefault(touch.index, {}).setdefault(at, []).append(touch.values)
         return found
 
-    def _address(self, access: SharedAccess, values: Values) -> Expr:
+    def address(self, access: SharedAccess, values: Values) -> Expr:
+        """The address of an access with the numbers of what is tracked."""
         known: dict[Var, Expr] = dict(values)
         pins = {each: known[each] for each in self._tracked.pinned(access.address) if each in known}
         return substitute(access.address, pins)

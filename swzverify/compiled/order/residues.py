@@ -66,11 +66,13 @@ def by_residues(condition: Expr, trips: list[Var]) -> Iterator[tuple[Expr, dict[
 
 
 def _quotient(node: Expr) -> tuple[int, Expr] | None:
-    """The divisor and the dividend, if a node is the quotient of a number below 2^31."""
+    """The divisor and the dividend, if a node is the quotient of a number below 2^31, or what is left of it."""
     match node:
         case Binary(BinaryOperator.LSHR, product, Const(bits)):
             pass
-        case Binary(BinaryOperator.UDIV, dividend, Const(divisor)) if 1 < divisor <= _MOST_DIVISOR:
+        case Binary(BinaryOperator.UDIV | BinaryOperator.UREM, dividend, Const(divisor)) if (
+            1 < divisor <= _MOST_DIVISOR
+        ):
             return divisor, dividend
         case Extract(product, bits):
             pass
@@ -96,7 +98,10 @@ def _divided(condition: Expr, trip: Var, divisor: int, residue: int, round_: Var
         found = _quotient(node)
         behind = None if found is None or found[0] != divisor else _behind(found[1], trip)
         if behind is not None:
-            number = (residue + behind) // divisor
+            number, rest = divmod(residue + behind, divisor)
+            if isinstance(node, Binary) and node.operator is BinaryOperator.UREM:
+                new[node] = const(rest, node.width)
+                continue
             quotient = add(widened(round_, max(node.width, 32)), const(number, max(node.width, 32)))
             new[node] = extract(quotient, 0, node.width)
         elif node not in new:

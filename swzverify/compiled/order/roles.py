@@ -17,10 +17,11 @@ import numpy as np
 
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.events import Act, Event
+from swzverify.compiled.order.events import Act, Event, LostError
+from swzverify.compiled.order.flights import Flights
 from swzverify.compiled.order.step import BlockThreads
 from swzverify.compiled.order.tracked import Tracked
-from swzverify.compiled.order.walk import LostError, Walk
+from swzverify.compiled.order.walk import Walk
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import const, postorder
@@ -46,10 +47,11 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
     """
     threads = BlockThreads(kernel.block)
     count = len(threads.first_of_warp)
+    flights = Flights(kernel)
     columns = [np.zeros(count, dtype=np.int64)]
-    for each in tracked.of_coordinates():
+    for each in tracked.of_coordinates(flights.guards.values()):
         if any(node.width > MAX_ARRAY_WIDTH for node in postorder(each)):
-            raise LostError
+            raise LostError("threads do different things by a number of more than 64 bits")
         (values,) = evaluate_many((each,), threads.point)
         columns.append(np.broadcast_to(values, (count,)))
     masks = {event.name - MASKS for event in events.values() if event.act is Act.SYNC and event.name >= MASKS}
@@ -62,7 +64,7 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
     for number, kind in enumerate(kinds):
         groups.setdefault((kind, warps[number // LANES]), []).append(number)
     if len(groups) > MOST_ROLES:
-        raise LostError
+        raise LostError(f"more than {MOST_ROLES} sets of threads do different things to barriers")
     lanes = [leaf for leaf in kernel.leaves.by_name.values() if leaf.kind is Kind.LANE]
     graphs: dict[int, Walk] = {}
     found: list[Role] = []
@@ -70,6 +72,6 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
         if kind not in graphs:
             point = {each.variable: int(threads.point[each.name][numbers[0]]) for each in lanes}
             coordinates = {each: const(value, each.width) for each, value in point.items()}
-            graphs[kind] = Walk(kernel, events, tracked, coordinates)
+            graphs[kind] = Walk(kernel, events, tracked, flights, coordinates)
         found.append(Role(tuple(numbers), graphs[kind]))
     return found

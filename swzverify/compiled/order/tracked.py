@@ -19,18 +19,23 @@ from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
+    FALSE,
+    TRUE,
     Binary,
     BinaryOperator,
+    Compare,
     Comparison,
     Const,
     Expr,
     Ite,
     Var,
     compare,
+    conjuncts,
     const,
     negation,
     operands,
     postorder,
+    rebuilt,
     substitute,
     var,
     variables,
@@ -52,26 +57,57 @@ class Period:
 
 
 class Tracked:
-    """The leaves that are run on numbers; `is_complete` says whether what events read is known by them.
+    """The leaves that are run on numbers; `open_leaf` is one that events read and that is not known; None without one.
 
     `never` says whether a condition is shown not to hold.
     """
 
     def __init__(self, kernel: Kernel, events: Mapping[int, Event], never: Callable[[Expr], bool]) -> None:
         self._kernel, self._never = kernel, never
+        self._periodic: dict[tuple[Expr, Var, Period], bool] = {}
         answers = [each.answer for each in events.values() if each.answer is not None]
-        self.leaves, self._needed = _closure(kernel, [each for event in events.values() for each in event.values])
+        self.leaves, needed = _closure(kernel, [each for event in events.values() for each in event.values])
+        self._choices = _choices_of(kernel, needed)
+        self._put: dict[Expr, Expr] = {}
+        self._needed = [self.put(each) for each in needed]
         self.periods = {each: self._period(each) for each in self.leaves if kernel.leaves[each].kind is Kind.TRIPS}
-        self.is_complete = self._is_complete()
+        self.open_leaf = self._open_leaf()
         self.leaves = (*self.leaves, *answers)
         self._readable: dict[Expr, bool] = {}
-        self._conditions = [event.guard for event in events.values()]
+        self._conditions = [self.put(event.guard) for event in events.values()]
         self._conditions += [
-            kernel.edge(block.index, target)
+            self.put(kernel.edge(block.index, target))
             for block in kernel.flow.blocks
             if block.is_choice and kernel.flow.is_reachable(block.index)
             for target in kernel.flow.following[block.index]
         ]
+
+    def put(self, value: Expr) -> Expr:
+        """A value with a variable for each condition on launch values that chooses among its parts."""
+        if value not in self._put:
+            new: dict[Expr, Expr] = dict(self._choices)
+            for node in postorder(value) if self._choices else ():
+                if node not in new:
+                    new[node] = rebuilt(node, new)
+            self._put[value] = new.get(value, value)
+        return self._put[value]
+
+    def is_choice(self, variable: Var) -> bool:
+        """Whether a variable stands for a condition on launch values."""
+        return variable in self._choices.values()
+
+    def chosen(self, condition: Expr) -> dict[Var, Expr]:
+        """The conditions on launch values that a condition decides, where it holds."""
+        found: dict[Var, Expr] = {}
+        for each in conjuncts(condition):
+            match each:
+                case Var() if self.is_choice(each):
+                    found[each] = TRUE
+                case Binary(BinaryOperator.XOR, Var() as variable, Const(1)) if self.is_choice(variable):
+                    found[variable] = FALSE
+                case _:
+                    pass
+        return found
 
     def truth(self, condition: Expr, value: Callable[[Expr], Expr]) -> bool | None:
         """Whether a condition holds; None if it depends on what is not tracked. `value` is asked for parts of it."""
@@ -95,7 +131,9 @@ class Tracked:
         """Whether a value depends on coordinates and tracked leaves alone, and on trips as numbers of a period."""
         if value not in self._readable:
             read, leaves = variables(value), self._kernel.leaves
-            is_here = all(each in self.leaves or leaves[each].kind is Kind.LANE for each in read)
+            is_here = all(
+                self.is_choice(each) or each in self.leaves or leaves[each].kind is Kind.LANE for each in read
+            )
             self._readable[value] = is_here and all(self._is_known(each, value) for each in read)
         return self._readable[value]
 
@@ -103,16 +141,20 @@ class Tracked:
         """The tracked leaves that may be replaced in a value by their numbers."""
         return [each for each in variables(value) if each in self.leaves and self._is_known(each, value)]
 
-    def of_coordinates(self) -> list[Expr]:
-        """The expressions of thread coordinates that decide events: threads that agree on all of them behave alike."""
-        atoms = [each for condition in self._conditions for each in _boolean_parts(condition) if self.can_read(each)]
+    def of_coordinates(self, guards: Iterable[Expr]) -> list[Expr]:
+        """The expressions of thread coordinates that decide events: threads that agree on all of them behave alike.
+
+        `guards` are more conditions that decide what a thread does.
+        """
+        conditions = [*self._conditions, *map(self.put, guards)]
+        atoms = [each for condition in conditions for each in _boolean_parts(condition) if self.can_read(each)]
         found: dict[Expr, None] = {}
         for root in (*self._needed, *atoms):
             pending = [root]
             while pending:
                 node = pending.pop()
                 read = variables(node)
-                if read and all(self._kernel.leaves[each].kind is Kind.LANE for each in read):
+                if read and all(not self.is_choice(e) and self._kernel.leaves[e].kind is Kind.LANE for e in read):
                     found[node] = None
                 else:
                     pending += operands(node)
@@ -121,23 +163,25 @@ class Tracked:
     # ---- parts
 
     def _is_known(self, leaf: Var, value: Expr) -> bool:
-        if self._kernel.leaves[leaf].kind is Kind.LANE:
+        if self.is_choice(leaf) or self._kernel.leaves[leaf].kind is Kind.LANE:
             return True
         period = self.periods.get(leaf)
         return leaf in self.leaves and (
             leaf not in self.periods or (period is not None and self._has(value, leaf, period))
         )
 
-    def _is_complete(self) -> bool:
-        """Whether all leaves that are needed are coordinates, addresses of arrays, or tracked."""
+    def _open_leaf(self) -> Var | None:
+        """A leaf that is needed and no coordinate, no address of an array, and not tracked; None without one."""
         kernel = self._kernel
         for value in self._needed:
             for each in variables(value):
+                if self.is_choice(each):
+                    continue
                 leaf = kernel.leaves[each]
                 is_given = leaf.kind is Kind.LANE or leaf.symbol is not None
                 if not is_given and (each not in self.leaves or (each in self.periods and not self.periods[each])):
-                    return False
-        return True
+                    return each
+        return None
 
     def _period(self, leaf: Var) -> Period | None:
         """A period of the trips in all that is needed; None if none is shown."""
@@ -149,12 +193,28 @@ class Tracked:
             rows.append(tuple(evaluate(each, {**point, leaf.name: trip}) for each in needed for point in points))
         for end, start in _candidates():
             if all(rows[at] == rows[at + end - start] for at in range(start, _SEEN - end + start)):
-                found = Period(start, end)
-                return found if all(self._has(each, leaf, found) for each in needed) else None
+                # Behind the first trips, in which a register is what it was before the loop, there is less to show.
+                later = sorted((each for each in _first_trips(needed, leaf) if each > start), reverse=True)
+                starts = (Period(each, each + end - start) for each in (*later, start))
+                return next((p for p in starts if all(self._has(each, leaf, p) for each in needed)), None)
         return None
 
     def _has(self, value: Expr, leaf: Var, period: Period) -> bool:
-        """Whether a value is the same in trips that are a period apart."""
+        """Whether a value is the same in trips that are a period apart: because its parts are, or by itself."""
+        key = value, leaf, period
+        if key not in self._periodic:
+            parts = [each for each in operands(value) if leaf in variables(each)]
+            is_leaf = value is leaf
+            by_parts = not is_leaf and all(self._has(each, leaf, period) for each in parts)
+            self._periodic[key] = by_parts or (not is_leaf and self._is_shown(value, leaf, period))
+        return self._periodic[key]
+
+    def _is_shown(self, value: Expr, leaf: Var, period: Period) -> bool:
+        point = {each.name: 0 for each in variables(value)}
+        for number in range(_MOST_PERIOD):
+            one, two = (evaluate(value, {**point, leaf.name: by + number}) for by in (period.start, period.end))
+            if one != two:
+                return False
         trip = var(f"{BASE}{leaf.name}", MOST_TRIPS)
 
         def later(by: int) -> Expr:
@@ -168,6 +228,31 @@ def _candidates() -> Iterable[tuple[int, int]]:
     for end in range(1, _MOST_START + _MOST_PERIOD + 1):
         for start in range(max(0, end - _MOST_PERIOD), min(end, _MOST_START + 1)):
             yield end, start
+
+
+def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
+    """A variable for each condition on launch values alone that chooses among parts of some values."""
+    found: dict[Expr, Var] = {}
+    for value in values:
+        for node in postorder(value):
+            for atom in _boolean_parts(node.condition) if isinstance(node, Ite) else ():
+                read = variables(atom)
+                is_joined = isinstance(atom, Ite) or (isinstance(atom, Binary) and atom.operator in _BOOLEAN)
+                leaves = [kernel.leaves[each] for each in read]
+                if read and not is_joined and all(e.kind is Kind.UNIFORM and e.symbol is None for e in leaves):
+                    found.setdefault(atom, var(f"choice {len(found)}", 2))
+    return found
+
+
+def _first_trips(values: Iterable[Expr], leaf: Var) -> set[int]:
+    """Numbers of trips below which some values are told apart from later ones."""
+    return {
+        node.right.value
+        for value in values
+        for node in postorder(value)
+        if isinstance(node, Compare) and node.left is leaf and isinstance(node.right, Const)
+        if node.comparison is Comparison.ULT and node.right.value <= _MOST_START
+    }
 
 
 def _closure(kernel: Kernel, values: Iterable[Expr]) -> tuple[tuple[Var, ...], list[Expr]]:

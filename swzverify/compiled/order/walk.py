@@ -2,34 +2,39 @@
 
 Registers are run on numbers as far as the events depend on them: the stage of a ring and its phase go round,
 so the graph is finite. Conditions on anything else, such as parameters and data, are taken both ways: the
-graph has every path of the thread, and perhaps more. A trip is kept as a number of a period.
+graph has every path of the thread, and perhaps more. A trip is kept as a number of a period. What runs on
+behind its instruction is part of the place where a thread is, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.events import Act, Event
+from swzverify.compiled.order.events import Act, Event, LostError
+from swzverify.compiled.order.flights import Flight, Flights, Running, Values
 from swzverify.compiled.order.tracked import Period, Tracked
+from swzverify.compiled.ptx import Register
 from swzverify.ir.bounded import bounded
-from swzverify.ir.expr import FALSE, Const, Expr, Var, const, substitute, variables
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, const, substitute, variables
 
 MOST_NODES: Final = 600
 """Nodes of the graph of one thread."""
 _MOST_STATES: Final = 20_000
-Values: TypeAlias = tuple[tuple[Var, Expr], ...]
-"""What the tracked leaves are, by their names."""
+TOO_LONG: Final = "a thread does too much between its barriers, in too many ways"
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """An event with its values: the object as its address, or the number of a named barrier."""
+    """An event with its values: the object as its address, or the number of a named barrier.
+
+    With `is_own`, a wait is for the phase in which its thread arrived last.
+    """
 
     act: Act
     index: int
@@ -38,6 +43,7 @@ class Deed:
     parity: int
     bytes: int
     values: Values
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,112 +57,209 @@ class Touch:
 
 @dataclass(slots=True)
 class Node:
-    """Where a thread is behind an event: what it may access before the next one, and what that may be."""
+    """Where a thread is behind an event: what it may access before the next one, and what that may be.
 
+    `entry` runs on when the thread comes here, `running` at some time while it is here, and `leaving` when it returns.
+    """
+
+    entry: frozenset[Flight] = frozenset()
+    running: dict[Flight, None] = field(default_factory=dict[Flight, None])
+    leaving: dict[Flight, None] = field(default_factory=dict[Flight, None])
     touches: dict[Touch, None] = field(default_factory=dict[Touch, None])
     deeds: dict[tuple[Deed, int], None] = field(default_factory=dict[tuple[Deed, int], None])
     is_end: bool = False
 
 
-class LostError(Exception):
-    """An event depends on what is not tracked, or there are too many values."""
+class _OpenError(Exception):
+    """A value depends on a condition on launch values that no path has decided yet."""
+
+    def __init__(self, variable: Var) -> None:
+        super().__init__(variable.name)
+        self.variable = variable
+
+
+class _Place(NamedTuple):
+    """Where a thread is, with all that decides what it does next.
+
+    `last` has for each register of a state the object that gave it, and for each object the register that the last
+    arrival wrote.
+    """
+
+    block: int
+    start: int
+    values: Values
+    last: frozenset[tuple[Register | Expr, Register | Expr]] = frozenset()
+    flights: frozenset[Flight] = frozenset()
 
 
 class Walk:
-    """The graph of the threads that agree on `coordinates`."""
+    """The graph of the threads that agree on `coordinates`.
+
+    `own` has what runs on of a thread while the thread itself makes another access: both, and their values.
+    """
 
     def __init__(
-        self, kernel: Kernel, events: Mapping[int, Event], tracked: Tracked, coordinates: Mapping[Var, Expr]
+        self,
+        kernel: Kernel,
+        events: Mapping[int, Event],
+        tracked: Tracked,
+        flights: Flights,
+        coordinates: Mapping[Var, Expr],
     ) -> None:
         self._kernel, self._flow, self._events, self._tracked = kernel, kernel.flow, events, tracked
-        self._coordinates = dict(coordinates)
-        self._accesses = {each.index for each in kernel.accesses if not each.reason}
+        self._flights, self._coordinates = flights, dict(coordinates)
+        self._accesses = {each.index for each in kernel.accesses if not each.reason or each.index in events}
+        self._states = {each.state for each in events.values() if each.act is Act.WAIT}
         self._memo: dict[tuple[Expr, Values], Expr] = {}
         self.nodes: list[Node] = []
-        self._at: dict[tuple[int, int, Values], int] = {}
-        self._node(0, 0, self._entered(0, -1, ()))
-        for number, (block, start, values) in enumerate(self._starts()):
-            self._fill(self.nodes[number], block, start, values)
+        self.own: set[tuple[Flight, Flight]] = set()
+        self._at: dict[_Place, int] = {}
+        self._node(_Place(0, 0, self._entered(0, -1, ())))
+        for number, place in enumerate(self._starts()):
+            self._fill(self.nodes[number], place)
+        self.nodes = _merged(self.nodes)
 
-    def _starts(self) -> Iterator[tuple[int, int, Values]]:
+    def _starts(self) -> Iterator[_Place]:
         done = 0
         while done < len(self._at):
             yield list(self._at)[done]
             done += 1
 
-    def _node(self, block: int, start: int, values: Values) -> int:
-        key = block, start, values
-        if key not in self._at:
+    def _node(self, place: _Place) -> int:
+        if place not in self._at:
             if len(self._at) >= MOST_NODES:
-                raise LostError
-            self._at[key] = len(self.nodes)
-            self.nodes.append(Node())
-        return self._at[key]
+                raise LostError(TOO_LONG)
+            self._at[place] = len(self.nodes)
+            self.nodes.append(Node(place.flights, dict.fromkeys(place.flights)))
+        return self._at[place]
 
-    def _fill(self, node: Node, block: int, start: int, values: Values) -> None:
+    def _fill(self, node: Node, place: _Place) -> None:
         """Follow all paths from a place to the next events."""
-        pending, seen = [(block, start, values)], set[tuple[int, int, Values]]()
+        pending, seen = [place], set[_Place]()
         while pending:
-            state = block, start, values = pending.pop()
-            if state in seen:
+            place = pending.pop()
+            if place in seen:
                 continue
-            seen.add(state)
+            seen.add(place)
             if len(seen) > _MOST_STATES:
-                raise LostError
+                raise LostError(TOO_LONG)
+            block = place.block
             if block == self._flow.exit:
                 node.is_end = True
+                node.leaving |= dict.fromkeys(place.flights)
                 continue
-            for index in range(start, self._flow.blocks[block].stop):
-                if index in self._accesses:
-                    node.touches[Touch(index, values, index not in self._events)] = None
+            for index in range(place.start, self._flow.blocks[block].stop):
                 event = self._events.get(index)
+                if index in self._accesses:
+                    node.touches[Touch(index, self._read_by(index, place.values), event is None)] = None
+                place = self._flown(node, index, place)
                 if event is None:
                     continue
-                done = self._tracked.truth(event.guard, lambda atom, values=values: self._value(atom, values))
+                done = self._holds(event.guard, place.values)
                 if done is not False:
-                    self._happens(node, event, block, values)
+                    self._happens(node, event, place)
                 if done is True and event.act is not Act.WAIT:
                     break
                 if event.act is Act.WAIT and event.answer is not None:
                     # It answers no, or is not executed: then nothing is known of the register.
-                    values = _with(values, {event.answer: FALSE if done is True else None})
+                    values = _with(place.values, {event.answer: FALSE if done is True else None})
+                    place = place._replace(values=values)
             else:
                 for target in self._flow.following[block]:
-                    if self._goes(block, target, values):
-                        after = self._entered(target, block, values)
-                        first = 0 if target == self._flow.exit else self._flow.blocks[target].start
-                        pending.append((target, first, after))
+                    pending += self._behind(place, target)
 
-    def _happens(self, node: Node, event: Event, block: int, values: Values) -> None:
+    def _behind(self, place: _Place, target: int) -> list[_Place]:
+        """The places behind an edge; none if a thread does not take it."""
+        edge = self._tracked.put(self._kernel.edge(place.block, target))
+        if self._holds(edge, place.values) is False:
+            return []
+        values = _with(place.values, self._tracked.chosen(edge))
+        try:
+            after = self._entered(target, place.block, values)
+        except _OpenError as error:
+            # What a loop makes of a register depends on a launch value: it is the one or the other in all trips.
+            halves = (_with(place.values, {error.variable: each}) for each in (FALSE, TRUE))
+            return [each for values in halves for each in self._behind(place._replace(values=values), target)]
+        if self._flow.is_back(place.block, target) and len(self._flow.around(target)) == 1:
+            # Less is kept than is known, so that there are fewer places.
+            after = tuple(each for each in after if not self._tracked.is_choice(each[0]))
+        first = 0 if target == self._flow.exit else self._flow.blocks[target].start
+        return [place._replace(block=target, start=first, values=after)]
+
+    def _holds(self, condition: Expr, values: Values) -> bool | None:
+        return self._tracked.truth(self._tracked.put(condition), lambda atom: self._value(atom, values))
+
+    def _flown(self, node: Node, index: int, place: _Place) -> _Place:
+        """The place behind what an instruction does to what runs on."""
+        done = self._holds(self._flights.guards.get(index, TRUE), place.values)
+        how = self._flights.begins.get(index)
+        if done is not False and how is not None:
+            new = Flight(index, self._read_by(index, place.values), how)
+            # Operations of the async proxy have no order with what is not fenced, and the other way around.
+            is_bulk = how in (Running.PRODUCT, Running.STORE)
+            self.own |= {
+                (each, new) for each in place.flights if is_bulk is not (each.how in (Running.PRODUCT, Running.STORE))
+            }
+            node.running[new] = None
+            return place._replace(flights=place.flights | {new})
+        if done is True:
+            left = self._flights.behind(index, place.flights)
+            node.running |= dict.fromkeys(left)
+            return place._replace(flights=left)
+        return place
+
+    def _read_by(self, index: int, values: Values) -> Values:
+        """The values of what the addresses of an access read."""
+        read = {leaf for each in self._kernel.parts[index] for leaf in variables(each.address)}
+        return tuple(each for each in values if each[0] in read)
+
+    def _happens(self, node: Node, event: Event, place: _Place) -> None:
+        values = place.values
         key: Expr | int = event.name
         if event.place is not None:
             key = self._value(event.place, values)
             if any(self._kernel.leaves[each].symbol is None for each in variables(key)):
-                raise LostError
+                raise LostError(f"which barrier object line {self._line(event)} means is not known")
         numbers = [self._value(each, values) for each in (event.count, event.parity, event.bytes)]
         count, parity, size = (each.value if isinstance(each, Const) else -1 for each in numbers)
         if min(count, parity, size) < 0:
-            raise LostError
-        after = values
+            raise LostError(f"a count, a parity or the bytes of line {self._line(event)} are not known")
+        after, last = values, place.last
         if event.act is Act.WAIT and event.answer is not None:
             after = _with(values, {event.answer: const(1, 1)})
-        deed = Deed(event.act, event.index, key, count, parity & 1, size, values if event.act is Act.COPY else ())
-        node.deeds[deed, self._node(block, event.index + 1, after)] = None
+        is_own = event.act is Act.WAIT and event.state is not None
+        if is_own and not {(event.state, key), (key, event.state)} <= last:
+            raise LostError(f"line {self._line(event)} waits with a state that is not that of its last arrival")
+        if event.act is Act.ARRIVE and self._states and not isinstance(key, int):
+            last = _with_state(last, key, event.state)
+        given = self._read_by(event.index, values) if event.act is Act.COPY else ()
+        deed = Deed(event.act, event.index, key, count, parity & 1, size, given, is_own)
+        node.deeds[deed, self._node(place._replace(start=event.index + 1, values=after, last=last))] = None
+
+    def _line(self, event: Event) -> int:
+        return self._kernel.function.instructions[event.index].line
 
     # ---- values
 
+    def place_of(self, address: Expr, values: Values) -> Expr:
+        """An address of this thread, as far as it is known by what the leaves are."""
+        known = {**dict(values), **self._coordinates}
+        pinned = self._tracked.pinned(address)
+        put = {
+            each: known[each]
+            for each in variables(address)
+            if each in known and (each in pinned or each in self._coordinates)
+        }
+        return normal(bounded(substitute(address, put)))
+
     def _value(self, value: Expr, values: Values) -> Expr:
+        value = self._tracked.put(value)
         known = value, values
         if known not in self._memo:
             given = {**self._coordinates, **dict(values)}
             put = {each: given[each] for each in variables(value) if each in given}
             self._memo[known] = normal(bounded(substitute(value, put)))
         return self._memo[known]
-
-    def _goes(self, source: int, target: int, values: Values) -> bool:
-        """Whether a thread may take an edge."""
-        edge = self._kernel.edge(source, target)
-        return self._tracked.truth(edge, lambda atom: self._value(atom, values)) is not False
 
     def _entered(self, target: int, source: int, values: Values) -> Values:
         """The values behind an edge: a trip begins, or the next one."""
@@ -181,8 +284,10 @@ class Walk:
             return self._next_trip(variable, period, values, is_back=is_back)
         carry = self._kernel.carried[variable]
         found = self._value(carry.after if is_back else carry.before, values)
+        if (choice := next(filter(self._tracked.is_choice, variables(found)), None)) is not None:
+            raise _OpenError(choice)
         if any(self._kernel.leaves[each].kind is not Kind.UNIFORM for each in variables(found)):
-            raise LostError
+            raise LostError(f"what a loop makes of {self._kernel.leaves[variable].reason} is not known")
         return found
 
     def _next_trip(self, variable: Var, period: Period, values: Values, *, is_back: bool) -> Expr:
@@ -190,6 +295,33 @@ class Walk:
             return const(0, variable.width)
         after = add(dict(values)[variable], const(1, variable.width))
         return const(period.start, variable.width) if after == const(period.end, variable.width) else after
+
+
+def _merged(nodes: list[Node]) -> list[Node]:
+    """The same graph with one node for all from which a thread does the same, whatever it did before."""
+    classes = [0] * len(nodes)
+    while True:
+        kinds: dict[object, int] = {}
+        new: list[int] = []
+        for each, known in zip(nodes, classes, strict=True):
+            deeds = frozenset((deed, classes[target]) for deed, target in each.deeds)
+            parts = frozenset(each.touches), frozenset(each.running), frozenset(each.leaving), each.entry, each.is_end
+            new.append(kinds.setdefault((known, deeds, parts), len(kinds)))
+        if len(kinds) == len(set(classes)):
+            break
+        classes = new
+    found = {number: node for node, number in reversed(list(zip(nodes, classes, strict=True)))}
+    for node in found.values():
+        node.deeds = {(deed, classes[target]): None for deed, target in node.deeds}
+    return [found[number] for number in range(len(found))]
+
+
+def _with_state(
+    last: frozenset[tuple[Register | Expr, Register | Expr]], key: Expr, state: Register | None
+) -> frozenset[tuple[Register | Expr, Register | Expr]]:
+    """The states behind an arrival at an object, which writes its state to a register, or to none."""
+    kept = frozenset(each for each in last if each[0] != key and each[0] != state)
+    return kept if state is None else kept | {(key, state), (state, key)}
 
 
 def _with(values: Values, new: Mapping[Var, Expr | None]) -> Values:

@@ -51,6 +51,7 @@ NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the 
 TOO_MANY: Final = (
     f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
 )
+IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 GAVE_UP: Final = "Z3 does not decide it within its budget"
 TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
@@ -164,7 +165,7 @@ class MeetingJudge:
     def _at_first(self, asked: Asked, found: Found) -> Found:
         """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
         for first in _FIRST_TRIPS if any(asked.meeting.trips) and not self._has_enough() else ():
-            each = Asked(asked.instances, asked.meeting.counted_from(first))
+            each = asked.counted_from(first)
             for way in each.meeting.ways[:_MOST_WAYS] or (None,):
                 question = each.question(way)
                 if not self._why_not(each, question):

@@ -2,67 +2,168 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel, SharedAccess
 from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import Orders, Scope
+from swzverify.compiled.order.events import LostError
 from swzverify.compiled.order.instance import Couple, Instances
 from swzverify.compiled.order.intervals import Meeting
+from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pairs import Asked
-from swzverify.compiled.order.pipelines import LEVELS, pipelines_of
+from swzverify.compiled.order.pipelines import LEVELS, Pipelines, pipelines_of
+from swzverify.compiled.order.proxies import Proxies
 from swzverify.compiled.order.step import InStep, missed_by_lanes
-from swzverify.ir.expr import Expr
+from swzverify.compiled.order.verdict import RaceVerdict
+from swzverify.compiled.scan.operand_claims import IN_WINDOW
+from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED
+from swzverify.compiled.scan.race_meetings import IN_ARRAYS, OF_COPY, TRIPS, Found, MeetingJudge
 
-UNORDERED: Final = "fences of the proxies, and new uses of the bytes of barrier objects, are not modelled"
+UNFENCED: Final = "no order with a fence of the proxies is known of a write and what the async proxy does"
+OF_OBJECT: Final = "it may touch the bytes of a barrier object"
+_FREE: Final = Found(RaceVerdict.FREE, "the runs of a few threads decide it", ("runs",))
+
+
+def is_of_proxies(one: SharedAccess, two: SharedAccess) -> bool:
+    """Whether the order of two accesses needs a fence of the proxies, or ends where an operation that reads does."""
+    for first, second in ((one, two), (two, one)):
+        if first.is_bulk and (not first.is_write or (second.is_write and not second.is_bulk)):
+            return True
+    return False
 
 
 class Parts:
-    """The order by barriers of parts of the block. `never` says whether a condition is shown not to hold.
+    """The order by barriers of parts of the block.
 
-    `barriers` are the instructions that are known and right, those of the whole block and of warps left out.
+    Attributes:
+        barriers: The instructions that are known and right, those of the whole block and of warps left out.
+        lost: Why nothing is known of such an order, in words; empty if something is.
+        assumptions: What the order assumes.
     """
 
-    def __init__(
-        self, kernel: Kernel, orders: Orders, of_block: InStep, of_warp: InStep, never: Callable[[Expr], bool]
-    ) -> None:
-        self._kernel, self._of_block, self._of_warp = kernel, of_block, of_warp
-        self._accesses = [each for each in kernel.accesses if not each.reason]
+    def __init__(self, kernel: Kernel, orders: Orders, of_block: InStep, of_warp: InStep, judge: MeetingJudge) -> None:
+        self._kernel, self._of_block, self._of_warp, self._judge = kernel, of_block, of_warp, judge
         blocks = (each for each, scope in orders.barriers.items() if scope is Scope.BLOCK)
         is_whole = of_block.barriers.issuperset(blocks) and not orders.unmodelled
-        has_copies = any(each.is_bulk for each in self._accesses)
-        self._pipelines = None if is_whole and not has_copies else pipelines_of(kernel, never)
+        self._pipelines: Pipelines | None = None
+        self.lost = ""
+        if not is_whole or any(each.is_bulk for each in kernel.accesses):
+            try:
+                self._pipelines = pipelines_of(kernel, judge.never)
+            except LostError as error:
+                self.lost = str(error)
+        self._proxies = None if self._pipelines is None else Proxies(kernel, self._pipelines, judge.never)
         self.barriers: frozenset[int] = frozenset()
         if self._pipelines is not None:
             missed = missed_by_lanes(kernel, of_warp.barriers, self._pipelines.named)
             self.barriers = frozenset(self._pipelines.partial) - missed
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What the order assumes, a sentence each."""
+        boxes = dict[int, int]() if self._pipelines is None else self._pipelines.boxes
+        lines = ((self._kernel.function.instructions[index].line, size) for index, size in boxes.items())
+        found = [f"the box of the tensor map at line {line} has {size} bytes" for line, size in sorted(lines)]
+        if self._proxies is not None and self._proxies.is_in_window:
+            found.append(IN_WINDOW)
+        if self._proxies is not None and self._proxies.is_window_aligned:
+            found.append(WINDOW_ALIGNED)
+        return found
 
     def refined(self, asked: Asked) -> Iterator[Asked]:
         """The same question at the moments at which both threads can be there; closer to the truth each time."""
         for level in range(LEVELS if self._pipelines is not None else 0):
             moments = None if self._pipelines is None else self._pipelines.moments(asked.accesses, asked.couple, level)
             if moments is not None:
-                yield Asked(asked.instances, asked.meeting, moments)
+                yield asked.at(moments)
 
-    def unordered(self) -> Iterator[Asked]:
-        """Pairs that have to touch distinct bytes whatever is ordered.
+    def decide_proxies(self) -> None:
+        """Decide the pairs of which one is an operation of the async proxy, or a write to a barrier object."""
+        accesses = [each for each in self._kernel.accesses if not each.reason]
+        bulk = [each for each in accesses if each.is_bulk]
+        writes = [each for each in accesses if each.is_write and not each.is_bulk]
+        data = [each for each in writes if not each.is_object]
+        for one in bulk:
+            others = data if one.is_write else [*data, *(each for each in bulk if each.is_write)]
+            for two in others:
+                self._decide(one, two)
+        for one in bulk:
+            for two in writes:
+                if two.is_object:
+                    self._keep_apart(one, two)
+        for one in writes if self._pipelines is not None else ():
+            for two in data if one.is_object and not one.is_atomic else ():
+                self._keep_apart(one, two)
 
-        A bulk copy does not see what was written before it without a fence of the proxies, which is not modelled;
-        and a barrier object that something else is written to is none any more.
-        """
-        writes = [each for each in self._accesses if each.is_write and not each.is_bulk]
-        pairs = [(one, two) for one in self._accesses if one.is_bulk for two in writes]
-        if self._pipelines is not None:
-            objects = [each for each in writes if each.is_object and not each.is_atomic]
-            pairs += [(one, two) for one in objects for two in writes if not two.is_object]
-        any_two = Instances(self._kernel, self._of_block.sharing, Couple.ANY)
-        itself = Instances(self._kernel, self._of_warp.sharing, Couple.SELF)
-        for one, two in pairs:
-            if are_in_distinct_arrays(self._kernel, one, two):
-                continue
-            for first, second in ((one.index, two.index), (two.index, one.index)):
-                other = Meeting(first, second, ((), ()), (), ())
-                yield Asked(any_two, other)
-                yield Asked(itself, replace(other, is_own=True))
+    def _decide(self, one: SharedAccess, two: SharedAccess) -> None:
+        asked = self._asked(one, two, Couple.ANY)
+        if are_in_distinct_arrays(self._kernel, one, two):
+            self._judge.assumptions[IN_ARRAYS] = None
+            self._judge.keep(asked, Found(RaceVerdict.FREE, "the arrays are distinct"))
+        elif self._is_ordered(asked) or self._is_apart(one, two):
+            self._judge.keep(asked, _FREE)
+        else:
+            reason = self.lost or (OF_COPY if two.is_bulk else UNFENCED)
+            self._judge.keep(asked, Found(RaceVerdict.UNKNOWN, reason))
+
+    def _is_ordered(self, asked: Asked) -> bool:
+        for level in range(LEVELS if self._proxies is not None else 0):
+            moments = None if self._proxies is None else self._proxies.moments(*asked.accesses, level)
+            if moments is not None and self._are_free(asked, moments):
+                self._judge.assumptions[TRIPS] = None
+                return True
+        return False
+
+    def _are_free(self, asked: Asked, moments: list[Moment]) -> bool:
+        """Whether two accesses touch distinct bytes at each moment."""
+        open_ones = [each for each in moments if each.surely_meets() is not False]
+        if any(each.surely_meets() for each in open_ones):
+            return False
+        return all(self._judge.is_free(each) for moment in open_ones for each in self._at(asked, moment))
+
+    def _at(self, asked: Asked, moment: Moment) -> Iterator[Asked]:
+        """The question for one moment, for two threads and for one if one can make both."""
+        one, two = asked.accesses
+        address, width = moment.addresses[0], one.width_bytes if moment.widths is None else moment.widths[0]
+        one = replace(one, address=address, width_bytes=width)
+        yield self._asked(one, two, Couple.ANY).at([moment])
+        if moment.is_one_warp is None:
+            # Either access may be the later one of a thread.
+            yield self._asked(one, two, Couple.SELF).at([moment])
+            yield self._asked(two, one, Couple.SELF).at([moment.reversed()])
+
+    def _keep_apart(self, one: SharedAccess, two: SharedAccess) -> None:
+        asked = self._asked(one, two, Couple.ANY)
+        if are_in_distinct_arrays(self._kernel, one, two):
+            self._judge.assumptions[IN_ARRAYS] = None
+            return
+        if not self._is_far_from_objects(one, two) and not self._is_apart(one, two):
+            self._judge.keep(asked, Found(RaceVerdict.UNKNOWN, self.lost or OF_OBJECT))
+
+    def _is_far_from_objects(self, one: SharedAccess, two: SharedAccess) -> bool:
+        """Whether what an operation touches has no byte in common with any barrier object."""
+        if self._proxies is None or self._pipelines is None or not (one.is_bulk and two.is_object):
+            return False
+        places, objects = self._proxies.places(one), self._pipelines.objects
+        return places is not None and all(
+            Moment((each.address, key), None, None, (each.width_bytes, OBJECT_BYTES)).surely_meets() is False
+            for each in places
+            for key in objects
+        )
+
+    def _is_apart(self, one: SharedAccess, two: SharedAccess) -> bool:
+        """Whether two accesses touch distinct bytes whatever is ordered."""
+        return one.operand is None and all(
+            self._judge.is_free(self._asked(first, second, couple))
+            for first, second in ((one, two), (two, one))
+            for couple in (Couple.ANY, Couple.SELF)
+        )
+
+    def _asked(self, one: SharedAccess, two: SharedAccess, couple: Couple) -> Asked:
+        sharing = (self._of_block if couple is Couple.ANY else self._of_warp).sharing
+        is_own = couple is Couple.SELF
+        meeting = Meeting(one.index, two.index, ((), ()), (), (), is_own=is_own)
+        return Asked(Instances(self._kernel, sharing, couple), meeting, (one, two))

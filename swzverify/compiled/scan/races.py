@@ -9,6 +9,7 @@ a block as integers.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from math import prod
 from pathlib import PurePath
 from typing import Final
@@ -16,7 +17,7 @@ from typing import Final
 from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel, SharedAccess
 from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
 from swzverify.compiled.order.instance import Couple, Instances
@@ -36,8 +37,8 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_meetings import NOT_ASKED, TOO_MANY, TRIPS, Found, MeetingJudge
-from swzverify.compiled.scan.race_parts import UNORDERED, Parts
+from swzverify.compiled.scan.race_meetings import IN_ARRAYS, NOT_ASKED, TOO_MANY, TRIPS, Found, MeetingJudge
+from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
 from swzverify.core.words import counted
@@ -47,7 +48,6 @@ _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
 DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
-IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 
@@ -99,7 +99,6 @@ class _Judge:
 
     def __init__(self, module: Module, kernel: Kernel, facts: Facts, *, is_lockstep: bool) -> None:
         self._module, self._kernel, self._facts, self._is_lockstep = module, kernel, facts, is_lockstep
-        self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
         self._threads = prod(kernel.block)
         self._orders = orders_of(kernel)
         self._of_block, self._of_warp = (
@@ -109,7 +108,8 @@ class _Judge:
         self._assumptions: dict[str, None] = {}
         self._found: dict[tuple[int, int], Found] = {}
         self._judge = MeetingJudge(kernel, facts, self._left_out)
-        self._parts = Parts(kernel, self._orders, self._of_block, self._of_warp, self._judge.never)
+        self._parts = Parts(kernel, self._orders, self._of_block, self._of_warp, self._judge)
+        self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
 
     def judged(self) -> KernelRaces:
         """The verdict on the kernel."""
@@ -122,11 +122,9 @@ class _Judge:
         asked: list[Asked] = []
         for couple, step in self._couples(of_block, of_warp):
             instances = Instances(kernel, step.sharing, couple)
-            asked += [Asked(instances, meeting) for meeting in self._meetings(couple, step)]
+            asked += [Asked(instances, meeting, both) for meeting, both in self._meetings(couple, step)]
         self._judge.decide(asked, self._parts.refined)
-        for each in self._parts.unordered():
-            if not self._judge.is_free(each):
-                self._judge.keep(each, Found(RaceVerdict.UNKNOWN, UNORDERED))
+        self._parts.decide_proxies()
         self._found |= self._judge.found
         self._assumptions |= self._judge.assumptions
         return self._summary()
@@ -145,20 +143,24 @@ class _Judge:
                 found.append((Couple.LANES, of_warp))
         return [*found, *([(Couple.SELF, of_warp)] if has_copies else [])]
 
-    def _meetings(self, couple: Couple, step: InStep) -> list[Meeting]:
+    def _meetings(self, couple: Couple, step: InStep) -> list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]]:
+        """The meetings of two threads, for each two parts of the instructions; without what `Parts` decides."""
         found = own_copies(self._kernel, step) if couple is Couple.SELF else meetings(self._kernel, step)
         if couple is Couple.LANES and self._is_lockstep:
             found = [each for each in found if self._is_at_once(each)]
         if any(step.sharing.steps):
             self._assumptions[TRIPS] = None
-        kept: list[Meeting] = []
+        kept: list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]] = []
         for each in found:
-            first, second = self._accesses[each.first], self._accesses[each.second]
-            if are_in_distinct_arrays(self._kernel, first, second):
-                self._assumptions[IN_ARRAYS] = None
-                self._found.setdefault((each.first, each.second), Found(RaceVerdict.FREE, "the arrays are distinct"))
-            else:
-                kept.append(each)
+            for both in product(self._kernel.parts[each.first], self._kernel.parts[each.second]):
+                if is_of_proxies(*both):
+                    continue
+                if are_in_distinct_arrays(self._kernel, *both):
+                    self._assumptions[IN_ARRAYS] = None
+                    distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
+                    self._found.setdefault((each.first, each.second), distinct)
+                else:
+                    kept.append((each, both))
         return kept
 
     def _is_at_once(self, meeting: Meeting) -> bool:
@@ -173,7 +175,8 @@ class _Judge:
         for each in self._kernel.accesses:
             if each.reason:
                 participant = self._participant(each)
-                pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, each.reason))
+                reason = (self._parts.lost or each.reason) if each.reason == BOX_IS_OPEN else each.reason
+                pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, reason))
         pairs.sort(key=lambda each: (rank(each.verdict), each.reason in (NOT_ASKED, TOO_MANY)))
         barriers = tuple(map(self._barrier, sorted((*self._orders.barriers, *self._orders.unmodelled))))
         free_by = Counter(
@@ -198,7 +201,7 @@ class _Judge:
     def _all_assumptions(self) -> tuple[str, ...]:
         divisions = [text for each in self._kernel.accesses for text in each.divisions]
         loads = sorted({leaf.line for leaf in self._kernel.leaves.by_name.values() if is_written_perhaps(leaf)})
-        found = [*self._facts.applied, *self._assumptions, *dict.fromkeys(divisions)]
+        found = [*self._facts.applied, *self._parts.assumptions, *self._assumptions, *dict.fromkeys(divisions)]
         if self._of_block.has_returns or self._of_warp.has_returns:
             found.append(_RETURNED)
         if loads:
@@ -227,7 +230,7 @@ class _Judge:
         if index in self._parts.barriers:
             reason = "its threads arrive once in each phase"
         elif scope is None:
-            verdict, reason = RaceVerdict.UNKNOWN, self._orders.unmodelled[index]
+            verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost or self._orders.unmodelled[index]
         elif index in step.divergent:
             verdict = RaceVerdict.DIVERGENT
             reason = f"not all threads reach it: they part at line {step.divergent[index]}"

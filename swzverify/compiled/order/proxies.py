@@ -1,0 +1,246 @@
+"""When operations of the async proxy run, and what of the block's memory other threads write meanwhile.
+
+`wgmma` reads for all threads of its warp group: it begins when all of them have issued it, and is complete for each
+thread behind its own wait. So any thread of the group may stand for the operation, and the one that helps most counts.
+
+Source: docs/semantics.md, section 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.symbols import SHARED_WINDOW
+from swzverify.compiled.kernel.tiles import Range, range_of
+from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.order.flights import Values
+from swzverify.compiled.order.instance import Couple
+from swzverify.compiled.order.interleaved import Being, Member, Moments
+from swzverify.compiled.order.moments import Moment
+from swzverify.compiled.order.pipelines import MOST_MOMENTS, Pipelines
+from swzverify.compiled.order.step import BlockThreads
+from swzverify.hardware.tensor_cores import OperandRole
+from swzverify.ir.bounded import bounded
+from swzverify.ir.expr import Expr, Var, const, substitute, variables
+
+GROUP_THREADS: Final = 128
+"""Threads of a warp group: four warps that follow each other, the first one a multiple of four.
+
+Source: PTX ISA 8.7, 9.7.15: wgmma, warpgroup.
+"""
+_Seen = tuple[Values, Values]
+
+
+class Proxies:
+    """The moments at which operations of the async proxy run. `never` says whether a condition is shown not to hold.
+
+    Attributes:
+        is_in_window: Whether an address is taken from a descriptor that can name no higher one.
+        is_window_aligned: Whether the low bits of a generic address are taken as those of the shared one.
+    """
+
+    def __init__(self, kernel: Kernel, pipelines: Pipelines, never: Callable[[Expr], bool]) -> None:
+        self._kernel, self._pipelines, self._never = kernel, pipelines, never
+        self._threads = BlockThreads(kernel.block)
+        self.is_in_window = self.is_window_aligned = False
+        self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
+        self._at = [self._flights(place) for place in range(len(pipelines.roles))]
+
+    def moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Moment] | None:
+        """When an operation runs while a thread makes the other access, or what it wrote is not fenced.
+
+        None if nothing is known of it. `level` is the number of threads that help. Where `is_one_warp` of a moment
+        is None, one thread may make both.
+        """
+        found: dict[Moment, None] = {}
+        for place in range(len(self._pipelines.roles)):
+            if not self._makes(place, two):
+                continue
+            new = (
+                self._of_products(one, two, place, level)
+                if one.operand is not None
+                else self._of_thread(one, two, place, level)
+            )
+            if new is None:
+                return None
+            found |= new
+            if len(found) > MOST_MOMENTS:
+                return None
+        return list(found)
+
+    # ---- who
+
+    def _of_products(self, one: SharedAccess, two: SharedAccess, other: int, level: int) -> dict[Moment, None] | None:
+        """The moments at which a product runs, for each warp group and the threads of another role."""
+        roles, found = self._pipelines.roles, dict[Moment, None]()
+        makers = [place for place in range(len(roles)) if self._makes(place, one)]
+        groups = {thread // GROUP_THREADS for place in makers for thread in roles[place].threads}
+        for group in sorted(groups):
+            inside = [each for each in roles[other].threads if each // GROUP_THREADS == group]
+            outside = [each for each in roles[other].threads if each // GROUP_THREADS != group]
+            of_group = tuple(range(GROUP_THREADS * group, GROUP_THREADS * (group + 1)))
+            if inside:
+                if not self._makes(other, one):
+                    return None
+                member = Member(inside[0], other)
+                seen = self._seen([member], one, two, level)
+                if seen is None:
+                    return None
+                told = self._told(seen, one, two, member, (of_group, tuple(inside)))
+                if told is None:
+                    return None
+                found |= told
+            if outside:
+                together: dict[Moment, None] | None = None
+                for place in makers:
+                    mine = [each for each in roles[place].threads if each // GROUP_THREADS == group]
+                    if mine:
+                        member = Member(mine[0], place)
+                        seen = self._seen([member, Member(outside[0], other)], one, two, level)
+                        new = None if seen is None else self._told(seen, one, two, member, (of_group, tuple(outside)))
+                        if new is not None:
+                            together = new if together is None else {e: None for e in together if e in new}
+                if together is None:
+                    return None
+                found |= together
+        return found
+
+    def _of_thread(self, one: SharedAccess, two: SharedAccess, other: int, level: int) -> dict[Moment, None] | None:
+        """The moments at which a copy runs, for each thread that starts it and the threads of another role."""
+        roles, found = self._pipelines.roles, dict[Moment, None]()
+        for place, role in enumerate(roles):
+            if not self._makes(place, one):
+                continue
+            couples: list[tuple[list[Member], bool | None]] = list(self._pipelines.pairs(place, other, Couple.ANY))
+            if place == other:
+                couples.append(([Member(role.threads[0], place)], None))
+            for members, is_one_warp in couples:
+                seen = self._seen(members, one, two, level)
+                if seen is None:
+                    return None
+                threads = (role.threads, roles[other].threads)
+                told = self._told(seen, one, two, members[0], threads, is_one_warp)
+                if told is None:
+                    return None
+                found |= told
+        return found
+
+    def _told(
+        self,
+        seen: set[_Seen],
+        one: SharedAccess,
+        two: SharedAccess,
+        member: Member,
+        threads: tuple[tuple[int, ...], tuple[int, ...]],
+        is_one_warp: bool | None = None,
+    ) -> dict[Moment, None] | None:
+        """Moments by the values of both accesses; None if the bytes of an operand are not known."""
+        found: dict[Moment, None] = {}
+        for first, second in seen:
+            mine, its = self._range(one, first, member), self._range(two, second, member)
+            if mine is None or its is None:
+                return None
+            addresses, widths = (mine.address, its.address), (mine.width_bytes, its.width_bytes)
+            found[Moment(addresses, threads, is_one_warp, widths)] = None
+        return found
+
+    # ---- when
+
+    def _seen(self, members: list[Member], one: SharedAccess, two: SharedAccess, level: int) -> set[_Seen] | None:
+        """The values of both at the moments that every group of threads around some has."""
+        is_load = two.is_bulk or one.is_write
+        if len(members) == 1 and not is_load:
+            own = self._pipelines.roles[members[0].role].walk.own
+            pairs = {(a, b) for a, b in own if {a.index, b.index} == {one.index, two.index}}
+            return {(a.values, b.values) if a.index == one.index else (b.values, a.values) for a, b in pairs}
+        find = self._with_load if is_load else self._with_write
+        return self._pipelines.common(members, level, find, (one.index, two.index))
+
+    def _with_write(
+        self,
+        members: tuple[Member, ...],
+        moments: Moments,
+        accesses: tuple[int, int],
+        is_self: bool,
+    ) -> Iterator[_Seen]:
+        """An operation that reads, and a write that another thread makes, or has made without a fence."""
+        assert not is_self  # noqa: S101 - a thread's own writes are those of its walk
+        for one, two, mine_is, its_is in moments.nodes:
+            for mine in self._there(members[0], accesses[0], one, mine_is):
+                yield from ((mine, its) for its in self._there(members[1], accesses[1], two, its_is))
+
+    def _with_load(
+        self,
+        members: tuple[Member, ...],
+        moments: Moments,
+        accesses: tuple[int, int],
+        is_self: bool,
+    ) -> Iterator[_Seen]:
+        """A bulk copy that writes, and an operation that reads or a write that is not fenced, in either order."""
+        first, second = accesses
+        other = 0 if is_self else 1
+        for owner, copy, who, node, being in moments.copies:
+            if copy.index == first and (owner, who) == (0, other):
+                yield from ((copy.values, its) for its in self._there(members[other], second, node, being))
+            if copy.index == second and (owner, who) == (other, 0):
+                yield from ((mine, copy.values) for mine in self._there(members[0], first, node, being))
+
+    def _there(self, member: Member, index: int, node: int, being: Being) -> tuple[Values, ...]:
+        """The values of what runs of an instruction while a thread is at a place in some way."""
+        return self._at[member.role].get((index, being), {}).get(node, ())
+
+    def _flights(self, place: int) -> dict[tuple[int, Being], dict[int, tuple[Values, ...]]]:
+        """For each instruction, what runs of it at each node: when a thread is held before it, there, or gone."""
+        found: dict[tuple[int, Being], dict[int, tuple[Values, ...]]] = {}
+        for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
+            for being, running in ((Being.HELD, node.entry), (Being.FREE, node.running), (Being.GONE, node.leaving)):
+                for each in running:
+                    there = found.setdefault((each.index, being), {})
+                    there[at] = tuple(dict.fromkeys((*there.get(at, ()), each.values)))
+        return found
+
+    def _makes(self, place: int, access: SharedAccess) -> bool:
+        is_load = access.is_bulk and access.is_write
+        nodes = self._pipelines.roles[place].walk.nodes
+        if is_load:
+            return any(deed.index == access.index for node in nodes for deed, _ in node.deeds)
+        return (access.index, Being.FREE) in self._at[place]
+
+    # ---- where
+
+    def places(self, access: SharedAccess) -> list[Range] | None:
+        """All bytes that an operation touches at some time; None if they are not known."""
+        found: dict[Range, None] = {}
+        for place, role in enumerate(self._pipelines.roles):
+            values = {each for there in self._at[place].get((access.index, Being.FREE), {}).values() for each in there}
+            for node in role.walk.nodes:
+                values |= {deed.values for deed, _ in node.deeds if deed.index == access.index}
+            groups = {each // GROUP_THREADS: each for each in role.threads}
+            for each in values:
+                for thread in groups.values():
+                    new = self._range(access, each, Member(thread, place))
+                    if new is None:
+                        return None
+                    found[new] = None
+        return list(found)
+
+    def _range(self, access: SharedAccess, values: Values, member: Member) -> Range | None:
+        """The bytes that an access touches; those of an operand as all threads of a warp group read them."""
+        address = self._pipelines.address(access, values)
+        if access.operand is None:
+            return Range(normal(bounded(address)), access.width_bytes)
+        there: dict[Var, Expr] = {
+            each: const(int(self._threads.point[each.name][member.thread]), each.width)
+            for each in variables(address)
+            if each.name in self._threads.point
+        }
+        descriptor = substitute(address, there)
+        self.is_in_window = True
+        self.is_window_aligned |= any(each.name == SHARED_WINDOW for each in variables(descriptor))
+        key = access.index, access.operand, descriptor
+        if key not in self._ranges:
+            leaves = self._kernel.leaves
+            self._ranges[key] = range_of(access.instruction, access.operand, descriptor, leaves, self._never)
+        return self._ranges[key]

@@ -1,0 +1,121 @@
+"""What the async proxy reads and writes: right kernels are free, and none with a mistake is."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from swzverify.compiled.order import boxes, flights
+from swzverify.compiled.order.flights import Flight, Flights, Running
+from swzverify.compiled.order.tracked import Tracked
+from swzverify.compiled.order.verdict import KernelRaces
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.races import races_of
+from tests.order.tiles import TILES
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+def found(name: str) -> KernelRaces:
+    text, _, threads = TILES[name]
+    module = read_module(text, "k.ptx")
+    return races_of(module, module.functions[0], Given(), block=(threads, 1, 1), target="sm_90a")
+
+
+@pytest.mark.parametrize("name", TILES)
+def test_free_only_if_right(name: str) -> None:
+    """A kernel is free if it is right, and only then."""
+    assert (found(name).verdict.value == "free") is TILES[name].is_free, found(name).reason
+
+
+def test_the_box_is_assumed_in_words() -> None:
+    line = TILES["alone"].text.splitlines().index(next(x for x in TILES["alone"].text.splitlines() if ".tensor." in x))
+    assert f"the box of the tensor map at line {line + 1} has 256 bytes" in found("alone").assumptions
+
+
+def test_each_piece_of_wmma_counts() -> None:
+    """A word of each row is stored while another warp loads the matrix: no row may be forgotten."""
+    for row in range(8):
+        text = (
+            ".version 8.3\n.target sm_90\n.address_size 64\n.shared .align 128 .b8 s[1024];\n.entry k() {\n"
+            ".reg .b32 %r<9>; .reg .pred %p; .reg .f32 %f<9>;\nmov.u32 %r1, %tid.x; mov.u32 %r2, s; "
+            "setp.lt.u32 %p, %r1, 32; @%p bra L; mov.u32 %r3, 16;\n"
+            "wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, [%r2], %r3; ret;\n"
+            f"L: shl.b32 %r4, %r1, 2; add.u32 %r4, %r4, %r2; st.shared.u32 [%r4+{128 * row}], %r1; ret; }}"
+        )
+        module = read_module(text, "k.ptx")
+        assert races_of(module, module.functions[0], Given(), block=(64, 1, 1)).verdict.value != "free"
+
+
+def _products_are_done_at_once(patch: pytest.MonkeyPatch) -> None:
+    """`wgmma` has read its operands when it is issued."""
+    _ends_at_once(patch, Running.PRODUCT)
+
+
+def _stores_are_done_at_once(patch: pytest.MonkeyPatch) -> None:
+    """A bulk copy out of shared memory has read its source when it is issued."""
+    _ends_at_once(patch, Running.STORE)
+
+
+def _writes_need_no_fence(patch: pytest.MonkeyPatch) -> None:
+    """What is written reaches the async proxy at once."""
+    _ends_at_once(patch, Running.UNFENCED)
+
+
+def _ends_at_once(patch: pytest.MonkeyPatch, how: Running) -> None:
+    right = Flights.behind
+
+    def wrong(self: Flights, index: int, running: frozenset[Flight]) -> frozenset[Flight]:
+        return frozenset(each for each in right(self, index, running) if each.how is not how)
+
+    patch.setattr(Flights, "behind", wrong)
+
+
+def _a_group_more_is_waited_for(patch: pytest.MonkeyPatch) -> None:
+    """`wait_group n` waits for all groups but the last n - 1."""
+    right = flights._waited
+    patch.setattr(flights, "_waited", lambda running, how, left: right(running, how, left - 1))
+
+
+def _each_fence_is_one_of_the_proxies(patch: pytest.MonkeyPatch) -> None:
+    """A fence of another space is taken for one of shared memory."""
+    patch.setattr(flights, "_FENCE", flights.re.compile(r"fence\..*"))
+
+
+def _bytes_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
+    """The boxes bring what is expected, however much room they have."""
+
+    def wrong(kernel: object, event: object, rooms: dict[int, int]) -> dict[int, int]:
+        del kernel
+        return dict.fromkeys(rooms, event.bytes.value // len(rooms))  # type: ignore[attr-defined]
+
+    patch.setattr(boxes, "_shared_out", wrong)
+
+
+def _one_thread_stands_for_all(patch: pytest.MonkeyPatch) -> None:
+    """Guards of fences do not tell threads apart."""
+    right = Tracked.of_coordinates
+    patch.setattr(Tracked, "of_coordinates", lambda self, _: right(self, ()))
+
+
+MISTAKES: dict[str, tuple[Patch, str]] = {
+    "products": (_products_are_done_at_once, "ring, given back before the wait"),
+    "stores": (_stores_are_done_at_once, "kept, no wait"),
+    "fences": (_writes_need_no_fence, "stored, no fence"),
+    "guards": (_one_thread_stands_for_all, "kept, one thread fences"),
+    "groups": (_a_group_more_is_waited_for, "ring, one group too late"),
+    "spaces": (_each_fence_is_one_of_the_proxies, "stored, fence of global memory"),
+    "bytes": (_bytes_need_not_add_up, "alone, other bytes are expected"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_planted_mistakes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a mistake of ours, some kernel gets a wrong verdict."""
+    patch, kernel = MISTAKES[name]
+    patch(monkeypatch)
+    assert found(kernel).verdict.value == "free"

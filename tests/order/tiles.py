@@ -1,0 +1,168 @@
+"""Kernels in which `wgmma` reads tiles that tensor copies, bulk copies or stores bring, right ones and wrong ones."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+HEAD: Final = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u32 n, .param .u64 q)
+{
+.reg .pred %p<9>;
+.reg .b32 %r<40>;
+.reg .f32 %f<9>;
+.reg .b64 %d<20>;
+.shared .align 128 .b8 t[512];
+.shared .align 8 .b8 full[16];
+.shared .align 8 .b8 empty[16];
+ld.param.u32 %r1, [n];
+ld.param.u64 %d1, [q];
+mov.u32 %r0, %tid.x;
+mov.u32 %r4, t;
+mov.u32 %r5, full;
+mov.u32 %r6, empty;
+mov.u32 %r9, 0;
+mov.u32 %r2, 0;
+mov.u32 %r7, 0;
+mov.u32 %r8, 0;
+setp.eq.u32 %p0, %r0, 0;
+setp.eq.u32 %p5, %r0, 128;
+"""
+TILE: Final = 256
+_FIELDS: Final = 128 // 16 << 16 | 256 // 16 << 32
+PRODUCT: Final = (
+    "shr.u32 %r10, %r20, 4;\ncvt.u64.u32 %d2, %r10;\n"
+    f"or.b64 %d2, %d2, {_FIELDS};\nwgmma.fence.sync.aligned;\n"
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r9, %r9, %r9, %r9}, %d2, 1, 1, 1, 0;\n"
+    "wgmma.commit_group.sync.aligned;\n"
+)
+"""Reads 256 bytes from `%r20` on."""
+WAITED: Final = "wgmma.wait_group.sync.aligned 0;\n"
+BOX: Final = (
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r20], [%d1, {%r2, %r2}], [%r21];\n"
+)
+AGAIN: Final = "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra LOOP;\n"
+STAGE: Final = (
+    "shl.b32 %r20, %r7, 8;\nadd.u32 %r20, %r20, %r4;\nshl.b32 %r22, %r7, 3;\nadd.u32 %r21, %r5, %r22;\n"
+    "add.u32 %r22, %r6, %r22;\n"
+)
+"""The tile, `full` and `empty` of the stage `%r7`."""
+STEP: Final = (
+    "add.u32 %r7, %r7, 1;\nsetp.eq.u32 %p2, %r7, 2;\nselp.u32 %r7, 0, %r7, %p2;\nselp.u32 %r23, 1, 0, %p2;\n"
+    "xor.b32 %r8, %r8, %r23;\n"
+)
+
+
+def wait(name: str, place: str, parity: str) -> str:
+    """A loop that waits for a phase with a parity."""
+    return f"{name}:\nmbarrier.try_wait.parity.shared::cta.b64 %p4, [{place}], {parity};\n@!%p4 bra {name};\n"
+
+
+def alone(*, copy: str = BOX, expect: int = TILE, last: str = WAITED, state: str = "%d3", place: str = "%r4") -> str:
+    """One warpgroup, whose thread 0 copies a tile that all multiply. They wait with the state of their arrival."""
+    return (
+        f"{HEAD.replace('t[512]', 't[256]')}@%p0 mbarrier.init.shared::cta.b64 [%r5], 128;\n"
+        "bar.sync 0;\nmov.u32 %r21, %r5;\nLOOP:\n"
+        "mov.u32 %r20, %r4;\n@%p0 bra COPY;\nmbarrier.arrive.shared::cta.b64 %d3, [%r5];\nbra WAIT;\nCOPY:\n"
+        f"{copy}mbarrier.arrive.expect_tx.shared::cta.b64 %d3, [%r5], {expect};\nWAIT:\n"
+        f"mbarrier.try_wait.shared::cta.b64 %p4, [%r5], {state};\n@!%p4 bra WAIT;\n"
+        f"mov.u32 %r20, {place};\n{PRODUCT}{last}{AGAIN}ret;\n}}\n"
+    )
+
+
+def ring(
+    *,
+    fill: str = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r21], 256;\n" + BOX,
+    empty: str = wait("WE", "%r22", "%r24"),
+    full: str = wait("WF", "%r21", "%r8"),
+    use: str = PRODUCT + WAITED,
+    freed: str = "@%p0 mbarrier.arrive.shared::cta.b64 _, [%r22];\n",
+    counts: tuple[int, int] = (1, 1),
+    lanes: str = "setp.ne.u32 %p3, %r0, 128;\n@%p3 bra END;\n",
+) -> str:
+    """Warp 4 fills two tiles that the warpgroup before it multiplies; its thread 0 gives them back."""
+    inits = "".join(
+        f"@%p0 mbarrier.init.shared::cta.b64 [{place}+{8 * stage}], {count};\n"
+        for place, count in zip(("%r5", "%r6"), counts, strict=True)
+        for stage in (0, 1)
+    )
+    return (
+        f"{HEAD}{inits}bar.sync 0;\nsetp.lt.u32 %p3, %r0, 128;\n@%p3 bra LOOP;\n{lanes}FILL:\n{STAGE}"
+        f"xor.b32 %r24, %r8, 1;\n{empty}{fill}{STEP}{AGAIN.replace('LOOP', 'FILL')}bra END;\n"
+        f"LOOP:\n{STAGE}xor.b32 %r24, %r8, 1;\n{full}{use}{freed}{STEP}{AGAIN}END:\nret;\n}}\n"
+    )
+
+
+_STORED: Final = (
+    "and.b32 %r25, %r0, 31;\nshl.b32 %r25, %r25, 3;\nadd.u32 %r25, %r25, %r20;\n"
+    "st.shared.v2.u32 [%r25], {%r2, %r2};\n{}mbarrier.arrive.shared::cta.b64 _, [%r21];\n"
+)
+FENCE: Final = "fence.proxy.async.shared::cta;\n"
+
+
+def stored(fence: str = FENCE, behind: str = "") -> str:
+    """The same ring, filled by the stores of all lanes of warp 4."""
+    return ring(fill=_STORED.replace("{}", fence) + behind, counts=(32, 1), lanes="")
+
+
+def kept(
+    wait_: str = "@%p0 cp.async.bulk.wait_group.read 0;\n", fence: str = FENCE, behind: str = "bar.sync 0;\n"
+) -> str:
+    """A tile that all threads write and a bulk copy stores, trip after trip."""
+    return (
+        f"{HEAD}shl.b32 %r20, %r0, 2;\nadd.u32 %r20, %r20, %r4;\nLOOP:\n{wait_}bar.sync 0;\n"
+        f"st.shared.u32 [%r20], %r2;\n{fence}{behind}"
+        "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r4], 512;\n"
+        f"@%p0 cp.async.bulk.commit_group;\n{AGAIN}@%p0 cp.async.bulk.wait_group.read 0;\nret;\n}}\n"
+    )
+
+
+class Tiles(NamedTuple):
+    """A kernel, and whether it is free; the threads of its block."""
+
+    text: str
+    is_free: bool
+    threads: int = 160
+
+
+_LATE: Final = PRODUCT + "wgmma.wait_group.sync.aligned 1;\n"
+_NEXT: Final = BOX.replace("[%r20]", "[%r26]")
+_OTHER: Final = "add.u32 %r26, %r20, 256;\n"
+
+TILES: Final = {
+    "alone": Tiles(alone(), True, 128),
+    "alone, no wait for the product": Tiles(alone(last=""), False, 128),
+    "alone, one group too late": Tiles(alone(last="wgmma.wait_group.sync.aligned 1;\n"), False, 128),
+    "alone, other bytes are expected": Tiles(alone(expect=512), False, 128),
+    "alone, the state is an old one": Tiles(alone(state="%d4"), False, 128),
+    "alone, the answer is not read": Tiles(alone().replace("@!%p4 bra WAIT;\n", ""), False, 128),
+    "ring": Tiles(ring(), True),
+    "ring, no wait for the product": Tiles(ring(use=PRODUCT), False),
+    "ring, one group too late": Tiles(ring(use=_LATE), False),
+    "ring, given back before the wait": Tiles(
+        ring(use=PRODUCT, freed="@%p0 mbarrier.arrive.shared::cta.b64 _, [%r22];\n" + WAITED), False
+    ),
+    "ring, no wait for full": Tiles(ring(full=""), False),
+    "ring, no wait for empty": Tiles(ring(empty=""), False),
+    "ring, parity of full": Tiles(ring(full=wait("WF", "%r21", "%r24")), False),
+    "ring, parity of empty, which hangs": Tiles(ring(empty=wait("WE", "%r22", "%r8")), True),
+    "ring, a tile further": Tiles(
+        ring(fill="mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r21], 256;\n" + _OTHER + _NEXT), False
+    ),
+    "ring, half of the bytes": Tiles(
+        ring(fill="mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r21], 128;\n" + BOX), False
+    ),
+    "ring, a warp gives back for its lanes alone": Tiles(ring(counts=(1, 2)), False),
+    "stored": Tiles(stored(), True),
+    "stored, no fence": Tiles(stored(""), False),
+    "stored, fence behind the arrival": Tiles(stored("", FENCE), False),
+    "stored, fence of global memory": Tiles(stored("fence.proxy.async.global;\n"), False),
+    "stored, one lane fences": Tiles(stored("@%p5 " + FENCE), False),
+    "kept": Tiles(kept(), True, 128),
+    "kept, one thread fences": Tiles(kept(fence="@%p0 " + FENCE), False, 128),
+    "kept, no wait": Tiles(kept(""), False, 128),
+    "kept, no fence": Tiles(kept(fence=""), False, 128),
+    "kept, no barrier": Tiles(kept(behind=""), False, 128),
+    "kept, one group too late": Tiles(kept("@%p0 cp.async.bulk.wait_group.read 1;\n"), False, 128),
+}
