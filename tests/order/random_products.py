@@ -34,7 +34,6 @@ class Stages:
         self.arrives = source.choice(("all", "one", "lanes"))
         self.is_late = self.stages > 1 and source.random() < 0.4
         """The stage before is given back while a product runs."""
-        self.has_a = source.random() < 0.3
         self.trips = source.choice(("2", "3", "4", "%r1", "%r1"))
         self.room = self.stages * TILE
 
@@ -52,7 +51,6 @@ class Stages:
             pipeline.put(f"@%p0 mbarrier.init.shared::cta.b64 [%r6+{8 * stage}], {empty};")
         pipeline.do("the barrier behind init", "bar.sync 0;")
         consumer, end = pipeline.label(), pipeline.label()
-        last = self.first_of_producer + 1
         first = self.first_of_producer
         is_producer = pipeline.test(f"eq.u32 %r2, {first}")
         pipeline.put(f"@!{is_producer} bra {consumer};")
@@ -65,7 +63,6 @@ class Stages:
         pipeline.put(f"@{low} bra {end};")
         self.loop("consumer")
         pipeline.put(f"{end}:")
-        del last
 
     def loop(self, role: str) -> None:
         pipeline = self.pipeline
@@ -158,7 +155,7 @@ class Stages:
         pipeline.put(f"{skip}:")
 
 
-def epilogue(pipeline: Pipeline, warps: int) -> None:
+def epilogue(pipeline: Pipeline) -> None:
     """All threads fill a tile, multiply it, and fill it again."""
     count, head, out = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
     pipeline.put(f".shared .align 128 .b8 t[{TILE * 2}];", ".reg .f32 %f<9>;", "mov.u32 %r7, t;", "mov.u32 %r9, 0;")
@@ -181,13 +178,12 @@ def epilogue(pipeline: Pipeline, warps: int) -> None:
     if pipeline.source.random() < 0.5:
         pipeline.do("the barrier behind the product", "bar.sync 0;")
     pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{out}:")
-    del warps
 
 
 def products(pipeline: Pipeline, warps: int) -> set[str]:
     """A ring of tiles, or one tile of a warpgroup."""
     if warps == 4:
-        epilogue(pipeline, warps)
+        epilogue(pipeline)
         return {"product of one warpgroup"}
     ring = Stages(pipeline, warps)
     ring.write()
