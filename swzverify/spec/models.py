@@ -16,7 +16,19 @@ from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Tex
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
 from swzverify.spec.listing_models import ListingPart
 from swzverify.spec.operand_models import DescriptorPart, OperandPart, ReadsPart
-from swzverify.spec.phase_models import ArrivePart, PassPart, PhasePart, RunPart, WaitPart
+from swzverify.spec.phase_models import (
+    ArrivePart,
+    BarArrivePart,
+    BarSyncPart,
+    CopyPart,
+    FencePart,
+    PassPart,
+    PhasePart,
+    ProductPart,
+    ProductWaitPart,
+    RunPart,
+    WaitPart,
+)
 from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
 from swzverify.spec.sweep_models import AxisPart, SweepPart
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart
@@ -186,6 +198,12 @@ PARTS: dict[str, type[Part]] = {
         WaitPart,
         PassPart,
         ArrivePart,
+        CopyPart,
+        ProductPart,
+        ProductWaitPart,
+        FencePart,
+        BarSyncPart,
+        BarArrivePart,
     )
 }
 """The model of a union's branch, by its tag."""

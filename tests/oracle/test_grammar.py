@@ -178,8 +178,18 @@ def test_positions_are_those_of_the_spec_reader() -> None:
         if takes_expression(field.annotation, tuple(field.metadata))
     }
     # tests/sweep, tests/claims/test_fragment_claims.py and random_roles.py have generators and oracles of their own
-    roles = {"BarrierPart.stages", "BarrierPart.arrivals", "RolePart.threads"}
-    roles |= {"PassPart.stage", "PassPart.phase", "ArrivePart.stage"}
+    roles = {"BarrierPart.stages", "BarrierPart.arrivals", "RolePart.threads", "PhasePart.threads", "ProductPart.at"}
+    roles |= {
+        "PassPart.stage",
+        "PassPart.phase",
+        "PassPart.by",
+        "ArrivePart.stage",
+        "ArrivePart.by",
+        "ArrivePart.bytes",
+    }
+    roles |= {"CopyPart.stage", "CopyPart.by", "ProductWaitPart.wgmma_wait", "FencePart.by"}
+    roles |= {f"{part}.{key}" for part, key in (("BarSyncPart", "bar_sync"), ("BarArrivePart", "bar_arrive"))}
+    roles |= {"BarSyncPart.threads", "BarArrivePart.threads"}
     assert found == set(FIELDS) | roles | {"SweepPart.where", "FragmentPart.at", "FragmentPart.register_"}
     listed = {position for positions in FIELDS.values() for position in positions}
     others = (

@@ -1,0 +1,201 @@
+"""What each thread of a phase with roles knows to be done at each of its steps (docs/semantics.md, section 10).
+
+A thread that waits knows a least number of complete phases of an object. If the threads that arrive there arrive in
+turn, each of them has then made as many arrivals, and what it did before them comes first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from swzverify.subjects.role_lines import Event, Kind, Line, Lines, Object
+
+Vector = list[int]
+"""Of each line, how many of its first events (or operations) are done."""
+
+
+def complete_after(least: int, parity: int) -> int:
+    """How many phases are complete at least once a wait has passed, if `least` were known to be before it.
+
+    It passes where the last complete phase has the parity; before the first phase that is 1.
+
+    >>> complete_after(0, 0), complete_after(0, 1), complete_after(1, 1)
+    (1, 0, 2)
+    """
+    return least + ((least - 1) % 2 != parity)
+
+
+@dataclass
+class Known:
+    """What the threads of a line know at each of their events, or what comes before each operation.
+
+    Attributes:
+        line: The line.
+        done: What is known of each line; of the own line it is about its other threads.
+        fenced: The same, as far as a proxy fence is on the way.
+        fences: How many of the own events come before the own last proxy fence.
+        least: The phases that are known to be complete, by object.
+        arrived: The own arrivals, by object.
+    """
+
+    line: Line
+    done: list[Vector] = field(default_factory=list[Vector])
+    fenced: list[Vector] = field(default_factory=list[Vector])
+    fences: list[int] = field(default_factory=list[int])
+    least: dict[Object, int] = field(default_factory=dict[Object, int])
+    arrived: dict[Object, int] = field(default_factory=lambda: defaultdict[Object, int](int))
+
+    @property
+    def at(self) -> int:
+        """How many events or operations are done."""
+        return len(self.done)
+
+
+@dataclass(frozen=True)
+class Closure:
+    """What all lines know, as far as nobody waits for what is not among their events."""
+
+    lines: Lines
+
+    @cached_property
+    def _arrivals(self) -> dict[Object, dict[int, list[int]]]:
+        """Of each object the places of the arrivals and of the copies that complete there, by their line."""
+        found: dict[Object, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for number, line in enumerate(self.lines.all):
+            for at, event in enumerate(line.events):
+                if event.kind is Kind.ARRIVE:
+                    found[event.those][number].append(at)
+            for at, each in enumerate(line.operations):
+                if each.those is not None:
+                    found[each.those][number].append(at)
+        return found
+
+    @cached_property
+    def known(self) -> list[Known]:
+        """What each line knows, with the orders of all objects whose threads arrive in turn."""
+        good = {each for each in self._arrivals if self._adds_up(each)}
+        while True:
+            found = self._closure(good)
+            bad = {each for each in good if not self._in_turn(found, each)}
+            if not bad:
+                return found
+            good -= bad
+
+    def _adds_up(self, those: Object) -> bool:
+        """Whether one arrival of each thread, and one copy of each line of copies, complete a phase."""
+        threads = expected = copied = 0
+        for number, places in self._arrivals[those].items():
+            line = self.lines.all[number]
+            bytes_ = {line.operations[at].bytes if line.is_async else line.events[at].number for at in places}
+            if len(bytes_) > 1:
+                return False
+            if line.is_async:
+                copied += bytes_.pop()
+            else:
+                threads += line.count
+                expected += line.count * bytes_.pop()
+        return threads == self.lines.counts[those] and expected == copied
+
+    def _closure(self, good: set[Object]) -> list[Known]:
+        found = [Known(line) for line in self.lines.all]
+        moved = True
+        while moved:
+            moved = False
+            for number, own in enumerate(found):
+                step = self._start if own.line.is_async else self._advance
+                while step(found, number, good):
+                    moved = True
+        return found
+
+    def _advance(self, found: list[Known], number: int, good: set[Object]) -> bool:
+        """Do the next event of a line of threads; whether that was possible."""
+        own = found[number]
+        if own.at == len(own.line.events):
+            return False
+        event = own.line.events[own.at]
+        none = [0] * len(found)
+        done, fenced, fences = (own.done[-1], own.fenced[-1], own.fences[-1]) if own.done else (none, none, 0)
+        if event.kind in (Kind.WAIT, Kind.PASS):
+            least = own.arrived[event.those]
+            if event.kind is Kind.WAIT:
+                least = complete_after(own.least.get(event.those, 0), event.number)
+            if event.those in good and least:
+                joined = self._join(found, number, event, least)
+                if joined is None:
+                    return False
+                done, fenced = (
+                    [max(pair) for pair in zip(mine, theirs, strict=True)]
+                    for mine, theirs in zip((done, fenced), joined, strict=True)
+                )
+            if event.kind is Kind.WAIT:
+                own.least[event.those] = least
+        elif event.kind is Kind.DRAIN:
+            if found[event.line].at < event.number:
+                return False
+            done = list(done)
+            done[event.line] = max(done[event.line], event.number)
+        elif event.kind is Kind.ARRIVE:
+            own.arrived[event.those] += 1
+        elif event.kind is Kind.FENCE:
+            fenced, fences = done, own.at + 1
+        own.done.append(done)
+        own.fenced.append(fenced)
+        own.fences.append(fences)
+        return True
+
+    def _join(self, found: list[Known], number: int, event: Event, least: int) -> tuple[Vector, Vector] | None:
+        """What comes before the end of a phase; None where somebody has not yet done it."""
+        done, fenced = [0] * len(found), [0] * len(found)
+        for other, places in self._arrivals[event.those].items():
+            if len(places) < least or places[least - 1] >= found[other].at:
+                return None
+            place, theirs = places[least - 1], found[other]
+            if theirs.line.is_async:
+                # The end of a copy tells of nothing but the copy.
+                done[other] = max(done[other], place + 1)
+                continue
+            done = [max(pair) for pair in zip(done, theirs.done[place], strict=True)]
+            fenced = [max(pair) for pair in zip(fenced, theirs.fenced[place], strict=True)]
+            if other != number or theirs.line.count > 1:
+                done[other] = max(done[other], place + 1)
+                fenced[other] = max(fenced[other], theirs.fences[place])
+        return done, fenced
+
+    def _start(self, found: list[Known], number: int, _: set[Object]) -> bool:
+        """Start the next operation of a line; whether all threads that start it are there."""
+        own = found[number]
+        if own.at == len(own.line.operations):
+            return False
+        starts = own.line.operations[own.at].starts
+        if any(found[line].at <= at for line, at in starts):
+            return False
+        views = [_before_start(found[line], line, at) for line, at in starts]
+        own.done.append([min(each) for each in zip(*(done for done, _ in views), strict=True)])
+        own.fenced.append([min(each) for each in zip(*(fenced for _, fenced in views), strict=True)])
+        return True
+
+    def _in_turn(self, found: list[Known], those: Object) -> bool:
+        """Whether nobody arrives for a phase before the phase before it is complete."""
+        for number, places in self._arrivals[those].items():
+            own = found[number]
+            for turn, place in enumerate(places[1:]):
+                if place >= own.at:
+                    break
+                for other, theirs in self._arrivals[those].items():
+                    if other == number and own.line.count == 1 and not own.line.is_async:
+                        continue
+                    if turn >= len(theirs) or own.done[place][other] <= theirs[turn]:
+                        return False
+        return True
+
+
+def _before_start(own: Known, number: int, at: int) -> tuple[Vector, Vector]:
+    """What comes before an event for all threads of a line: also of the line itself."""
+    done, fenced = list(own.done[at]), list(own.fenced[at])
+    if own.line.count == 1:
+        done[number], fenced[number] = at, own.fences[at]
+    else:
+        fenced[number] = min(fenced[number], own.fences[at])
+    return done, fenced
