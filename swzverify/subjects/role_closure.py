@@ -55,9 +55,13 @@ class Known:
 
 @dataclass(frozen=True)
 class Closure:
-    """What all lines know, as far as nobody waits for what is not among their events."""
+    """What all lines know, as far as nobody waits for what is not among their events.
+
+    Objects that are `excluded` put nothing in order.
+    """
 
     lines: Lines
+    excluded: frozenset[Object] = frozenset()
 
     @cached_property
     def _arrivals(self) -> dict[Object, dict[int, list[int]]]:
@@ -73,15 +77,40 @@ class Closure:
         return found
 
     @cached_property
-    def known(self) -> list[Known]:
-        """What each line knows, with the orders of all objects whose threads arrive in turn."""
-        good = {each for each in self._arrivals if self._adds_up(each)}
+    def _result(self) -> tuple[list[Known], set[Object]]:
+        good = {each for each in self._arrivals if each not in self.excluded and self._adds_up(each)}
         while True:
             found = self._closure(good)
             bad = {each for each in good if not self._in_turn(found, each)}
             if not bad:
-                return found
+                return found, good
             good -= bad
+
+    @property
+    def known(self) -> list[Known]:
+        """What each line knows, with the orders of all objects whose threads arrive in turn."""
+        return self._result[0]
+
+    @property
+    def bad(self) -> set[Object]:
+        """The objects that put nothing in order."""
+        return set(self._arrivals) - self._result[1]
+
+    def relies_on_later(self) -> set[Object]:
+        """The objects at which some wait rests on an arrival or a copy of a later iteration than its own."""
+        found = set[Object]()
+        for own in self.known:
+            least: dict[Object, int] = {}
+            for event in own.line.events[: own.at]:
+                if event.kind is not Kind.WAIT:
+                    continue
+                turns = least[event.those] = complete_after(least.get(event.those, 0), event.number)
+                for number, places in self._arrivals.get(event.those, {}).items():
+                    line = self.lines.all[number]
+                    if 0 < turns <= len(places):
+                        each = (line.operations if line.is_async else line.events)[places[turns - 1]]
+                        found |= {event.those} if each.iteration > event.iteration else set()
+        return found
 
     def _adds_up(self, those: Object) -> bool:
         """Whether one arrival of each thread, and one copy of each line of copies, complete a phase."""
@@ -125,10 +154,7 @@ class Closure:
                 joined = self._join(found, number, event, least)
                 if joined is None:
                     return False
-                done, fenced = (
-                    [max(pair) for pair in zip(mine, theirs, strict=True)]
-                    for mine, theirs in zip((done, fenced), joined, strict=True)
-                )
+                done, fenced = _most(done, joined[0]), _most(fenced, joined[1])
             if event.kind is Kind.WAIT:
                 own.least[event.those] = least
         elif event.kind is Kind.DRAIN:
@@ -156,8 +182,8 @@ class Closure:
                 # The end of a copy tells of nothing but the copy.
                 done[other] = max(done[other], place + 1)
                 continue
-            done = [max(pair) for pair in zip(done, theirs.done[place], strict=True)]
-            fenced = [max(pair) for pair in zip(fenced, theirs.fenced[place], strict=True)]
+            done = _most(done, theirs.done[place])
+            fenced = _most(fenced, theirs.fenced[place])
             if other != number or theirs.line.count > 1:
                 done[other] = max(done[other], place + 1)
                 fenced[other] = max(fenced[other], theirs.fences[place])
@@ -172,8 +198,11 @@ class Closure:
         if any(found[line].at <= at for line, at in starts):
             return False
         views = [_before_start(found[line], line, at) for line, at in starts]
-        own.done.append([min(each) for each in zip(*(done for done, _ in views), strict=True)])
-        own.fenced.append([min(each) for each in zip(*(fenced for _, fenced in views), strict=True)])
+        done, fenced = views[0]
+        for other_done, other_fenced in views[1:]:
+            done, fenced = list(map(min, done, other_done)), list(map(min, fenced, other_fenced))
+        own.done.append(done)
+        own.fenced.append(fenced)
         return True
 
     def _in_turn(self, found: list[Known], those: Object) -> bool:
@@ -189,6 +218,11 @@ class Closure:
                     if turn >= len(theirs) or own.done[place][other] <= theirs[turn]:
                         return False
         return True
+
+
+def _most(one: Vector, other: Vector) -> Vector:
+    """The greater of both, line by line; the very vector where the other one says nothing more."""
+    return one if one is other or not any(other) else list(map(max, one, other))
 
 
 def _before_start(own: Known, number: int, at: int) -> tuple[Vector, Vector]:

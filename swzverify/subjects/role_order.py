@@ -13,8 +13,9 @@ from math import lcm
 from swzverify.subjects.phase import Part, Phase, Place, Run
 from swzverify.subjects.phase_meeting import Meeting, Ranges, Who
 from swzverify.subjects.role import Arrive, Wait, ranges_of
-from swzverify.subjects.role_closure import Closure, complete_after
-from swzverify.subjects.role_lines import WARP_THREADS, Kind, Lines, Object, lines_of
+from swzverify.subjects.role_closure import complete_after
+from swzverify.subjects.role_lines import Kind, Object, lines_of
+from swzverify.subjects.role_unrolled import Runs, Unrolled
 
 ROUNDS = 6
 """Periods that are unrolled: after the first ones each period has to be as the one before."""
@@ -57,15 +58,6 @@ def _is_even(phase: Phase, period: int) -> bool:
 
 
 @dataclass(frozen=True)
-class _Runs:
-    """A step in one line: where it stands among the events or operations, and in which iterations."""
-
-    line: int
-    places: list[int]
-    iterations: list[int]
-
-
-@dataclass(frozen=True)
 class _Bounds:
     """The largest gap from a run of one step to one of another that is not ordered behind it.
 
@@ -83,83 +75,6 @@ NONE = -(1 << 30)
 
 
 @dataclass(frozen=True)
-class _Unrolled:
-    """The order of the steps of a phase, whose loop runs some iterations."""
-
-    phase: Phase
-    lines: Lines
-    is_whole: bool
-
-    @cached_property
-    def closure(self) -> Closure:
-        return Closure(self.lines)
-
-    @cached_property
-    def runs(self) -> dict[Place, list[_Runs]]:
-        """The runs of each step that touches memory."""
-        found: dict[Place, dict[int, _Runs]] = defaultdict(dict)
-        for number, line in enumerate(self.lines.all):
-            rows = [
-                (at, each.place, each.iteration)
-                for at, each in enumerate(line.operations if line.is_async else line.events)
-                if line.is_async or line.events[at].kind is Kind.TOUCH
-            ]
-            for at, place, iteration in rows:
-                own = found[place].setdefault(number, _Runs(number, [], []))
-                own.places.append(at)
-                own.iterations.append(iteration)
-        return {place: list(each.values()) for place, each in found.items()}
-
-    def who(self, one: int, other: int) -> Who | None:
-        """Which threads of two lines may do two steps; None if it is one thread."""
-        first, second = self.lines.all[one], self.lines.all[other]
-        if first.is_async or second.is_async:
-            return Who.ANY
-        if one == other and first.count == 1:
-            return None
-        if first.role is not second.role:
-            return Who.ANY
-        share = {each // WARP_THREADS for each in first.threads} & {each // WARP_THREADS for each in second.threads}
-        return Who.THREADS if share else Who.WARPS
-
-    def needs_fence(self, first: Place, second: Place) -> bool:
-        """Whether a write of the first step has to be made visible to the operations of the second one."""
-        one, other = self.phase.run_at(first), self.phase.run_at(second)
-        return other.proxy is not None and one.proxy is None and one.writes
-
-    def lacking(self, first: Place, second: Place) -> Iterator[tuple[Who, int]]:
-        """The threads and the gap of every run of the first step with one of the second step that lack an order.
-
-        With `Who.PROXY` they have an order, and lack a fence of the proxies. Runs that the closure did not come to have
-        none: they never happen, or are not unrolled.
-        """
-        for one, other in product(self.runs.get(first, ()), self.runs.get(second, ())):
-            who = self.who(one.line, other.line)
-            if who is None:
-                continue
-            up, down = self.closure.known[other.line], self.closure.known[one.line]
-            rows = up.fenced if self.needs_fence(first, second) else up.done
-            back = down.fenced if self.needs_fence(second, first) else down.done
-            for place, turn in zip(other.places, other.iterations, strict=True):
-                if place >= up.at:
-                    break
-                for index in range(bisect_left(one.places, rows[place][one.line]), len(one.places)):
-                    at = one.places[index]
-                    if (
-                        at >= down.at
-                        or back[at][other.line] > place
-                        or self._is_itself((one.line, at), (other.line, place))
-                    ):
-                        continue
-                    in_order = up.done[place][one.line] > at or down.done[at][other.line] > place
-                    yield Who.PROXY if in_order else who, turn - one.iterations[index]
-
-    def _is_itself(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
-        """Whether it is one operation."""
-        return one == other and self.lines.all[one[0]].is_async
-
-
-@dataclass(frozen=True)
 class RoleOrder:
     """The order of the steps of a phase with roles."""
 
@@ -172,26 +87,38 @@ class RoleOrder:
         return most if self.phase.count is None else min(most, self.phase.count)
 
     @cached_property
-    def _loop(self) -> _Unrolled:
+    def _loop(self) -> Unrolled:
         """The loop, as far as it is unrolled."""
         whole = self.phase.count == self.span
-        return _Unrolled(self.phase, lines_of(self.phase, self.span, whole=whole), whole)
+        found = Unrolled(self.phase, lines_of(self.phase, self.span, whole=whole), whole)
+        if whole or not self.phase.after:
+            return found
+        # The steps behind the loop may arrive at the objects of the loop. Out of turn they arrive in no place of it,
+        # and what the loop waits for in a later iteration may be what they do in its place.
+        ends = {event.those for each in self._exits.values() for event in each.behind_loop()}
+        excluded = {bad for each in self._exits.values() for bad in each.closure.bad}
+        while True:
+            found = replace(found, excluded=frozenset(excluded))
+            later = (found.closure.relies_on_later() & ends) - excluded
+            if not later:
+                return found
+            excluded |= later
 
     @cached_property
-    def _exits(self) -> dict[int, _Unrolled]:
+    def _exits(self) -> dict[int, Unrolled]:
         """The whole phase, by its number of iterations."""
         if self.phase.count == self.span:
-            return {self.span: self._loop}
+            return {self.span: Unrolled(self.phase, lines_of(self.phase, self.span, whole=True), True)}
         numbers = range(EXITS * period_of(self.phase)) if self.phase.after else ()
-        return {each: _Unrolled(self.phase, lines_of(self.phase, each, whole=True), True) for each in numbers}
+        return {each: Unrolled(self.phase, lines_of(self.phase, each, whole=True), True) for each in numbers}
 
-    def bounds(self, first: Place, second: Place, pairs: Sequence[tuple[_Runs, _Runs]]) -> _Bounds:
+    def bounds(self, first: Place, second: Place, pairs: Sequence[tuple[Runs, Runs]]) -> _Bounds:
         """How far runs of the first step are not ordered before runs of the second one, in these lines."""
         plain = self._bound(pairs, fenced=False)
         needs = self._loop.needs_fence(first, second)
         return _Bounds(plain, self._bound(pairs, fenced=True) if needs else plain)
 
-    def _bound(self, pairs: Sequence[tuple[_Runs, _Runs]], *, fenced: bool) -> int | None:
+    def _bound(self, pairs: Sequence[tuple[Runs, Runs]], *, fenced: bool) -> int | None:
         """The largest gap from a run in the first line of a pair to one in the second that is not ordered behind it."""
         loop = self._loop
         found: dict[int, int] = {}
@@ -232,7 +159,7 @@ class RoleOrder:
 
     def _in_loop(self, first: Place, second: Place) -> Iterator[Meeting]:
         """The meetings of two steps of the loop."""
-        pairs: dict[Who, list[tuple[_Runs, _Runs]]] = defaultdict(list)
+        pairs: dict[Who, list[tuple[Runs, Runs]]] = defaultdict(list)
         for one, other in product(self._loop.runs.get(first, ()), self._loop.runs.get(second, ())):
             who = self._loop.who(one.line, other.line)
             if who is not None:
@@ -253,10 +180,10 @@ class RoleOrder:
                 if each not in everywhere:
                     yield replace(each, threads=(threads[each.first], threads[each.second]))
 
-    def _blocks(self, first: Place, second: Place, pairs: list[tuple[_Runs, _Runs]]) -> list[list[tuple[_Runs, _Runs]]]:
+    def _blocks(self, first: Place, second: Place, pairs: list[tuple[Runs, Runs]]) -> list[list[tuple[Runs, Runs]]]:
         """Pairs of lines, divided into those of equal threads in the order: each block has all pairs of two sets."""
         key_of = [self._line_key(place) for place in (first, second)]
-        cells: dict[tuple[int, int], list[tuple[_Runs, _Runs]]] = defaultdict(list)
+        cells: dict[tuple[int, int], list[tuple[Runs, Runs]]] = defaultdict(list)
         for one, other in pairs:
             cells[key_of[0](one), key_of[1](other)].append((one, other))
         values = {
@@ -268,24 +195,24 @@ class RoleOrder:
             {row: tuple(values.get((row, column)) for column in columns) for row in rows},
             {column: tuple(values.get((row, column)) for row in rows) for column in columns},
         )
-        found: dict[tuple[object, object], list[tuple[_Runs, _Runs]]] = defaultdict(list)
+        found: dict[tuple[object, object], list[tuple[Runs, Runs]]] = defaultdict(list)
         for (row, column), cell in cells.items():
             found[alike[0][row], alike[1][column]] += cell
         return list(found.values())
 
-    def _line_key(self, place: Place) -> Callable[[_Runs], int]:
+    def _line_key(self, place: Place) -> Callable[[Runs], int]:
         """What tells the lines of a step apart: none are where any thread of a line may touch what others do."""
         run = self.phase.run_at(place)
         return (lambda _: -1) if run.proxy is not None or run.is_of_warp else (lambda each: each.line)
 
-    def _threads(self, place: Place, runs: list[_Runs]) -> Ranges | None:
+    def _threads(self, place: Place, runs: list[Runs]) -> Ranges | None:
         """The threads of some lines of a step; None if that says nothing."""
         run = self.phase.run_at(place)
         if run.proxy is not None or run.is_of_warp:
             return None
         return ranges_of(sorted({thread for each in runs for thread in self._loop.lines.all[each.line].threads}))
 
-    def _of(self, first: Place, second: Place, pairs: Sequence[tuple[_Runs, _Runs]], who: Who) -> Iterator[Meeting]:
+    def _of(self, first: Place, second: Place, pairs: Sequence[tuple[Runs, Runs]], who: Who) -> Iterator[Meeting]:
         """The meetings of two steps of the loop in some lines: a range of gaps, which may be open at both ends."""
         up = self.bounds(first, second, pairs)
         down = self.bounds(second, first, [(other, one) for one, other in pairs])
@@ -313,11 +240,13 @@ class RoleOrder:
         end = min(missing, default=self.span)
         is_open = second.part is Part.STEPS and not loop.is_whole
         for who, gaps in _gaps(loop, first, second).items():
-            found = [gap for gap in gaps if gap < end or not is_open]
-            for gap in found:
-                yield Meeting(first, second, gap, who, at_least=is_open and gap == end - 1)
-        if is_open and not end:
-            yield Meeting(first, second, 0, Who.ANY, at_least=True)
+            for gap in gaps:
+                if gap < end or not is_open:
+                    yield Meeting(first, second, gap, who)
+        if is_open:
+            # Who knows the first step to be done in the last iteration that is unrolled, knows it ever after.
+            for who in loop.unknown_from(first, second, end - 1):
+                yield Meeting(first, second, max(0, end - 1), who, at_least=True)
 
     def _with_after(self, first: Place, second: Place) -> Iterator[Meeting]:
         """The meetings of a step with one behind the loop, over all numbers of iterations."""
@@ -341,7 +270,7 @@ class RoleOrder:
             yield Meeting(first, second, gap, who)
 
 
-def _gaps(unrolled: _Unrolled, first: Place, second: Place) -> dict[Who, list[int]]:
+def _gaps(unrolled: Unrolled, first: Place, second: Place) -> dict[Who, list[int]]:
     """The gaps from runs of the first step to runs of the second one that lack an order, by the threads."""
     found: dict[Who, set[int]] = defaultdict(set)
     for who, gap in unrolled.lacking(first, second):

@@ -155,15 +155,16 @@ class RoleRun:
     @property
     def waiting(self) -> str:
         """A wait that nobody lets pass, in words; empty if all threads are through."""
-        for number, line in enumerate(self.lines.all):
-            event = self.next_event(number)
+        events = [(line, self.next_event(number)) for number, line in enumerate(self.lines.all)]
+        # Who waits for operations waits for threads that have not started them yet.
+        for line, event in sorted(events, key=lambda each: each[1] is not None and each[1].kind is Kind.DRAIN):
             if event is not None:
                 those, name = event.those, self.phase.variable
                 bytes_ = f", and {self.bytes[those]} bytes more than were copied" if self.bytes[those] else ""
                 return (
                     f"thread {line.threads[0]} never gets through {self.phase.describe(event.place)} in {name} = "
                     f"{event.iteration}: {self.phases[those]} phases are complete, and the next one has "
-                    f"{self.pending[those]} of {self.lines.counts[those]} arrivals{bytes_}"
+                    f"{self.pending[those]} of {self.lines.counts.get(those, 0)} arrivals{bytes_}"
                 )
         return ""
 
@@ -204,7 +205,7 @@ def can_meet(phase: Phase, first: Stop, second: Stop, *, unfenced: bool = False)
     count = most - shift if ends else most - shift + 1 + period
     if phase.count is not None:
         count = min(count, phase.count - shift)
-    whole = bool(ends) or phase.count == count + shift
+    whole = phase.count is None or bool(ends) or phase.count == count + shift
     if count * len(phase.steps) > MAX_STEPS_RUN:
         return False
     alone = tuple(dict.fromkeys((first.thread, second.thread)))

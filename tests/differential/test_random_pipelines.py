@@ -16,7 +16,7 @@ from swzverify.subjects.phase import Phase
 from swzverify.subjects.role import WaitProducts
 from swzverify.subjects.role_closure import Closure
 from swzverify.subjects.role_lines import Event, Kind
-from swzverify.subjects.role_order import _Unrolled
+from swzverify.subjects.role_unrolled import Unrolled
 from tests.differential.comparison import as_yaml
 from tests.nightly import counts, share
 from tests.oracle.random_pipelines import ROUNDS, pipeline_spec
@@ -154,8 +154,42 @@ def test_named_pipelines(name: str) -> None:
     assert compared(spec, 1) == (outcome, False)
 
 
+def any_number(roles: dict[str, Yaml]) -> Spec:
+    """A loop of any number of iterations, with these roles."""
+    spec = ring([FULL], ["own"])
+    whole = as_dict(as_dict(spec["phases"])["P"])
+    spec["phases"] = {"P": {**whole, "for": {"i": "any"}, "roles": roles}}
+    return spec
+
+
+def test_a_prologue_that_waits_for_many_iterations(monkeypatch: Patch) -> None:
+    """What comes before a step before the loop, in the iterations that are unrolled, is not all that there is."""
+    monkeypatch.setattr(role_run, "find_hang", lambda _: "")
+    waits: list[Yaml] = [{"wait": "full", "phase": at % 2} for at in range(14)]
+    roles: dict[str, Yaml] = {
+        "producer": {"threads": "tid == 0", "steps": ["fill", FULL]},
+        "consumer": {"threads": "tid == 32", "before": [*waits, "read"], "steps": [{"wait": "read", "phase": 0}]},
+    }
+    assert compared(any_number(roles), 16) == ("unknown", False)
+
+
+def test_an_arrival_behind_the_loop_out_of_turn(monkeypatch: Patch) -> None:
+    """A thread that is through arrives for the producer."""
+    monkeypatch.setattr(role_run, "find_hang", lambda _: "")
+    roles: dict[str, Yaml] = {
+        "producer": {"threads": "tid == 0", "steps": ["fill", FULL, {"wait": "read", "phase": "i % 2"}]},
+        "consumer": {
+            "threads": "tid == 32",
+            "steps": [{"wait": "full", "phase": "i % 2"}, "read", {"arrive": "read"}],
+        },
+    }
+    assert compared(any_number(roles), 3) == ("proved", False)
+    roles["third"] = {"threads": "tid == 64", "steps": [FENCE], "after": [FULL]}
+    assert compared(any_number(roles), 3) == ("refuted", False)
+
+
 def fence_ignored(patch: Patch) -> None:
-    patch.setattr(_Unrolled, "needs_fence", lambda *_: False)
+    patch.setattr(Unrolled, "needs_fence", lambda *_: False)
 
 
 def fence_covers_later_writes(patch: Patch) -> None:
