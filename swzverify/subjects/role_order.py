@@ -17,7 +17,9 @@ from swzverify.subjects.phase_meeting import Meeting, Who
 from swzverify.subjects.role import Arrive, Role, Wait
 
 ROUNDS = 6
-"""Periods that are unrolled: after the first ones each period has to be as the one before."""
+"""Periods that are unrolled: at their end, each has to be as the one before."""
+MOST_UNROLLED = 1 << 10
+"""Iterations that are unrolled."""
 
 Object = tuple[str, int]
 """An `mbarrier` object: the barrier and the stage."""
@@ -52,16 +54,18 @@ class _Line:
     least: dict[Object, int] = field(default_factory=dict[Object, int])
 
 
-@dataclass(frozen=True)
+@dataclass
 class RoleOrder:
     """The order of the steps of a phase with roles."""
 
     phase: Phase
+    depth: int = 0
+    """The iterations by which an arrival that a wait rests on is before the wait, at most."""
 
     @cached_property
     def span(self) -> int:
         """The iterations that are unrolled."""
-        most = ROUNDS * period_of(self.phase)
+        most = min(ROUNDS * period_of(self.phase), MOST_UNROLLED)
         return most if self.phase.count is None else min(most, self.phase.count)
 
     @cached_property
@@ -81,7 +85,7 @@ class RoleOrder:
     def _lines(self) -> list[_Line]:
         """The lines with the orders of all objects whose threads arrive in turn."""
         counts = {step.barrier.name: step.barrier.arrivals for step in self.phase.steps if isinstance(step, Arrive)}
-        good = {each for each in self._arrivals if self._arriving(each) == counts[each[0]]}
+        good = {each for each in self._arrivals if self._arriving(each) == counts[each[0]] and self._is_even(each)}
         while True:
             lines = self._closure(good)
             bad = {each for each in good if not self._in_turn(lines, each)}
@@ -92,6 +96,41 @@ class RoleOrder:
     def _arriving(self, those: Object) -> int:
         """How many threads arrive at an object."""
         return sum(self.phase.roles[number].count for number in self._arrivals[those])
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all iterations are unrolled."""
+        return self.span == self.phase.count
+
+    def _is_even(self, those: Object) -> bool:
+        """Whether all roles that arrive at an object arrive equally often in a period."""
+        return self._is_whole or len({self._rate(number, those) for number in self._arrivals[those]}) == 1
+
+    def _rate(self, number: int, those: Object) -> int:
+        """The arrivals of each thread of a role at an object in a period."""
+        role = self.phase.roles[number]
+        end = period_of(self.phase) * (role.end - role.first)
+        return sum(place < end for place in self._arrivals[those].get(number, ()))
+
+    @cached_property
+    def _following(self) -> set[tuple[int, Object]]:
+        """The roles that get through as many phases of an object in a period as each thread arrives there."""
+        period, found = period_of(self.phase), set[tuple[int, Object]]()
+        for number, role in enumerate(self.phase.roles):
+            least: dict[Object, int] = defaultdict(int)
+            after: list[dict[Object, int]] = []
+            for iteration in range(min(2 * period, self.span)):
+                for step in self.phase.steps[role.first : role.end]:
+                    if isinstance(step, Wait):
+                        those = step.barrier.name, step.stage.at(iteration)
+                        least[those] = complete_after(least[those], step.phase.at(iteration))
+                if (iteration + 1) % period == 0:
+                    after.append(dict(least))
+            for those in least if len(after) > 1 else ():
+                rates = {self._rate(other, those) for other in self._arrivals.get(those, ())}
+                if {after[1][those] - after[0].get(those, 0)} == rates:
+                    found.add((number, those))
+        return found
 
     def _closure(self, good: set[Object]) -> list[_Line]:
         """What each thread knows at each place, as far as nobody waits for what is not unrolled."""
@@ -115,11 +154,12 @@ class RoleOrder:
         if isinstance(step, Wait):
             those = step.barrier.name, step.stage.at(iteration)
             least = complete_after(line.least.get(those, 0), step.phase.at(iteration))
-            if those in good and least:
+            if those in good and least and (self._is_whole or (number, those) in self._following):
                 for other, places in self._arrivals[those].items():
                     if len(places) < least or places[least - 1] >= lines[other].at:
                         return False
                     place = places[least - 1]
+                    self.depth = max(self.depth, iteration - place // (lines[other].role.end - lines[other].role.first))
                     theirs = lines[other].known[place]
                     now = [max(*each) for each in zip(now, theirs, strict=True)]
                     if other != number or line.role.count > 1:
@@ -151,19 +191,29 @@ class RoleOrder:
         line = self._lines[other]
         length, own = (role.end - role.first for role in (self.phase.roles[one], line.role))
         done = line.at // own
+        if done != self.phase.count and not (self._repeats and line.known[done * own - own + place][one]):
+            return None  # what is known does not repeat, or nothing ever is
         gaps = list[int]()
         for iteration in range(done):
             known = line.known[iteration * own + place][one]
             # The runs of the first step before this iteration are done.
             until = (known - at + length - 1) // length if known > at else 0
             gaps.append(iteration - until)
-        period = period_of(self.phase)
-        if done == self.phase.count:
-            return max(gaps, default=-1)
-        if done < 4 * period:
-            return None
-        periods = [gaps[done - number * period :][:period] for number in (1, 2, 3)]
-        return max(gaps) if periods[0] == periods[1] == periods[2] else None
+        return max(gaps, default=-1)
+
+    @cached_property
+    def _repeats(self) -> bool:
+        """Whether all that is known repeats in each period; nothing known repeats, too."""
+        lines, period = self._lines, period_of(self.phase)
+        lengths = [line.role.end - line.role.first for line in lines]
+        end = min(line.at // length for line, length in zip(lines, lengths, strict=True))
+        window = (-(-self.depth // period) + 2) * period
+        return end >= window + 2 * period and all(
+            after == (before + own * period if before else 0)
+            for line, length in zip(lines, lengths, strict=True)
+            for at in range((end - window) * length, end * length)
+            for before, after, own in zip(line.known[at - length * period], line.known[at], lengths, strict=True)
+        )
 
     def meetings(self) -> Iterator[Meeting]:
         """Every pair of steps that nothing orders, of two threads."""

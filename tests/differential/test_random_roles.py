@@ -50,6 +50,59 @@ def test_every_verdict_on_roles_is_that_of_the_runs(count: int) -> None:
     assert min(seen["proved"], seen["refuted"]) >= count // 5, seen
 
 
+def slow_reader(arrivals: int, waits: int) -> Spec:
+    """A writer that arrives more often in an iteration than its reader waits: after some iterations it is ahead."""
+    access = {"threads": 32, "for": {"i": 100}, "address": "4*i", "base": 0}
+    names: tuple[Yaml, ...] = ("write", {"wait": "ready", "stage": 0, "phase": 0})
+    return {
+        "swzverify": 1,
+        "target": "sm_90",
+        "accesses": {
+            "write": {"instruction": "st.shared.b32", **access},
+            "read": {"instruction": "ld.shared.b32", **access},
+        },
+        "phases": {
+            "P": {
+                "for": {"i": 14},
+                "barriers": {"done": {"arrivals": 1}, "ready": {"arrivals": 1}},
+                "roles": {
+                    "writer": {
+                        "threads": "tid == 0",
+                        "steps": [*names, *({"arrive": "done"} for _ in range(arrivals))],
+                    },
+                    "reader": {
+                        "threads": "tid == 1",
+                        "steps": [
+                            {"arrive": "ready"},
+                            *({"wait": "done", "stage": 0, "phase": each % 2} for each in range(waits)),
+                            {"arrive": "ready"},
+                            "read",
+                        ],
+                    },
+                },
+            }
+        },
+        "claims": [{"race_free": "P"}],
+    }
+
+
+def test_a_role_that_falls_behind_gets_no_order() -> None:
+    """The first periods look alike, although the reader falls behind by two arrivals in each of them."""
+    spec = slow_reader(26, 24)
+    assert all_runs(spec, 14).race
+    [claim] = parse_spec(as_yaml(spec)).claims
+    assert prove(claim.claim).outcome.value != "proved"
+
+
+def test_a_role_that_is_taken_to_keep_up_is_found(monkeypatch: Patch) -> None:
+    """A planted mistake: what holds in the first periods is taken to hold in all of them."""
+    objects = [("done", 0), ("ready", 0)]
+    monkeypatch.setattr(RoleOrder, "_following", {(number, each) for number in range(2) for each in objects})
+    monkeypatch.setattr(RoleOrder, "_repeats", True)
+    [claim] = parse_spec(as_yaml(slow_reader(26, 24))).claims
+    assert prove(claim.claim).outcome.value == "proved"
+
+
 def phase_ignored(patch: Patch) -> None:
     patch.setattr(role_order, "complete_after", lambda least, _: least + 1)
 
