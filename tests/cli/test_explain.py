@@ -60,7 +60,7 @@ def test_what_may_be_explained(write, swzverify, arguments: list[str], said: str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["a.swz.yaml"], "SWZ591: a.swz.yaml has several"),
+        (["a.swz.yaml", "--at", "k=16"], "SWZ591: --at names a warp instruction of one access --access read_A or"),
         (["empty.swz.yaml"], "SWZ591: empty.swz.yaml has no tile and no access"),
         (["a.swz.yaml", "--access", "read_a"], "did you mean 'read_A'?"),
         (["a.swz.yaml", "--claim", "read_A::conflict"], "SWZ591: a.swz.yaml has no claim 'read_A::conflict'"),
@@ -83,6 +83,18 @@ def test_what_cannot_be_explained_is_told_in_words(write, swzverify, arguments: 
     assert result.exit_code == 2
     assert said in " ".join(result.output.split()), result.output
     assert "Traceback" not in result.output
+
+
+def test_unasked_everything_is_explained(write, swzverify) -> None:
+    spare = '  spare: {element: f32, layout: "(8,8):(8,1)"}\n'
+    write({"a.swz.yaml": SPEC.replace("accesses:\n", f"{spare}accesses:\n", 1)})
+    whole = swzverify("explain", "a.swz.yaml", "--at", "BK=32", "--format", "json")
+    found = [(each["kind"], each["name"]) for each in json.loads(whole.output)["explanations"]]
+    assert found == [("access", "read_A"), ("access", "column"), ("access", "raw"), ("tile", "spare")]
+    text = swzverify("explain", "a.swz.yaml", "--at", "BK=32").output
+    for name in ("read_A", "column", "raw"):
+        alone = swzverify("explain", "a.swz.yaml", "--at", "BK=32", "--access", name).output
+        assert alone.partition("\n\n")[2] in text
 
 
 def test_json_has_every_statement_with_its_sentence(write, swzverify) -> None:

@@ -13,6 +13,7 @@ from swzverify.apps.options.prove import STDIN, Settings
 from swzverify.apps.run.certificates import certify_claim
 from swzverify.apps.run.fault import fault, what_to_send
 from swzverify.apps.run.reading import read_spec
+from swzverify.apps.run.select import is_selected
 from swzverify.claims import is_outside
 from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
@@ -76,7 +77,7 @@ def run_spec(
     known = Known() if known is None else known
     known.next_file()
     for claim in spec.claims:
-        if not settings.select or claim.kind in settings.select:
+        if not settings.select or any(is_selected(claim, word) for word in settings.select):
             tell(run_claim(spec, claim, settings, known))
     return []
 
