@@ -47,30 +47,26 @@ suppress_warnings = ["misc.highlighting_failure"]  # Pygments' PTX stumbles over
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 
-# Which pages stand where; a page that no section names comes under the first section without pages
-# of its own.
+# The four groups of pages, as in the README; a page that no group names comes under the first group that lists none.
 navigation = [
+    ("Start", ["why", "tutorial/index", "scan", "from_kernel", "counterexamples", "notebooks/index"]),
+    ("Use", []),
     (
-        "Begin",
+        "Reference",
         [
-            "why",
-            "tutorial/index",
-            "notebooks/index",
-            "counterexamples",
-            "costs",
-            "hopper",
-            "fragments",
-            "locality",
-            "show",
-            "explain",
-            "explore",
-            "synth",
+            "claims/index",
+            "reference/index",
+            "errors/index",
+            "semantics",
+            "hardware",
+            "limits",
+            "stability",
+            "extend",
+            "architecture",
         ],
     ),
-    ("Research", ["sweep", "study/index"]),
-    ("What is proved", ["claims/index", "semantics", "hardware", "limits"]),
-    ("In a repository", []),
-    ("Reference", ["reference/index", "errors/index", "stability"]),
-    ("Why to believe it", ["crosscheck", "certificates", "theorems", "attacks", "mutation", "benchmarks"]),
-    ("For developers", ["extend", "architecture"]),
+    (
+        "Why trust it",
+        ["crosscheck", "certificates", "attacks", "mutation", "theorems", "scan_findings", "benchmarks"],
+    ),
 ]
