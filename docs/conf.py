@@ -47,10 +47,36 @@ suppress_warnings = ["misc.highlighting_failure"]  # Pygments' PTX stumbles over
 pygments_style = "default"
 pygments_dark_style = "github-dark"
 
-# The four groups of pages, as in the README; a page that no group names comes under the first group that lists none.
+# The four groups of pages, as in the README. The build warns of a page that no group names.
 navigation = [
     ("Start", ["why", "tutorial/index", "scan", "from_kernel", "counterexamples", "notebooks/index"]),
-    ("Use", []),
+    (
+        "Use",
+        [
+            "costs",
+            "explain",
+            "show",
+            "explore",
+            "synth",
+            "sweep",
+            "study/index",
+            "locality",
+            "compiled",
+            "contracts",
+            "data",
+            "walks",
+            "hopper",
+            "fragments",
+            "registers",
+            "races",
+            "phases",
+            "pytest",
+            "ci",
+            "diff",
+            "html_report",
+            "editors",
+        ],
+    ),
     (
         "Reference",
         [
