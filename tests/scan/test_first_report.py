@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,10 @@ def test_the_report_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     words = command.removeprefix("$ swzverify ").split()
     found = CliRunner().invoke(main, words, prog_name="swzverify").stdout
     assert _COMPILER.sub("", found).strip() == _COMPILER.sub("", shown).strip()
+    steps = next(each.text for each in blocks if each.language == "sh").splitlines()
+    subprocess.run(shlex.split(steps[0]), check=True, timeout=100)
+    two = CliRunner().invoke(main, shlex.split(steps[1])[1:], prog_name="swzverify").stdout
+    assert _COMPILER.sub("", two).partition("\n")[2] == _COMPILER.sub("", found).partition("\n")[2]
     readme = blocks_of((ROOT / "README.md").read_text(encoding="utf-8"))
     again, _, part = next(each.text for each in readme if each.language == "console").partition("\n")
     assert again == command
