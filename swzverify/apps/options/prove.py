@@ -100,5 +100,5 @@ class ProveOptions(Options):
     allow_no_claims: bool = flag(
         "--allow-no-claims", "Exit with 0 where no claim is found, or none at a path, for files that may hold none."
     )
-    verbose: bool = flag("-v, --verbose", "Tell every claim's whole story.")
+    verbose: bool = flag("-v, --verbose", "Show everything about every claim.")
     quiet: bool = flag("-q, --quiet", "Show only what came out unexpectedly, and the summary.")
