@@ -52,14 +52,9 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _sections(app: Sphinx, pages: set[str]) -> list[tuple[str, list[str]]]:
-    """Each section's existing pages.
-
-    Pages that no section names go to the section that names none.
-    """
+    """Each section's existing pages."""
     sections: list[tuple[str, list[str]]] = app.config.navigation
-    named = {page for _, listed in sections for page in listed} | {"index"}
-    rest = sorted(page for page in pages - named if "/" not in page)
-    return [(caption, [page for page in listed or rest if page in pages]) for caption, listed in sections]
+    return [(caption, [page for page in listed if page in pages]) for caption, listed in sections]
 
 
 def _contents(entries: list[str], caption: str = "") -> str:

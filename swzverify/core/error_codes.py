@@ -85,6 +85,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ505": "the installation has no proofs",
         "SWZ506": "no theorem of that name",
         "SWZ507": "a path without a claim",
+        "SWZ508": "a name that no claim is about",
     },
     "Known failures": {
         "SWZ511": "known failures that cannot be read",

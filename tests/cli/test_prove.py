@@ -59,6 +59,36 @@ class TestExitCodes:
             assert swzverify("prove", *paths).exit_code == 0
         assert swzverify("prove", "a.swz.yaml", "b/none.swz.yaml", "--select", "bijective").exit_code == 5
 
+    def test_claims_are_selected_by_kind_by_name_and_by_id(self, swzverify, write):
+        tile = '{element: f16, layout: "(8,64):(64,1)"}'
+        write(
+            {
+                "a.swz.yaml": f"swzverify: 1\ntiles: {{A: {tile}, B: {tile}}}\n"
+                "claims: [bijective: A, injective: A, injective: B, equivalent: [A, B]]\n"
+            }
+        )
+
+        def proved(*words):
+            arguments = [each for word in words for each in ("--select", word)]
+            told = swzverify("prove", "a.swz.yaml", *arguments, "--format", "json")
+            return [result["id"].partition("::")[2] for result in json.loads(told.stdout)["claims"]]
+
+        assert proved("injective") == ["A::injective", "B::injective"]
+        assert proved("B") == ["B::injective", "A,B::equivalent"]
+        assert proved("A::injective") == ["A::injective"]
+        assert proved("A,B") == ["A,B::equivalent"]
+        assert proved("a.swz.yaml::A::bijective") == ["A::bijective"]
+        assert proved("bijective", "B::injective") == ["A::bijective", "B::injective"]
+        for words, problem in (
+            (["bijektive"], "SWZ508 --select bijektive: no claim has this kind or is about this name"),
+            (["A", "C"], "SWZ508 --select C"),
+        ):
+            result = swzverify("prove", "a.swz.yaml", *(each for word in words for each in ("--select", word)))
+            assert (result.exit_code, problem in result.stderr) == (2, True)
+        allowed = swzverify("prove", "a.swz.yaml", "--select", "C", "--allow-no-claims")
+        assert (allowed.exit_code, allowed.stderr) == (0, "")
+        assert "is not one of" in swzverify("prove", "a.swz.yaml", "--select", "two words").stderr
+
     def test_what_is_worse_than_a_path_without_a_claim(self, swzverify, here, write, specs, answers):
         (here / "empty").mkdir()
         write({"a.swz.yaml": specs.good, "broken.swz.yaml": "swzverify: 1\nclaims: [{a: 1}]\n"})

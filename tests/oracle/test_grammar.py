@@ -89,6 +89,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.coord": ("coord",),
     "AccessPart.let": ("let",),
     "SpecPart.let": ("let",),
+    "MapPart.let": ("let",),
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
     "CompiledPart.line": ("compiled.line",),

@@ -29,7 +29,7 @@ def prove_command(options: ProveOptions) -> NoReturn:
     if options.write_test is not None and "-" in options.paths:
         raise click.UsageError("--write-test needs the spec's file, which its tests read: save standard input to one")
     report, collected = _run(options)
-    told = report if options.allow_no_claims else _with_empty_paths(report, collected)
+    told = report if options.allow_no_claims else _with_nothing_found(report, collected, options.settings.select)
     code = told.exit_code
     if code is ExitCode.NO_CLAIM and options.allow_no_claims:
         code = ExitCode.AS_EXPECTED
@@ -69,8 +69,15 @@ def _run(options: ProveOptions) -> tuple[Report, Collected]:
     return accepted(replace(report, nothing=f"{report.nothing} in {shown_names(options.paths)}")), collected
 
 
-def _with_empty_paths(report: Report, collected: Collected) -> Report:
-    """The report with a problem for each path without a claim, beside others with some."""
+def _with_nothing_found(report: Report, collected: Collected, select: tuple[str, ...]) -> Report:
+    """The report with a problem for each name that selects no claim, and for each path without a claim.
+
+    Where no path has a claim, and no name is wrong, the report says so by itself.
+    """
+    if select and not report.problems:
+        from swzverify.apps.run.select import names_without_claims  # noqa: PLC0415 - most runs select nothing
+
+        report = replace(report, problems=(*report.problems, *names_without_claims(select, report.results)))
     if not report.results:
         return report
     told = {result.spec for result in report.results}.union(problem.file for problem in report.problems)
