@@ -260,7 +260,7 @@ def edges(tree: Expr) -> Iterator[tuple[str, str, int]]:
             yield from edges(operand)
 
 
-@pytest.mark.parametrize("part", [2, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("part", [4, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_verdict_and_every_error_has_its_share(part: int) -> None:
     """One test for all kinds: in several, two processes would each draw and judge the specs."""
     verdicts: defaultdict[str, Counter[str]] = defaultdict(Counter)
