@@ -5,7 +5,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -24,6 +24,23 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+SPARSER = 3
+"""How many times fewer examples a property draws in the ordinary run than it asks for."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let properties draw a part of their examples in the ordinary run, and all of them in the long one."""
+    by_night = config.getoption("markexpr") == "nightly"
+    properties = {item: item.function for item in items if isinstance(item, pytest.Function)}
+    for item, test in properties.items():
+        if by_night and is_hypothesis_test(test):
+            item.add_marker(pytest.mark.nightly)
+    for test in set() if by_night else {*filter(is_hypothesis_test, properties.values())}:
+        asked = test._hypothesis_internal_use_settings
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=-(-asked.max_examples // SPARSER))
 
 
 @pytest.fixture
