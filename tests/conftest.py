@@ -13,16 +13,18 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without the garbage collector, and keep it away from what was collected.
+    """Collect without the garbage collector, keep it away from what was collected, and let it run rarely.
 
     Each worker makes the syntax trees of all test files and twenty thousand items. The collector would
-    go through these again and again, which takes a third of the time before the first test.
+    go through these again and again, which takes a third of the time before the first test. At its usual
+    thresholds it takes a tenth of the time of the tests, which make many small expressions.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(100_000, 20, 20)
         gc.enable()
 
 
