@@ -174,6 +174,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ607": "a proof that no certificate can state",
         "SWZ608": "no solver to recheck with",
     },
+    "Watching, editors and agents": {
+        "SWZ611": "a package of an extra is not installed",
+    },
     "Devices": {
         "SWZ701": "no GPU at hand",
         "SWZ702": "the device's process failed",

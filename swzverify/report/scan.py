@@ -18,6 +18,7 @@ from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
+from swzverify.report.json import cure_object
 from swzverify.report.scan_chip import chip_record, decision_record
 from swzverify.report.scan_counts import counts_record
 from swzverify.report.scan_race_record import races_record
@@ -266,7 +267,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "settled": access.settled.verdict.value,
         **chip_record(access, file.no_machine),
         "measured": counts_record(found),
-        "cures": [asdict(each) for each in access.cures],
+        "cures": [cure_object(each) for each in access.cures],
         "no_cure": access.no_cure,
     }
 

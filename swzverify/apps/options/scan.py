@@ -122,6 +122,7 @@ class ScanOptions(Options):
         "Keep there what was found at each function, and go on there when the same scan runs again.",
         writes=True,
     )
+    watch: bool = flag("--watch", "Scan again each FILE that changes, until Ctrl-C.", writes=True)
     top: int | None = option(
         "--top N", "Show in text only the N worst problems of all kernels.", click.IntRange(min=1), writes=True
     )
