@@ -89,6 +89,16 @@ def fix_text(text: str, file: str, settings: Settings, wanted: Collection[str] |
             fixed.left.append((result, "; ".join(reasons) or "no cure was found"))
 
 
+def cured_texts(text: str, file: str, settings: Settings, name: str) -> list[tuple[str, Cure]]:
+    """The text after each cure of one refuted claim that breaks no other claim, the nearest first."""
+    judge = _Judge(file, replace(settings, select=(), certificates=None, pictures=False, cures=False))
+    now = judge.of(text)
+    result = now.results.get(name)
+    if result is None or not _needs_cure(result, None):
+        return []
+    return [(after, cure) for after, cure, _ in _tries(judge, now, result, text, [])]
+
+
 def write_fixed(fixed: Fixed) -> None:
     """Put the text into the file.
 
