@@ -176,6 +176,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Watching, editors and agents": {
         "SWZ611": "a package of an extra is not installed",
+        "SWZ612": "a file that the server of an agent does not read",
+        "SWZ613": "a question that the server of an agent does not answer",
     },
     "Devices": {
         "SWZ701": "no GPU at hand",

@@ -15,6 +15,12 @@ from tests.docs.unrun import PageError, check_command
 NOT_RUN: dict[str, list[str]] = {
     "CONTRIBUTING.md": ["it installs", ".ci/run runs them", "it takes as long as all tests"],
     "docs/semantics.md": ["a picture of bits"],
+    "docs/editors.md": [
+        "it goes on until Ctrl-C",
+        "it installs, and serves an editor",
+        "Neovim reads it",
+        "it installs, and serves an agent",
+    ],
     "README.md": [".ci/run runs it in a new folder"] * 3,
     "docs/architecture.md": [  # tests/docs/test_architecture.py holds them against the code
         "the layers of the groups",

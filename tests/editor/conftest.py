@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Coroutine, Iterator
@@ -23,7 +24,8 @@ class Editor:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.loop = asyncio.new_event_loop()
-        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
         self.client = LanguageClient("test", "1")
         self.marks: dict[tuple[str, int | None], list[lsp.Diagnostic]] = {}
         self.came = threading.Condition()
@@ -35,7 +37,8 @@ class Editor:
                 self.marks[params.uri, params.version] = list(params.diagnostics)
                 self.came.notify_all()
 
-        self.wait(self.client.start_io(sys.executable, "-m", "swzverify", "lsp", "--stdio"))
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        self.wait(self.client.start_io(sys.executable, "-m", "swzverify", "lsp", "--stdio", env=environment))
         root = folder.as_uri()
         capabilities = lsp.ClientCapabilities(general=lsp.GeneralClientCapabilities(position_encodings=["utf-16"]))
         self.capabilities = self.wait(
@@ -102,6 +105,8 @@ class Editor:
         self.client.exit(None)
         self.wait(self.client.stop())
         self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(LONGEST_S)
+        self.loop.close()
         return self.client._server.returncode  # pygls has no other way to it
 
 
