@@ -103,6 +103,9 @@ def conflict_words(decision: Decision) -> str:
     return f"{'at least ' if decision.at_least else ''}{decision.ways}-way conflict"
 
 
+SCHEMA: Final = "swzverify.scan-report/1"
+
+
 def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
     """All accesses as one JSON document; `check` is what counters say of all of them."""
     given = list(files)
@@ -114,6 +117,7 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
     ]
     kernels = [each for file in given for each in _kernels(file)]
     whole = {
+        "schema": SCHEMA,
         "accesses": rows,
         "kernels": kernels,
         "stages": [each for file in given for each in _stages(file)],

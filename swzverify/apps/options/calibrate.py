@@ -26,6 +26,7 @@ class CalibrateOptions(Options):
         "--output FILE", "Keep the patterns and counts (.npz); `prove --calibration` reads them."
     )
     source: str | None = option("--from FILE", "Judge a file that was kept instead of running here.")
+    form: str = option("--format", "What to write the report as.", ("text", "json"), default="text")
     names: tuple[str, ...] = several("--instruction NAME", "Only this one; may be given again.")
     patterns: int = option("--patterns", "Patterns of each one.", POSITIVE, default=650)
     seed: int = option("--seed", "Seed of the random patterns.", click.IntRange(min=0), default=1)

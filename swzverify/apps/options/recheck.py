@@ -40,4 +40,5 @@ class RecheckOptions(Options):
     timeout_s: float = option("--timeout SECONDS", "What one step may take.", click.FloatRange(min=0.1), default=300.0)
     memory_mib: int = option("--memory MIB", "What one process may hold.", click.IntRange(min=256), default=4096)
     jobs: int | None = jobs_option("Processes to use.  [default: one per CPU]")
+    form: str = option("--format", "What to write the judgement as.", ("text", "json"), default="text")
     verbose: bool = flag("-v, --verbose", "List what was rechecked too.")
