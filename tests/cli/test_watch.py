@@ -109,7 +109,7 @@ def test_a_spec_is_proved_again_when_its_source_changes(
     with running(clean_environment, "prove", "--watch", "s/a.swz.yaml") as run:
         run.until("watching 1 spec")
         write({"k.cu": "constexpr int N = 80;\n"})
-        run.until("1 unexpected")
+        assert "1 unexpected" in run.until("all 1 spec")[-1]
         assert run.end() == 1
 
 

@@ -54,7 +54,7 @@ def watch_specs(options: ProveOptions, prove: Callable[[ProveOptions], tuple[Rep
             gone, seen = seen.keys() - now.keys(), now
             part = _told(lambda files=tuple(touched): prove(replace(options, paths=files))[0]) if touched else None
             whole = _joined(whole, part or Report(()), {*touched, *gone}, list(now))
-            if part is not None and len(now) > len(touched):
+            if part is not None:
                 _say(f"all {counted(len(now), 'spec')}: {summary_line(whole)}")
     except KeyboardInterrupt:
         pass
