@@ -175,6 +175,11 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ607": "a proof that no certificate can state",
         "SWZ608": "no solver to recheck with",
     },
+    "Watching, editors and agents": {
+        "SWZ611": "a package of an extra is not installed",
+        "SWZ612": "a file that the server of an agent does not read",
+        "SWZ613": "a question that the server of an agent does not answer",
+    },
     "Devices": {
         "SWZ701": "no GPU at hand",
         "SWZ702": "the device's process failed",

@@ -41,6 +41,15 @@ class TestExitCodes:
         (here / "empty").mkdir()
         assert swzverify("prove", "empty").stdout.startswith("no claim found in empty in ")
 
+    def test_without_a_path_the_current_folder_is_proved(self, swzverify, write, specs, answers):
+        answers()
+        result = swzverify("prove")
+        assert (result.exit_code, result.stdout[:20]) == (5, "no claim found in . ")
+        write({"a.swz.yaml": specs.good, "below/b.swz.yaml": specs.good, ".hidden/c.cu": "// swz:begin\n"})
+        result = swzverify("prove")
+        assert result.exit_code == 0
+        assert "2 proved" in result.stdout
+
     def test_a_path_without_a_claim_beside_others(self, swzverify, here, write, specs, answers):
         answers()
         (here / "empty").mkdir()
@@ -107,7 +116,6 @@ class TestExitCodes:
     @pytest.mark.parametrize(
         "arguments",
         [
-            [],
             ["--select", "bijektive", "a.swz.yaml"],
             ["-j", "0", "a.swz.yaml"],
             ["--rlimit", "many", "a.swz.yaml"],

@@ -16,6 +16,12 @@ from tests.docs.unrun import PageError, check_command
 NOT_RUN: dict[str, list[str]] = {
     "CONTRIBUTING.md": ["it installs", ".ci/run runs them", "it takes as long as all tests"],
     "docs/semantics.md": ["a picture of bits"],
+    "docs/editors.md": [
+        "it goes on until Ctrl-C",
+        "it installs, and serves an editor",
+        "Neovim reads it",
+        "it installs, and serves an agent",
+    ],
     "README.md": [
         "tests/premerge/test_stranger.py checks them",
         "it needs nvcc; tests/scan/test_first_report.py compares it, where there is one",

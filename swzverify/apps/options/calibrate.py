@@ -24,6 +24,7 @@ class CalibrateOptions(Options):
 
     output: str | None = option("--output FILE", "Write the patterns and counts (.npz), for `prove --calibration`.")
     source: str | None = option("--from FILE", "Judge such a file instead of running here.")
+    form: str = option("--format", "What to write the report as.", ("text", "json"), default="text")
     names: tuple[str, ...] = several("--instruction NAME", "Only this one; may be given again.")
     patterns: int = option("--patterns", "Patterns for each instruction.", POSITIVE, default=650)
     seed: int = option("--seed", "Seed of the random patterns.", click.IntRange(min=0), default=1)

@@ -76,7 +76,8 @@ class ProveOptions(Options):
     """Prove the claims of spec files.
 
     PATH is a spec file, a folder (every *.swz.yaml below it) or a pattern in quotes, such as
-    'specs/**/*.swz.yaml'; - is standard input, which is called <stdin>.
+    'specs/**/*.swz.yaml'; - is standard input, which is called <stdin>. Without a PATH it is the
+    current folder.
 
     \b
     Exit codes:
@@ -87,7 +88,7 @@ class ProveOptions(Options):
       5  no claim found, or none at one of the paths, without --allow-no-claims
     """
 
-    paths: tuple[str, ...] = argument("PATH...")
+    paths: tuple[str, ...] = argument("PATH...", default=())
     reports: Reports = group(Reports)
     settings: Settings = group(Settings)
     baseline: str | None = option("--baseline FILE", "Accept the known failures in this file; fail on new ones only.")
@@ -97,6 +98,11 @@ class ProveOptions(Options):
     write_test: str | None = option(
         "--write-test FILE", "Write each new counterexample as a pytest test, which fails until the spec is mended."
     )
+    fix: bool = flag(
+        "--fix", "Write the nearest proved cure of each refuted claim into its spec, if no other claim breaks."
+    )
+    diff: bool = flag("--diff", "Show what --fix writes as a diff in place of the report; alone it writes nothing.")
+    watch: bool = flag("--watch", "Prove again the specs that change, or whose files do, until Ctrl-C.")
     allow_no_claims: bool = flag(
         "--allow-no-claims", "Exit with 0 where no claim is found, or none at a path, for files that may hold none."
     )

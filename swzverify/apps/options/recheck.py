@@ -40,4 +40,5 @@ class RecheckOptions(Options):
     timeout_s: float = option("--timeout SECONDS", "The time of one step.", click.FloatRange(min=0.1), default=300.0)
     memory_mib: int = option("--memory MIB", "The memory of one process.", click.IntRange(min=256), default=4096)
     jobs: int | None = jobs_option("Processes to use.  [default: one per CPU]")
+    form: str = option("--format", "What to write the judgement as.", ("text", "json"), default="text")
     verbose: bool = flag("-v, --verbose", "List what was rechecked too.")

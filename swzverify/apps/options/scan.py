@@ -119,6 +119,7 @@ class ScanOptions(Options):
         "Store the findings of each function there; the same scan, run again, continues from them.",
         writes=True,
     )
+    watch: bool = flag("--watch", "Scan again each FILE that changes, until Ctrl-C.", writes=True)
     top: int | None = option(
         "--top N", "In text, show only the N worst problems of all kernels.", click.IntRange(min=1), writes=True
     )

@@ -26,6 +26,7 @@ _PICTURES_BY_SUFFIX = {
     ".tex": "latex",
     ".png": "png",
     ".txt": "text",
+    ".json": "json",
 }
 
 

@@ -64,5 +64,5 @@ class ShowOptions(Options):
         "--base BYTES", "The tile's base address.  [default: its first one]", click.IntRange(min=0)
     )
     target: str | None = option("--target NAME", "The GPU.  [default: the spec's, else sm_90]")
-    form: str | None = option("--format", "[default: by the file's name, else text]", PICTURE_FORMATS)
+    form: str | None = option("--format", "[default: by the file's name, else text]", (*PICTURE_FORMATS, "json"))
     output: str | None = option("-o, --output FILE", "Write to a file instead of standard output.")
