@@ -40,6 +40,11 @@ class MapPart(Part):
     over: dict[Identifier, Count] = Field(
         min_length=1, description="variables and their extents", examples=[{"bid": 128}]
     )
+    let: dict[Identifier, Expression] = Field(
+        default_factory=dict,
+        description="names for expressions, which `value` may use",
+        examples=[{"group": "bid/64"}],
+    )
     value: list[Expression] = Field(
         min_length=1, description="one expression per dimension", examples=[["bid%8 + bid/64*8", "bid/8%8"]]
     )
@@ -111,7 +116,7 @@ class SpecPart(Part):
     )
     let: dict[Identifier, Expression] = Field(
         default_factory=dict,
-        description="names for expressions, which the expressions of every access and tile may use",
+        description="names for expressions, which the expressions of every access, tile and map may use",
         examples=[{"row": "warp*16 + lane%16"}],
     )
     memories: dict[Name, MemoryPart] = Field(

@@ -7,10 +7,11 @@ turn, each of them has then made as many arrivals, and what it did before them c
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from swzverify.subjects.role_lines import Event, Kind, Line, Lines, Object
+from swzverify.subjects.role_lines import Event, Kind, Line, Lines, Object, Operation
 
 Vector = list[int]
 """Of each line, how many of its first events (or operations) are done."""
@@ -94,23 +95,42 @@ class Closure:
     @property
     def bad(self) -> set[Object]:
         """The objects that put nothing in order."""
-        return set(self._arrivals) - self._result[1]
+        return set(self._arrivals) - self._good
+
+    @property
+    def _good(self) -> set[Object]:
+        return self._result[1]
+
+    def rests(self) -> Iterator[tuple[Event, Event | Operation]]:
+        """Every wait that was done, with each arrival and each copy that it rests on."""
+        for own in self.known:
+            least: dict[Object, int] = {}
+            arrived: dict[Object, int] = defaultdict(int)
+            for event in own.line.events[: own.at]:
+                turns = 0
+                if event.kind is Kind.ARRIVE:
+                    arrived[event.those] += 1
+                elif event.kind is Kind.PASS:
+                    turns = arrived[event.those]
+                elif event.kind is Kind.WAIT:
+                    turns = least[event.those] = complete_after(least.get(event.those, 0), event.number)
+                for number, places in (
+                    self._arrivals[event.those].items() if turns and event.those in self._good else ()
+                ):
+                    line = self.lines.all[number]
+                    yield event, (line.operations if line.is_async else line.events)[places[turns - 1]]
 
     def relies_on_later(self) -> set[Object]:
         """The objects at which some wait rests on an arrival or a copy of a later iteration than its own."""
-        found = set[Object]()
-        for own in self.known:
-            least: dict[Object, int] = {}
-            for event in own.line.events[: own.at]:
-                if event.kind is not Kind.WAIT:
-                    continue
-                turns = least[event.those] = complete_after(least.get(event.those, 0), event.number)
-                for number, places in self._arrivals.get(event.those, {}).items():
-                    line = self.lines.all[number]
-                    if 0 < turns <= len(places):
-                        each = (line.operations if line.is_async else line.events)[places[turns - 1]]
-                        found |= {event.those} if each.iteration > event.iteration else set()
-        return found
+        return {waits.those for waits, each in self.rests() if each.iteration > waits.iteration}
+
+    def partners(self, those: Object | None, number: int, at: int) -> list[int]:
+        """The lines that have to have arrived at an object before a line arrives there again, or copies there."""
+        if those is None or those not in self._good or self._arrivals[those][number][0] == at:
+            return []
+        own = self.lines.all[number]
+        is_one = own.count == 1 and not own.is_async
+        return [each for each in self._arrivals[those] if each != number or not is_one]
 
     def _adds_up(self, those: Object) -> bool:
         """Whether one arrival of each thread, and one copy of each line of copies, complete a phase."""
@@ -197,7 +217,7 @@ class Closure:
         starts = own.line.operations[own.at].starts
         if any(found[line].at <= at for line, at in starts):
             return False
-        views = [_before_start(found[line], line, at) for line, at in starts]
+        views = views_of(found, own.line.operations[own.at])
         done, fenced = views[0]
         for other_done, other_fenced in views[1:]:
             done, fenced = list(map(min, done, other_done)), list(map(min, fenced, other_fenced))
@@ -218,6 +238,11 @@ class Closure:
                     if turn >= len(theirs) or own.done[place][other] <= theirs[turn]:
                         return False
         return True
+
+
+def views_of(found: list[Known], operation: Operation) -> list[tuple[Vector, Vector]]:
+    """What comes before an operation in each line that starts it."""
+    return [_before_start(found[line], line, at) for line, at in operation.starts]
 
 
 def _most(one: Vector, other: Vector) -> Vector:

@@ -13,13 +13,18 @@ from math import lcm
 from swzverify.subjects.phase import Part, Phase, Place, Run
 from swzverify.subjects.phase_meeting import Meeting, Ranges, Who
 from swzverify.subjects.role import Arrive, Wait, ranges_of
-from swzverify.subjects.role_closure import complete_after
+from swzverify.subjects.role_closure import Known, complete_after
 from swzverify.subjects.role_lines import Kind, Object, lines_of
+from swzverify.subjects.role_periods import Periods, repeats_behind, uneven
 from swzverify.subjects.role_unrolled import Runs, Unrolled
 
 ROUNDS = 6
-"""Periods that are unrolled: after the first ones each period has to be as the one before."""
-EXITS = 4
+"""Periods that are unrolled: at their end, each has to be as the one before."""
+MOST_UNROLLED = 1 << 10
+"""Iterations that are unrolled."""
+MOST_EXITS = 1 << 7
+"""Numbers of iterations after which the steps behind the loop are looked at."""
+EXITS = 5
 """Periods of iterations after which the loop is left for `after`."""
 
 
@@ -35,6 +40,8 @@ def period_of(phase: Phase) -> int:
         if isinstance(step, Run) and step.proxy is not None and step.proxy.stage is not None:
             cycles.append(len(step.proxy.stage.values))
     period = lcm(*cycles)
+    if 2 * period > MOST_UNROLLED:
+        return 2 * period  # longer than what is unrolled
     return period if _is_even(phase, period) else 2 * period
 
 
@@ -83,34 +90,52 @@ class RoleOrder:
     @cached_property
     def span(self) -> int:
         """The iterations that are unrolled."""
-        most = ROUNDS * period_of(self.phase)
+        most = min(ROUNDS * period_of(self.phase), MOST_UNROLLED)
         return most if self.phase.count is None else min(most, self.phase.count)
 
-    @cached_property
-    def _loop(self) -> Unrolled:
-        """The loop, as far as it is unrolled."""
-        whole = self.phase.count == self.span
-        found = Unrolled(self.phase, lines_of(self.phase, self.span, whole=whole), whole)
-        if whole or not self.phase.after:
-            return found
-        # The steps behind the loop may arrive at the objects of the loop. Out of turn they arrive in no place of it,
-        # and what the loop waits for in a later iteration may be what they do in its place.
-        ends = {event.those for each in self._exits.values() for event in each.behind_loop()}
-        excluded = {bad for each in self._exits.values() for bad in each.closure.bad}
-        while True:
-            found = replace(found, excluded=frozenset(excluded))
-            later = (found.closure.relies_on_later() & ends) - excluded
-            if not later:
-                return found
-            excluded |= later
+    def _unrolled(self, iterations: int, *, whole: bool) -> Unrolled:
+        """The phase, with all steps behind its loop or none."""
+        lines = lines_of(self.phase, iterations, whole=whole)
+        return Unrolled(self.phase, lines, whole, iterations=iterations)
 
     @cached_property
-    def _exits(self) -> dict[int, Unrolled]:
-        """The whole phase, by its number of iterations."""
+    def _solved(self) -> tuple[Unrolled, dict[int, Unrolled]]:
+        """The loop, as far as it is unrolled, and the whole phase by its number of iterations.
+
+        What both say of these iterations holds for all later ones.
+        """
         if self.phase.count == self.span:
-            return {self.span: Unrolled(self.phase, lines_of(self.phase, self.span, whole=True), True)}
-        numbers = range(EXITS * period_of(self.phase)) if self.phase.after else ()
-        return {each: Unrolled(self.phase, lines_of(self.phase, each, whole=True), True) for each in numbers}
+            whole = self._unrolled(self.span, whole=True)
+            return whole, {self.span: whole}
+        period = period_of(self.phase)
+        loop = self._unrolled(self.span, whole=False)
+        numbers = range(min(EXITS * period, MOST_EXITS)) if self.phase.after else ()
+        exits = {each: self._unrolled(each, whole=True) for each in numbers}
+        objects = frozenset[Object]().union(loop.lines.counts, *(each.lines.counts for each in exits.values()))
+        excluded = frozenset(uneven(loop.lines, period)) if 2 * period <= self.span else objects
+        while True:
+            loop = replace(loop, excluded=excluded)
+            exits = {at: replace(each, excluded=excluded) for at, each in exits.items()}
+            # The steps behind the loop may arrive at the objects of the loop. Out of turn they arrive in no place of
+            # it, and what the loop waits for in a later iteration may be what they do in its place.
+            more = loop.closure.bad.union(*(each.closure.bad for each in exits.values()))
+            more |= loop.closure.relies_on_later() if exits else set()
+            if not more <= excluded:
+                excluded |= more
+                continue
+            periods = Periods(loop, period)
+            is_known = periods.first is not None and (not exits or repeats_behind(periods, exits))
+            if is_known or excluded == objects:
+                return loop, exits
+            excluded = objects
+
+    @property
+    def _loop(self) -> Unrolled:
+        return self._solved[0]
+
+    @property
+    def _exits(self) -> dict[int, Unrolled]:
+        return self._solved[1]
 
     def bounds(self, first: Place, second: Place, pairs: Sequence[tuple[Runs, Runs]]) -> _Bounds:
         """How far runs of the first step are not ordered before runs of the second one, in these lines."""
@@ -120,31 +145,29 @@ class RoleOrder:
 
     def _bound(self, pairs: Sequence[tuple[Runs, Runs]], *, fenced: bool) -> int | None:
         """The largest gap from a run in the first line of a pair to one in the second that is not ordered behind it."""
-        loop = self._loop
-        found: dict[int, int] = {}
-        missing: set[int] = set()
+        loop, gaps = self._loop, [NONE]
         for one, other in pairs:
-            known = loop.closure.known[other.line]
-            rows = known.fenced if fenced else known.done
-            for place, iteration in zip(other.places, other.iterations, strict=True):
-                if place >= len(rows):
-                    missing.add(iteration)
-                    continue
-                until = bisect_left(one.places, rows[place][one.line])
-                is_last = loop.is_whole and until == len(one.places)
-                gap = NONE if is_last else iteration - _iteration(one.iterations, until)
-                found[iteration] = max(found.get(iteration, NONE), gap)
-        if not found and not missing:
-            return NONE
-        done = min(missing, default=self.span)
-        gaps = [found.get(at, NONE) for at in range(done)]
-        if done == self.phase.count:
-            return max(gaps, default=NONE)
-        period = period_of(self.phase)
-        if done < 4 * period:
-            return None
-        periods = [gaps[done - number * period :][:period] for number in (1, 2, 3)]
-        return max(gaps) if periods[0] == periods[1] == periods[2] else None
+            own = self._gaps(one, other, loop.closure.known[other.line], fenced=fenced)
+            done = len(own)
+            gaps += own
+            if done == len(other.places) and loop.is_whole:
+                continue
+            # What is known repeats in each period, or stays as it is: then the gap grows.
+            count = sum(each >= self.span - period_of(self.phase) for each in other.iterations)
+            if done < 3 * count or own[done - count :] != own[done - 2 * count : done - count]:
+                return None
+        return max(gaps)
+
+    def _gaps(self, one: Runs, other: Runs, known: Known, *, fenced: bool) -> list[int]:
+        """The gap from the first run of a step that is not ordered before each run of another one, as far as known."""
+        loop, rows, found = self._loop, known.fenced if fenced else known.done, list[int]()
+        for place, iteration in zip(other.places, other.iterations, strict=True):
+            if place >= len(rows):
+                break
+            until = bisect_left(one.places, rows[place][one.line])
+            is_last = loop.is_whole and until == len(one.places)
+            found.append(NONE if is_last else iteration - _iteration(one.iterations, until))
+        return found
 
     def meetings(self) -> Iterator[Meeting]:
         """Every pair of steps that nothing orders, of two threads."""
@@ -259,8 +282,9 @@ class RoleOrder:
         found = sorted({gap for each in gaps.values() for gap in each})
         period, is_open = period_of(self.phase), False
         if first.part is not Part.AFTER and not self._loop.is_whole:
-            rounds = [[gaps[len(gaps) - number * period + at] for at in range(period)] for number in (1, 2, 3)]
-            is_open = not rounds[0] == rounds[1] == rounds[2]
+            is_open = len(gaps) < EXITS * period or any(
+                gaps[len(gaps) - period + at] != gaps[len(gaps) - 2 * period + at] for at in range(period)
+            )
             if first.part is Part.BEFORE and self.phase.count is not None and not is_open:
                 return
         if is_open:

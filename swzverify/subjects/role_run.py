@@ -13,7 +13,7 @@ from itertools import product
 
 from swzverify.subjects.phase import Part, Phase, Place
 from swzverify.subjects.role_lines import Event, Kind, Object, lines_of
-from swzverify.subjects.role_order import period_of
+from swzverify.subjects.role_order import MOST_UNROLLED, period_of
 
 MAX_STEPS_RUN = 400_000
 """Steps of all lines after which a run is given up."""
@@ -175,7 +175,7 @@ def find_hang(phase: Phase) -> str:
     All go on as far as they can; once without a delay, and once for each role with its first thread delayed until the
     others cannot go on.
     """
-    most = 2 * period_of(phase)
+    most = min(2 * period_of(phase), MOST_UNROLLED)
     counts = (most, most + 1) if phase.count is None else (min(most, phase.count),)
     for count, late in product(counts, ((), *((role.threads[0],) for role in phase.roles))):
         run = RoleRun(phase, count, phase.count in (None, count), alone=late)
@@ -199,7 +199,7 @@ def can_meet(phase: Phase, first: Stop, second: Stop, *, unfenced: bool = False)
     most = max(each.iteration for each in ends or (first, second))
     inside = [each.iteration for each in (first, second) if each.place.part is not Part.BEFORE]
     shift = 0
-    if len(inside) == 2 and _is_fresh_after(phase, period):
+    if len(inside) == 2 and period <= MOST_UNROLLED and _is_fresh_after(phase, period):
         # All threads can come to each multiple of the period together, and there everything is as in the beginning.
         shift = min(inside) // period * period
     count = most - shift if ends else most - shift + 1 + period

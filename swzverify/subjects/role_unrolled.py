@@ -32,6 +32,7 @@ class Unrolled:
     lines: Lines
     is_whole: bool
     excluded: frozenset[Object] = frozenset()
+    iterations: int = 0
 
     @cached_property
     def closure(self) -> Closure:

@@ -16,9 +16,10 @@ from swzverify.claims.phase_points import Pair
 from swzverify.prover import prove
 from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
-from swzverify.subjects import Phase, role_closure, role_run
+from swzverify.subjects import Phase, role_closure, role_order, role_run
 from swzverify.subjects.role_closure import Closure
 from swzverify.subjects.role_order import RoleOrder
+from swzverify.subjects.role_periods import Periods
 from tests.differential.comparison import as_yaml
 from tests.nightly import counts, share
 from tests.oracle.random_roles import ITERATIONS, role_spec
@@ -50,6 +51,85 @@ def test_every_verdict_on_roles_is_that_of_the_runs(count: int) -> None:
         seen[outcome] += 1
     assert seen["unknown"] <= max(1, count // 20), seen
     assert min(seen["proved"], seen["refuted"]) >= count // 5, seen
+
+
+def slow_reader(arrivals: int, waits: int) -> Spec:
+    """A writer that arrives more often in an iteration than its reader waits: after some iterations it is ahead."""
+    access = {"threads": 32, "for": {"i": 100}, "address": "4*i", "base": 0}
+    names: tuple[Yaml, ...] = ("write", {"wait": "ready", "stage": 0, "phase": 0})
+    return {
+        "swzverify": 1,
+        "target": "sm_90",
+        "accesses": {
+            "write": {"instruction": "st.shared.b32", **access},
+            "read": {"instruction": "ld.shared.b32", **access},
+        },
+        "phases": {
+            "P": {
+                "for": {"i": 14},
+                "barriers": {"done": {"arrivals": 1}, "ready": {"arrivals": 1}},
+                "roles": {
+                    "writer": {
+                        "threads": "tid == 0",
+                        "steps": [*names, *({"arrive": "done"} for _ in range(arrivals))],
+                    },
+                    "reader": {
+                        "threads": "tid == 1",
+                        "steps": [
+                            {"arrive": "ready"},
+                            *({"wait": "done", "stage": 0, "phase": each % 2} for each in range(waits)),
+                            {"arrive": "ready"},
+                            "read",
+                        ],
+                    },
+                },
+            }
+        },
+        "claims": [{"race_free": "P"}],
+    }
+
+
+def test_a_role_that_falls_behind_gets_no_order() -> None:
+    """The first periods look alike, although the reader falls behind by two arrivals in each of them."""
+    spec = slow_reader(26, 24)
+    assert all_runs(spec, 14).race
+    [claim] = parse_spec(as_yaml(spec)).claims
+    assert prove(claim.claim).outcome.value != "proved"
+
+
+def behind_the_loop(arrivals: int, waits: int) -> Spec:
+    """The same, whose reader reads once, behind the loop; the number of iterations is open."""
+    spec = slow_reader(arrivals, waits)
+    phase = spec["phases"]["P"]  # pyright: ignore[reportIndexIssue, reportArgumentType, reportCallIssue]
+    phase["for"] = {"i": "any"}  # pyright: ignore[reportIndexIssue, reportArgumentType, reportCallIssue]
+    role = phase["roles"]["reader"]  # pyright: ignore[reportIndexIssue, reportArgumentType, reportCallIssue]
+    role["after"] = [role["steps"].pop()]  # pyright: ignore
+    for each in spec["accesses"].values():  # pyright: ignore
+        each |= {"for": {"i": "any"}, "address": "0"}  # pyright: ignore
+    return spec
+
+
+@pytest.mark.parametrize("make", [slow_reader, behind_the_loop])
+def test_a_role_that_keeps_up_has_its_order(make: Callable[[int, int], Spec]) -> None:
+    """With as many waits as arrivals, the write of an iteration comes before the read."""
+    [claim] = parse_spec(as_yaml(make(4, 4))).claims
+    assert prove(claim.claim).outcome.value == "proved"
+
+
+def test_a_role_that_falls_behind_gets_no_order_behind_its_loop() -> None:
+    """Also not where the loop has no end that is known."""
+    [claim] = parse_spec(as_yaml(behind_the_loop(26, 24))).claims
+    assert prove(claim.claim).outcome.value != "proved"
+
+
+@pytest.mark.parametrize("make", [slow_reader, behind_the_loop])
+def test_a_role_that_is_taken_to_keep_up_is_found(make: Callable[[int, int], Spec], monkeypatch: Patch) -> None:
+    """A planted mistake: what holds in the first periods is taken to hold in all of them."""
+    monkeypatch.setattr(role_order, "uneven", lambda *_: set[object]())
+    monkeypatch.setattr(Periods, "first", 0)
+    monkeypatch.setattr(role_order, "repeats_behind", lambda *_: True)
+    [claim] = parse_spec(as_yaml(make(26, 24))).claims
+    assert prove(claim.claim).outcome.value == "proved"
 
 
 def phase_ignored(patch: Patch) -> None:

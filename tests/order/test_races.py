@@ -6,7 +6,7 @@ import pytest
 
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
+from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import BASE, Couple, Instances
 from swzverify.compiled.order.intervals import meetings
 from swzverify.compiled.order.pairs import Asked
@@ -118,7 +118,7 @@ def test_two_engines_prove_what_coordinates_decide() -> None:
     for name, answer in (("barrier", Answer.HOLDS), ("no barrier", Answer.FAILS)):
         module = module_of(TRAPS[name].body)
         kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
-        step = in_step(kernel, Scope.BLOCK, dict(orders_of(kernel).barriers), MASKED)
+        step = in_step(kernel, Scope.BLOCK, orders_of(kernel))
         found = [
             Asked(Instances(kernel, step.sharing, couple), each).apart()
             for couple in Couple

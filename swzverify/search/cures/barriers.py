@@ -27,7 +27,7 @@ def find_order_cures(claim: RaceFree | ReadsWhatWasWritten, options: Options | N
             continue
         try:
             if work.proves(replace(claim, phase=phase)):
-                found[kind] = Cure(claim.phase.name, change, f"{claim.kind} is proved")
+                found[kind] = Cure(claim.phase.name, change, f"{claim.kind} is proved", after=phase)
         except SwzError:
             continue
         except SpentError:
