@@ -17,7 +17,6 @@ from swzverify.apps.options.recheck import RecheckOptions
 from swzverify.certificates.workers import recheck_all
 from swzverify.core.processes import processes_for
 from swzverify.report.escape import visible
-from swzverify.report.recheck_json import render_recheck_json
 
 
 def recheck_command(options: RecheckOptions) -> NoReturn:
@@ -38,6 +37,8 @@ def recheck_command(options: RecheckOptions) -> NoReturn:
     outcomes = [found[place] for place in range(len(entries))]
     spent_s = time.monotonic() - started
     if options.form == "json":
+        from swzverify.report.recheck_json import render_recheck_json  # noqa: PLC0415 - it loads the prover's layouts
+
         say(render_recheck_json(outcomes, limits, spent_s))
     else:
         say("\n".join(map(visible, told(outcomes, limits, spent_s, verbose=options.verbose))) + "\n")

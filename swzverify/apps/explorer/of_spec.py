@@ -35,7 +35,7 @@ def state_of(access: Access) -> Opened:
     >>> tile = Tile("A", 16, Layout("(64,64):(64,1)"), Swizzle("Swizzle<3,3,3>"))
     >>> read = tile.read("ldmatrix.x4", coord=["warp*16 + lane%16", "lane/16*8"], threads=128)
     >>> state_of(read).state.to_query()[:60]
-    'order=layout&swizzle=offset&map=own&coord=warp%2A16+%2B+lane%251'
+    'order=layout&swizzle=offset&map=own&coord=warp%2A16+%2B+lane'
     """
     access.require_banks()
     tile = access.tile
