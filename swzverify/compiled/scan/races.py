@@ -168,7 +168,7 @@ class _Judge:
 
     def _summary(self) -> KernelRaces:
         pairs = [self._pair(*key, found) for key, found in self._found.items() if found.verdict is not RaceVerdict.FREE]
-        for each in self._kernel.accesses:
+        for each in {(each.index, each.reason): each for each in self._kernel.accesses}.values():
             if each.reason:
                 participant = self._participant(each)
                 pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, each.reason))
