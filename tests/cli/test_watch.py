@@ -41,13 +41,12 @@ LONGEST_S = 60
 
 
 class Running:
-    """A process and the lines that it writes."""
+    """A process and the lines that it writes, to both streams in their order."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.lines: queue.Queue[str] = queue.Queue()
-        for stream in (process.stdout, process.stderr):
-            threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
 
     def _read(self, stream: Iterator[str]) -> None:
         for line in stream:
@@ -76,7 +75,7 @@ class Running:
 @contextmanager
 def running(environment: dict[str, str], *arguments: str) -> Iterator[Running]:
     command = [sys.executable, "-m", "swzverify", *arguments]
-    with subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, text=True, bufsize=1) as process:
+    with subprocess.Popen(command, env=environment, stdout=-1, stderr=-2, text=True, bufsize=1) as process:
         try:
             yield Running(process)
         finally:
