@@ -154,7 +154,7 @@ class RoleOrder:
                 continue
             # What is known repeats in each period, or stays as it is: then the gap grows.
             count = sum(each >= self.span - period_of(self.phase) for each in other.iterations)
-            if done < 3 * count or own[done - count :] != own[done - 2 * count : done - count]:
+            if not 0 < 3 * count <= done or own[done - count :] != own[done - 2 * count : done - count]:
                 return None
         return max(gaps)
 

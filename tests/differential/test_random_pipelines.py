@@ -9,18 +9,16 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.prover import prove
-from swzverify.spec.load import parse_spec
 from swzverify.subjects import phase, role_closure, role_lines, role_run
 from swzverify.subjects.phase import Phase
 from swzverify.subjects.role import WaitProducts
 from swzverify.subjects.role_closure import Closure
 from swzverify.subjects.role_lines import Event, Kind
 from swzverify.subjects.role_unrolled import Unrolled
-from tests.differential.comparison import as_yaml
+from tests.differential.comparison import against_runs
 from tests.nightly import counts, share
 from tests.oracle.random_pipelines import ROUNDS, pipeline_spec
-from tests.oracle.role_runs import GROUP, all_runs
+from tests.oracle.role_runs import GROUP
 from tests.oracle.yaml_values import Spec, Yaml, as_dict
 
 Patch = pytest.MonkeyPatch
@@ -35,15 +33,6 @@ def _small_groups(monkeypatch: Patch) -> Iterator[None]:
     return
 
 
-def compared(spec: Spec, iterations: int = ROUNDS) -> tuple[str, bool]:
-    """The verdict on a spec, and whether the runs contradict it."""
-    [claim] = parse_spec(as_yaml(spec)).claims
-    outcome = prove(claim.claim).outcome.value
-    runs = all_runs(spec, iterations)
-    wrong = {"proved": runs.race, "refuted": not (runs.race or runs.hang), "unknown": False, "vacuous": runs.race}
-    return outcome, wrong.get(outcome, True)
-
-
 def drawn(seed: int) -> Spec:
     return pipeline_spec(random.Random(seed))
 
@@ -52,7 +41,7 @@ def drawn(seed: int) -> Spec:
 def test_every_verdict_on_pipelines_is_that_of_the_runs(count: int) -> None:
     seen: Counter[str] = Counter()
     for seed in range(count):
-        outcome, wrong = compared(drawn(seed))
+        outcome, wrong = against_runs(drawn(seed), ROUNDS)
         assert not wrong, (seed, outcome)
         seen[outcome] += 1
     assert seen["unknown"] <= max(1, count // 20), seen
@@ -151,7 +140,7 @@ NAMED: dict[str, tuple[Spec, str]] = {
 @pytest.mark.parametrize("name", share(NAMED, 3))
 def test_named_pipelines(name: str) -> None:
     spec, outcome = NAMED[name]
-    assert compared(spec, 1) == (outcome, False)
+    assert against_runs(spec, 1) == (outcome, False)
 
 
 def any_number(roles: dict[str, Yaml]) -> Spec:
@@ -170,7 +159,7 @@ def test_a_prologue_that_waits_for_many_iterations(monkeypatch: Patch) -> None:
         "producer": {"threads": "tid == 0", "steps": ["fill", FULL]},
         "consumer": {"threads": "tid == 32", "before": [*waits, "read"], "steps": [{"wait": "read", "phase": 0}]},
     }
-    assert compared(any_number(roles), 16) == ("unknown", False)
+    assert against_runs(any_number(roles), 16) == ("unknown", False)
 
 
 def test_an_arrival_behind_the_loop_out_of_turn(monkeypatch: Patch) -> None:
@@ -183,9 +172,9 @@ def test_an_arrival_behind_the_loop_out_of_turn(monkeypatch: Patch) -> None:
             "steps": [{"wait": "full", "phase": "i % 2"}, "read", {"arrive": "read"}],
         },
     }
-    assert compared(any_number(roles), 3) == ("proved", False)
+    assert against_runs(any_number(roles), 3) == ("proved", False)
     roles["third"] = {"threads": "tid == 64", "steps": [FENCE], "after": [FULL]}
-    assert compared(any_number(roles), 3) == ("refuted", False)
+    assert against_runs(any_number(roles), 3) == ("refuted", False)
 
 
 def fence_ignored(patch: Patch) -> None:
@@ -306,6 +295,6 @@ def test_a_planted_misreading_of_pipelines_is_found(monkeypatch: Patch, plant: C
     # A hang would refute what the race should.
     monkeypatch.setattr(role_run, "find_hang", lambda _: "")
     spec, _ = NAMED[FOUND_AT[plant]]
-    assert not compared(spec, 1)[1]
+    assert not against_runs(spec, 1)[1]
     plant(monkeypatch)
-    assert compared(spec, 1)[1]
+    assert against_runs(spec, 1)[1]
