@@ -42,11 +42,15 @@ class Member(NamedTuple):
 
 
 class _Object(NamedTuple):
-    """A barrier at one moment: its phase modulo 2, who has arrived in it, and the bytes it still expects."""
+    """A barrier at one moment: its phase modulo 2, who has arrived in it, and the bytes it still expects.
+
+    `is_made` is false before a thread that is looked at has initialised it.
+    """
 
     phase: int
     arrived: tuple[bool, ...]
     bytes: int = 0
+    is_made: bool = True
 
 
 class _Flight(NamedTuple):
@@ -78,11 +82,13 @@ class Moments:
         nodes: The places of the first two threads, and how each of them is there.
         copies: A copy that runs, with its thread, the place of a thread, and how it is there.
         early: Who arrived again in one phase, or copied late in it, and at which barrier; such runs are not followed.
+        unmade: Who used an object that was not initialised, and which one; such runs are not followed.
     """
 
     nodes: set[tuple[int, int, Being, Being]] = field(default_factory=set[tuple[int, int, "Being", "Being"]])
     copies: set[tuple[int, Touch, int, int, Being]] = field(default_factory=set[tuple[int, Touch, int, int, "Being"]])
     early: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
+    unmade: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
 
 
 class _Runs:
@@ -97,7 +103,8 @@ class _Runs:
                     used.setdefault(self._named(deed.key, at), set()).add((at, deed.act))
         for (key, warp), uses in used.items():
             takes_part = any(self._takes_part(key, warp, each) for each in members)
-            is_known = takes_part or any(each.role == barriers[key].copier for each in members)
+            known_by = barriers[key].copier, barriers[key].maker
+            is_known = takes_part or any(each.role in known_by for each in members)
             is_asked = any(act in (Act.WAIT, Act.SYNC) or who == 0 for who, act in uses)
             if is_known and is_asked:
                 self._keys[key, warp] = len(self._keys)
@@ -114,7 +121,7 @@ class _Runs:
         first = _State(
             tuple(0 for _ in self._members),
             tuple(None for _ in self._members),
-            tuple(_Object(0, nobody) for _ in self._keys),
+            tuple(_Object(0, nobody, is_made=not self._is_here(each.maker)) for each in self._of),
             (),
         )
         pending, seen = [first], {first}
@@ -169,8 +176,8 @@ class _Runs:
                 # Its copies land in any order before it. That some have landed early leaves less that runs.
                 flying = tuple(flight for flight in state.flights if flight.at != place)
                 nobody = tuple(False for _ in each.arrived)
-                objects = _put(state.objects, place, _Object(1 - each.phase, nobody))
-                yield state._replace(objects=objects, flights=flying)
+                done = each._replace(phase=1 - each.phase, arrived=nobody, bytes=0)
+                yield state._replace(objects=_put(state.objects, place, done), flights=flying)
         for place, flight in enumerate(state.flights):
             if flight.at < 0:
                 yield state._replace(flights=(*state.flights[:place], *state.flights[place + 1 :]))
@@ -184,11 +191,21 @@ class _Runs:
                 return False
         copied = sum(flight.bytes for flight in state.flights if flight.at == place)
         self._is_odd |= copied > each.bytes
-        return copied == each.bytes
+        return each.is_made and copied == each.bytes
+
+    def _is_here(self, role: int | None) -> bool:
+        """Whether a thread of a role is looked at."""
+        return any(member.role == role for member in self._members)
 
     def _done(self, state: _State, who: int, deed: Deed) -> _State | None:
         """The state behind an event; None if it does not happen now."""
         place = self._keys.get(self._named(deed.key, who), -1)
+        if deed.act is Act.INIT and place >= 0:
+            made = state.objects[place]._replace(is_made=True)
+            return state._replace(objects=_put(state.objects, place, made))
+        if place >= 0 and not state.objects[place].is_made:
+            self.found.unmade.add((who, deed.key))
+            return None
         if deed.act is Act.COPY:
             if place >= 0 and state.objects[place].arrived[who] and deed in self._of[place].late:
                 self.found.early.add((who, deed.key))
@@ -196,7 +213,7 @@ class _Runs:
             touch = Touch(deed.index, deed.values, is_data=False)
             flight = _Flight(who, self._touches.setdefault(touch, len(self._touches)), place, deed.bytes)
             return state._replace(flights=tuple(sorted((*state.flights, flight))))
-        if place < 0 or deed.act is Act.INIT:
+        if place < 0:
             return state
         each = state.objects[place]
         match deed.act:
@@ -211,7 +228,7 @@ class _Runs:
                     self.found.early.add((who, deed.key))
                     return None
                 size = deed.bytes if deed.act is Act.ARRIVE else 0
-                more = _Object(each.phase, _put(each.arrived, who, True), each.bytes + size)
+                more = each._replace(arrived=_put(each.arrived, who, True), bytes=each.bytes + size)
                 waits = _put(state.waits, who, (place, each.phase)) if deed.act is Act.SYNC else state.waits
                 return state._replace(objects=_put(state.objects, place, more), waits=waits)
 

@@ -34,12 +34,14 @@ class Barrier:
         counts_returned: Whether a thread that has returned counts as arrived.
         copier: The place of the role whose only thread expects and copies bytes; None without any.
         late: The copies between which and an arrival before them their thread touches something, or waits.
+        maker: The place of the role whose only thread initialises the object; None for other barriers.
     """
 
     shares: dict[int, int] = field(default_factory=dict[int, int])
     counts_returned: bool = False
     copier: int | None = None
     late: set[Deed] = field(default_factory=set[Deed])
+    maker: int | None = None
 
 
 def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
@@ -86,12 +88,14 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         counts = {deed.count for _, deed in deeds}
         found.counts_returned = counts == {0}
+        if 0 in counts and len(counts) > 1:
+            raise LostError(f"threads that have returned count at some instructions of {name}, and not at others")
         if not found.counts_returned:
             _check_whole_warps([each for at in found.shares for each in roles[at].threads], threads)
             if {each or threads for each in counts} != {total}:
                 raise LostError(f"{total} threads may arrive at {name}, which counts {_some(counts)}")
     elif any(deed.act is not Act.INIT for _, deed in deeds):
-        count = _initial_count(key, deeds, roles)
+        found.maker, count = _maker(key, deeds, roles)
         if count != total:
             raise LostError(f"{total} arrivals may come to {name}, which is initialised with {count}")
     return found
@@ -110,8 +114,8 @@ def _some(counts: Iterable[int]) -> str:
     return " or ".join(map(str, sorted(counts)))
 
 
-def _initial_count(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> int:
-    """The count of an object that one thread initialises once."""
+def _maker(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> tuple[int, int]:
+    """The role whose one thread initialises an object, once, and the object's count."""
     inits = [(at, deed) for at, deed in deeds if deed.act is Act.INIT]
     if len({at for at, _ in inits}) != 1 or len(roles[inits[0][0]].threads) != 1:
         raise LostError(f"{name_of(key)} is not initialised by one thread")
@@ -121,7 +125,7 @@ def _initial_count(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Rol
     counts = {deed.count for _, deed in inits}
     if len(counts) != 1:
         raise LostError(f"{name_of(key)} is initialised with {_some(counts)}")
-    return counts.pop()
+    return inits[0][0], counts.pop()
 
 
 def _behind_init(node: Node, key: Expr) -> Iterable[int]:

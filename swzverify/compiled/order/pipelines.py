@@ -89,10 +89,17 @@ class Pipelines:
         return [each for each in self._barriers if not isinstance(each, int)]
 
     def early(self) -> str:
-        """At which barrier a thread may arrive again before its phase is complete, in words; empty if at none."""
+        """At which barrier a thread may arrive before its phase is complete, or before it is made, in words.
+
+        Empty if at none.
+        """
         for place, role in enumerate(self.roles):
-            keys = {deed.key for node in role.walk.nodes for deed, _ in node.deeds if deed.act in _ARRIVALS}
+            deeds = [deed for node in role.walk.nodes for deed, _ in node.deeds]
             member = Member(role.threads[0], place)
+            unmade = self._unmade(member, {deed.key for deed in deeds if deed.act is not Act.INIT})
+            if unmade is not None:
+                return f"thread {member.thread} may use {name_of(unmade)} before it is initialised"
+            keys = {deed.key for deed in deeds if deed.act in _ARRIVALS}
             is_cut = False
             for group in self._groups([member], LEVELS - 1) if keys else ():
                 moments = self._of(group)
@@ -106,6 +113,22 @@ class Pipelines:
             if keys:
                 return f"thread {member.thread} may arrive twice in one phase of {name_of(min(keys, key=str))}"
         return ""
+
+    def _unmade(self, member: Member, keys: set[Key]) -> Key | None:
+        """A barrier that a thread may use before its maker has initialised it; None if there is none."""
+        makers = {self._barriers[key].maker for key in keys} - {None}
+        for role in sorted(each for each in makers if each is not None):
+            both = dict.fromkeys((member, Member(self.roles[role].threads[0], role)))
+            of_maker = {key for key in keys if self._barriers[key].maker == role}
+            for group in self._groups(list(both), 1):
+                moments = self._of(group)
+                if moments is not None:
+                    of_maker &= {key for who, key in moments.unmade if who == 0}
+                if not of_maker:
+                    break
+            if of_maker:
+                return min(of_maker, key=str)
+        return None
 
     def moments(self, accesses: tuple[SharedAccess, SharedAccess], couple: Couple, level: int) -> list[Moment] | None:
         """When two threads are at two accesses at one time, as `level` threads beside them show it.

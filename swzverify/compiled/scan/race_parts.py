@@ -16,7 +16,7 @@ from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.pipelines import LEVELS, Pipelines, pipelines_of
 from swzverify.compiled.order.proxies import Proxies
-from swzverify.compiled.order.step import InStep, missed_by_lanes
+from swzverify.compiled.order.step import in_step, missed_by_lanes
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan.operand_claims import IN_WINDOW
 from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED
@@ -40,14 +40,16 @@ class Parts:
 
     Attributes:
         barriers: The instructions that are known and right, those of the whole block and of warps left out.
+        of_block, of_warp: What the barriers of the whole block and of whole warps say beside them.
         lost: Why nothing is known of such an order, in words; empty if something is.
         assumptions: What the order assumes.
     """
 
-    def __init__(self, kernel: Kernel, orders: Orders, of_block: InStep, of_warp: InStep, judge: MeetingJudge) -> None:
-        self._kernel, self._of_block, self._of_warp, self._judge = kernel, of_block, of_warp, judge
+    def __init__(self, kernel: Kernel, orders: Orders, judge: MeetingJudge) -> None:
+        self._kernel, self._judge = kernel, judge
+        self.of_block, self.of_warp = (in_step(kernel, scope, orders) for scope in (Scope.BLOCK, Scope.WARP))
         blocks = (each for each, scope in orders.barriers.items() if scope is Scope.BLOCK)
-        is_whole = of_block.barriers.issuperset(blocks) and not orders.unmodelled
+        is_whole = self.of_block.barriers.issuperset(blocks) and not orders.unmodelled
         self._pipelines: Pipelines | None = None
         self.lost = ""
         if not is_whole or any(each.is_bulk for each in kernel.accesses):
@@ -58,7 +60,11 @@ class Parts:
         self._proxies = None if self._pipelines is None else Proxies(kernel, self._pipelines, judge.never)
         self.barriers: frozenset[int] = frozenset()
         if self._pipelines is not None:
-            missed = missed_by_lanes(kernel, of_warp.barriers, self._pipelines.named)
+            # Lemma 3 needs that nothing but barriers of all threads orders what is written with the loads.
+            self.of_block, self.of_warp = (
+                in_step(kernel, scope, orders, is_partly_ordered=True) for scope in (Scope.BLOCK, Scope.WARP)
+            )
+            missed = missed_by_lanes(kernel, self.of_warp.barriers, self._pipelines.named)
             self.barriers = frozenset(self._pipelines.partial) - missed
 
     @property
@@ -163,7 +169,7 @@ class Parts:
         )
 
     def _asked(self, one: SharedAccess, two: SharedAccess, couple: Couple) -> Asked:
-        sharing = (self._of_block if couple is Couple.ANY else self._of_warp).sharing
+        sharing = (self.of_block if couple is Couple.ANY else self.of_warp).sharing
         is_own = couple is Couple.SELF
         meeting = Meeting(one.index, two.index, ((), ()), (), (), is_own=is_own)
         return Asked(Instances(self._kernel, sharing, couple), meeting, (one, two))

@@ -349,6 +349,12 @@ class Clocked(Machine):
         return values
 
 
+def depends_on_others(instruction: Instruction) -> bool:
+    """Whether what an instruction does depends on what other threads have done, and on more than barriers of all."""
+    opcode = instruction.opcode
+    return strong_of(opcode) is not None or "mbarrier" in opcode or "arrive" in opcode or _has_count(instruction)
+
+
 @cache
 def _kind(opcode: str) -> Kind:
     is_barrier = opcode.startswith(("bar.", "barrier.", *_WAITS))

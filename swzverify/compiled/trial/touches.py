@@ -157,22 +157,49 @@ def find_pairs(touches: Touches, first: Array, stops: Array, tables: Tables, *, 
 
 
 def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thread: bool) -> Iterator[Unordered]:
-    a, b = touches.of(one), touches.of(other)
-    found = (a.thread != b.thread) | _IS_ASYNC[a.effect] | _IS_ASYNC[b.effect]
-    found &= (np.maximum(a.effect, b.effect) > Effect.OPERAND) & ((a.old == 0) | (b.old == 0))
-    found &= ~(_IS_STRONG[a.effect] & _IS_STRONG[b.effect] & (a.start == b.start) & (a.width == b.width))
+    # Most pairs are of two reads or of one thread: few columns show that.
+    effects, threads, old = ((column[one], column[other]) for column in (touches.effect, touches.thread, touches.old))
+    may = (threads[0] != threads[1]) | _IS_ASYNC[effects[0]] | _IS_ASYNC[effects[1]]
+    may &= (np.maximum(*effects) > Effect.OPERAND) & ((old[0] == 0) | (old[1] == 0))
+    a, b = touches.of(one[may]), touches.of(other[may])
+    found = ~(_IS_STRONG[a.effect] & _IS_STRONG[b.effect] & (a.start == b.start) & (a.width == b.width))
     one_before, other_before = _before(a, b, tables), _before(b, a, tables)
     found &= ~(one_before & _is_fenced(a, b, tables)) & ~(other_before & _is_fenced(b, a, tables))
-    lacks_fence = one_before | other_before
-    differs = (a.value != b.value) | (a.value < 0)
-    seen: set[tuple[object, ...]] = set()
-    for at in np.flatnonzero(found).tolist():
-        sides = sorted(((int(a.line[at]), int(a.thread[at])), (int(b.line[at]), int(b.thread[at]))))
-        lines, threads = (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
-        pair = Unordered(lines, threads, int(a.byte[at]), not differs[at], bool(lacks_fence[at]))
-        if (key := (lines, threads if by_thread else None, pair.one_value, pair.lacks_fence)) not in seen:
-            seen.add(key)
-            yield pair
+    lacks_fence = (one_before | other_before)[found]
+    a, b = a.of(found), b.of(found)
+    one_value = (a.value == b.value) & (a.value >= 0)
+    is_swapped = (a.line > b.line) | ((a.line == b.line) & (a.thread > b.thread))
+    lines, threads = (
+        (np.where(is_swapped, y, x), np.where(is_swapped, x, y)) for x, y in ((a.line, b.line), (a.thread, b.thread))
+    )
+    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence)
+    for at in _first_of_each(parts):
+        yield Unordered(
+            (int(lines[0][at]), int(lines[1][at])),
+            (int(threads[0][at]), int(threads[1][at])),
+            int(a.byte[at]),
+            bool(one_value[at]),
+            bool(lacks_fence[at]),
+        )
+
+
+def _first_of_each(columns: Iterable[Array | Mask]) -> list[int]:
+    """The first place of each distinct row, in order.
+
+    >>> _first_of_each([np.asarray([3, 1, 3, 3]), np.asarray([0, 0, 0, 1])])
+    [0, 1, 3]
+    """
+    numbers: Array | None = None
+    for column in columns:
+        # Numbers of rows stay small, so that no product wraps.
+        one = np.unique(column, return_inverse=True)[1].reshape(-1)
+        numbers = (
+            one if numbers is None else np.unique(numbers * (one.max(initial=0) + 1) + one, return_inverse=True)[1]
+        )
+    if numbers is None:
+        return []
+    places: list[int] = np.sort(np.unique(numbers, return_index=True)[1]).tolist()
+    return places
 
 
 def _before(a: Touches, b: Touches, tables: Tables) -> Mask:
