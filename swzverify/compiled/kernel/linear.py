@@ -53,11 +53,13 @@ def _times(term: Expr, count: int) -> Expr:
 def sum_of(root: Expr) -> Sum:
     """An expression as a sum, as far as additions, constant factors and shifts go.
 
-    >>> from swzverify.ir.expr import var
+    >>> from swzverify.ir.expr import extend, var
     >>> x = var("x", 256)
     >>> (term, factor), = sum_of(add(shift_left(x, const(2, 8)), x)).terms.items()
     >>> term is x, factor
     (True, 5)
+    >>> sum_of(extract(add(extend(add(x, const(1, 8)), 16, signed=False), const(2, 16)), 0, 8)).number
+    3
     """
     return folded(root, _parts, _combined)
 
@@ -97,7 +99,9 @@ def _combined(node: Expr, parts: list[Sum]) -> Sum:
     if isinstance(node, Extract):
         found = Sum({}, parts[0].number % (1 << width), width)
         for term, count in parts[0].terms.items():
-            found = found.plus(_alone(extract(term, 0, width)), count)
+            part = extract(term, 0, width)
+            # The low part of a term that is no sum may be one: that of a sum which was extended.
+            found = found.plus(_alone(part) if isinstance(part, Extract) else sum_of(part), count)
         return found
     if sum(len(part.terms) for part in parts) > MOST_TERMS:
         return Sum({node: 1}, 0, width)
