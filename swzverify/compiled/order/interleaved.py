@@ -115,8 +115,11 @@ class _Runs:
         """Whether a phase may be complete before copies that count in it are."""
         self.found = Moments()
 
-    def all(self, most: int) -> tuple[Moments | None, int]:
-        """Follow all runs, and count their states; None if there are more than `most`, or than are followed."""
+    def all(self, most: int, *, is_before_made: bool) -> tuple[Moments | None, int]:
+        """Follow all runs, and count their states; None if there are more than `most`, or than are followed.
+
+        With `is_before_made`, they end where every object is initialised.
+        """
         nobody = tuple(False for _ in self._members)
         first = _State(
             tuple(0 for _ in self._members),
@@ -128,6 +131,8 @@ class _Runs:
         while pending:
             state = pending.pop()
             self._keep(state)
+            if is_before_made and all(each.is_made for each in state.objects):
+                continue
             for after in self._after(state):
                 if after not in seen:
                     if len(seen) >= min(most, MOST_STATES) or self._is_odd or _is_odd(after):
@@ -234,10 +239,18 @@ class _Runs:
 
 
 def moments_of(
-    members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier], most: int
+    members: Sequence[Member],
+    roles: Sequence[Role],
+    barriers: Mapping[Key, Barrier],
+    most: int,
+    *,
+    is_before_made: bool = False,
 ) -> tuple[Moments | None, int]:
-    """What can be at one time in a run of some threads, and the states of all runs; None if these are too many."""
-    return _Runs(members, roles, barriers).all(most)
+    """What can be at one time in a run of some threads, and the states of all runs; None if these are too many.
+
+    With `is_before_made`, runs end where every object is initialised.
+    """
+    return _Runs(members, roles, barriers).all(most, is_before_made=is_before_made)
 
 
 def _is_odd(state: _State) -> bool:

@@ -118,14 +118,11 @@ class Pipelines:
         """A barrier that a thread may use before its maker has initialised it; None if there is none."""
         makers = {self._barriers[key].maker for key in keys} - {None}
         for role in sorted(each for each in makers if each is not None):
-            both = dict.fromkeys((member, Member(self.roles[role].threads[0], role)))
+            both = tuple(dict.fromkeys((member, Member(self.roles[role].threads[0], role))))
+            moments, _ = moments_of(both, self.roles, self._barriers, MOST_STATES, is_before_made=True)
             of_maker = {key for key in keys if self._barriers[key].maker == role}
-            for group in self._groups(list(both), 1):
-                moments = self._of(group)
-                if moments is not None:
-                    of_maker &= {key for who, key in moments.unmade if who == 0}
-                if not of_maker:
-                    break
+            if moments is not None:
+                of_maker &= {key for who, key in moments.unmade if who == 0}
             if of_maker:
                 return min(of_maker, key=str)
         return None
