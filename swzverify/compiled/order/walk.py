@@ -218,7 +218,7 @@ class Walk:
         key: Expr | int = event.name
         if event.place is not None:
             key = self._value(event.place, values)
-            if any(self._kernel.leaves[each].symbol is None for each in variables(key)):
+            if any(self._tracked.is_choice(e) or self._kernel.leaves[e].symbol is None for e in variables(key)):
                 raise LostError(f"which barrier object line {self._line(event)} means is not known")
         numbers = [self._value(each, values) for each in (event.count, event.parity, event.bytes)]
         count, parity, size = (each.value if isinstance(each, Const) else -1 for each in numbers)
