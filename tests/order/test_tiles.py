@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swzverify.compiled.order import boxes, flights
+from swzverify.compiled.order import boxes, flights, proxies
 from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.verdict import KernelRaces
@@ -102,6 +102,21 @@ def _one_thread_stands_for_all(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tracked, "of_coordinates", lambda self, _: right(self, ()))
 
 
+def _any_threads_wait_alike(patch: pytest.MonkeyPatch) -> None:
+    """What one thread of a warp group waits for comes before the issue of all."""
+    patch.setattr(proxies, "are_alike", lambda *_: True)
+
+
+def _a_group_begins_together(patch: pytest.MonkeyPatch) -> None:
+    """`wgmma` begins when all warps have issued it."""
+    patch.setattr(flights, "_before_products", lambda *_: set())
+
+
+def _one_address_is_written_in_one_way(patch: pytest.MonkeyPatch) -> None:
+    """Moments of two threads are the same only if their addresses look the same."""
+    patch.setattr(proxies, "_may_be_one", lambda *_: False)
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "products": (_products_are_done_at_once, "ring, given back before the wait"),
     "stores": (_stores_are_done_at_once, "kept, no wait"),
@@ -109,6 +124,9 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "guards": (_one_thread_stands_for_all, "kept, one thread fences"),
     "groups": (_a_group_more_is_waited_for, "ring, one group too late"),
     "spaces": (_each_fence_is_one_of_the_proxies, "stored, fence of global memory"),
+    "waits": (_any_threads_wait_alike, "ring, one warp waits for full"),
+    "begins": (_a_group_begins_together, "own, no barrier before the product"),
+    "words": (_one_address_is_written_in_one_way, "ring, warps name a tile in their own words"),
     "bytes": (_bytes_need_not_add_up, "alone, other bytes are expected"),
 }
 

@@ -118,6 +118,14 @@ def kept(
     )
 
 
+def own(behind: str = "bar.sync 0;\n", fence: str = FENCE, last: str = "bar.sync 0;\n") -> str:
+    """A tile that all threads of a warpgroup write and multiply, trip after trip."""
+    return (
+        f"{HEAD}shl.b32 %r25, %r0, 1;\nadd.u32 %r25, %r25, %r4;\nmov.u32 %r20, %r4;\nmov.u16 %h1, 1;\nLOOP:\n"
+        f"st.shared.u16 [%r25], %h1;\n{fence}{behind}{PRODUCT}{WAITED}{last}{AGAIN}ret;\n}}\n"
+    ).replace(".reg .f32", ".reg .b16 %h<2>;\n.reg .f32")
+
+
 class Tiles(NamedTuple):
     """A kernel, and whether it is free; the threads of its block."""
 
@@ -129,6 +137,14 @@ class Tiles(NamedTuple):
 _LATE: Final = PRODUCT + "wgmma.wait_group.sync.aligned 1;\n"
 _NEXT: Final = BOX.replace("[%r20]", "[%r26]")
 _OTHER: Final = "add.u32 %r26, %r20, 256;\n"
+_FULL: Final = wait("WF", "%r21", "%r8")
+_FREED: Final = "@{} mbarrier.arrive.shared::cta.b64 _, [%r22];\n"
+_BY_WARP: Final = (
+    "shr.u32 %r30, %r0, 5;\nadd.u32 %r30, %r30, 1;\nmul.lo.u32 %r31, %r1, %r30;\ndiv.u32 %r31, %r31, %r30;\n"
+    "and.b32 %r31, %r31, 1;\nshl.b32 %r31, %r31, 8;\nadd.u32 %r20, %r4, %r31;\n"
+)
+"""A tile by a parameter: each warp divides by a number what it has multiplied by it."""
+_CHOSEN: Final = "setp.gt.u32 %p7, %r1, 3;\nselp.u32 %r30, 8, 0, %p7;\nadd.u32 %r5, %r5, %r30;\nmov.u32 %r6, empty;"
 
 TILES: Final = {
     "alone": Tiles(alone(), True, 128),
@@ -153,6 +169,24 @@ TILES: Final = {
     "ring, half of the bytes": Tiles(
         ring(fill="mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r21], 128;\n" + BOX), False
     ),
+    "ring, one warp waits for full": Tiles(
+        ring(full=f"setp.ge.u32 %p6, %r0, 32;\n@%p6 bra PAST;\n{_FULL}PAST:\n"), False
+    ),
+    "ring, one lane of each warp waits for full": Tiles(
+        ring(
+            full=f"and.b32 %r30, %r0, 31;\nsetp.ne.u32 %p6, %r30, 0;\n@%p6 bra PAST;\n{_FULL}PAST:\nbar.warp.sync -1;\n"
+        ),
+        True,
+    ),
+    "ring, the last warp gives back": Tiles(ring(freed="setp.eq.u32 %p6, %r0, 96;\n" + _FREED.format("%p6")), True),
+    "ring, warps name a tile in their own words": Tiles(ring(use=_BY_WARP + PRODUCT), False),
+    "ring, an object by a parameter": Tiles(ring().replace("mov.u32 %r6, empty;", _CHOSEN), False),
+    "own": Tiles(own(), True, 128),
+    "own, no barrier before the product": Tiles(own(""), False, 128),
+    "own, no barrier behind the product": Tiles(own(last=""), True, 128),
+    "own, no fence": Tiles(own(fence=""), False, 128),
+    "own, fence behind the barrier": Tiles(own("bar.sync 0;\n" + FENCE, ""), False, 128),
+    "own, a barrier of each warp": Tiles(own("bar.warp.sync -1;\n"), False, 128),
     "ring, a warp gives back for its lanes alone": Tiles(ring(counts=(1, 2)), False),
     "stored": Tiles(stored(), True),
     "stored, no fence": Tiles(stored(""), False),

@@ -40,10 +40,10 @@ class Divergence(NamedTuple):
 
 @dataclass(eq=False)
 class Product:
-    """One operation of `wgmma` that some warps of a warpgroup have issued: its number, and what they know together."""
+    """One operation of `wgmma` that some warps of a warpgroup have issued: its number, and what each of them knew."""
 
     number: int
-    told: Told
+    told: Told | None = None
     warps: int = 0
 
 
@@ -144,15 +144,15 @@ class Clocks:
         return number
 
     def product(self, line: int, warp: int, ranges: list[tuple[int, int]]) -> None:
-        """A warp issues an operation of `wgmma`, which reads once all four warps of its warpgroup have."""
+        """A warp issues an operation of `wgmma`, which may read as soon as one of the four warps of a warpgroup has."""
         self.settle()
         lanes = [32 * warp + lane for lane in range(32)]
         key = warp // 4, self._issued.get(warp, 0)
         self._issued[warp] = key[1] + 1
         found = self._products.get(key)
         if found is None:
-            found = self._products[key] = Product(self.knowledge.issue(), self.knowledge.nothing())
-        found.told, found.warps = self.knowledge.all_of(lanes).joined(found.told), found.warps + 1
+            found = self._products[key] = Product(self.knowledge.issue())
+        found.told, found.warps = self.knowledge.all_of(lanes).common(found.told), found.warps + 1
         for lane in lanes:
             self.put_in_group(lane, found.number, bulk=PRODUCTS)
         if found.warps == 4:

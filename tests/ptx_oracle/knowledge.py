@@ -32,6 +32,13 @@ class Told(NamedTuple):
         clock = np.maximum(self.clock, other.clock)
         return Told(clock, self.copies | other.copies, self.covered | other.covered)
 
+    def common(self, other: Told | None) -> Told:
+        """What is in both."""
+        if other is None:
+            return self
+        clock = np.minimum(self.clock, other.clock)
+        return Told(clock, self.copies & other.copies, self.covered & other.covered)
+
 
 class Knowledge:
     """What the threads of a block know."""

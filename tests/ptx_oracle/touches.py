@@ -78,7 +78,7 @@ class Touches:
             self._touch(new.start + offset, touch)
 
     def add_product(self, new: Touch, told: Told) -> None:
-        """Judge a read that several threads began together, who knew this; some may have waited for it already."""
+        """Judge a read that several threads began, each of whom knew this; some may have waited for it already."""
         known = told.clock.tolist(), told.copies, told.covered
         for offset in range(new.size):
             self._touch(new.start + offset, new, known)

@@ -22,6 +22,8 @@ from swzverify.ir.expr import TRUE, Expr, Var, const
 _ZERO: Final = const(0, 32)
 _ONE: Final = const(1, 32)
 _ALL_LANES: Final = 0xFFFFFFFF
+MASKS: Final = 16
+"""The name of a barrier of a warp is its mask plus this number."""
 _SYNC: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync(?:\.aligned)?|red(?:\.aligned)?\..*)")
 _ARRIVE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.arrive(?:\.aligned)?")
 _OBJECT: Final = re.compile(
@@ -121,7 +123,7 @@ def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
         return None
     if opcode.startswith("bar.warp.sync"):
         mask = values[0]
-        return None if not mask else Event(instruction.index, Act.SYNC, name=(mask & _ALL_LANES) + 16)
+        return None if not mask else Event(instruction.index, Act.SYNC, name=(mask & _ALL_LANES) + MASKS)
     act = Act.SYNC if _SYNC.fullmatch(opcode) else Act.LEAVE if _ARRIVE.fullmatch(opcode) else None
     if act is None:
         return None
@@ -129,7 +131,7 @@ def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
         # The result comes first, and a predicate last.
         values = values[1:-1]
     number, count = values[0], values[1] if len(values) > 1 else 0
-    if number is None or count is None or not 0 <= number < 16 or (act is Act.LEAVE and not count):
+    if number is None or count is None or not 0 <= number < MASKS or (act is Act.LEAVE and not count):
         return None
     return Event(instruction.index, act, name=number, count=const(count, 32))
 

@@ -2,7 +2,8 @@
 
 `wgmma` reads its operands until a wait covers its group. So does a bulk copy out of shared memory. What is written
 through the generic proxy reaches the async proxy behind a fence of the proxies: until then it runs on here. A
-`cp.async` writes until its thread waits for it, and then it is such a write.
+`cp.async` writes until its thread waits for it, and then it is such a write. Other warps of a warp group may begin
+with `wgmma` before this thread does: for them a write runs on until a barrier that all of them meet at.
 
 Source: docs/semantics.md, section 11.
 """
@@ -10,11 +11,12 @@ Source: docs/semantics.md, section 11.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final
 
+from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.arrays import arrays_of
 from swzverify.compiled.ptx import Immediate, Instruction
@@ -37,6 +39,7 @@ class Running(Enum):
     STORE = auto()
     COPY = auto()
     UNFENCED = auto()
+    UNMET = auto()
 
 
 _OF_GROUP: Final = {"wgmma": Running.PRODUCT, "cp.async.bulk": Running.STORE, "cp.async": Running.COPY}
@@ -77,9 +80,10 @@ class Flights:
             is_far = all(len(arrays) == len(other) == 1 and arrays != other for other in reached)
             if how is not None and (each.is_bulk or not is_far):
                 self.begins[each.index] = how
+        self._before_products = _before_products(kernel, self.begins)
         self._ends: dict[int, Callable[[Iterable[Flight]], frozenset[Flight]]] = {}
         for each in kernel.function.instructions if self.begins else ():
-            change = _change_of(each)
+            change = self._fenced if _FENCE.fullmatch(each.opcode) else _change_of(each)
             if change is not None:
                 self._ends[each.index] = change
         self.guards = {each: kernel.owns[each] for each in (*self.begins, *self._ends) if each in kernel.owns}
@@ -88,6 +92,33 @@ class Flights:
         """What still runs behind an instruction that is executed."""
         change = self._ends.get(index)
         return flights if change is None or not flights else change(flights)
+
+    def _fenced(self, flights: Iterable[Flight]) -> frozenset[Flight]:
+        """What runs behind a fence of the proxies."""
+        return frozenset(
+            replace(each, how=Running.UNMET) if each.how is Running.UNFENCED else each
+            for each in flights
+            if each.how is not Running.UNFENCED or each.index in self._before_products
+        )
+
+
+def are_unordered(one: Running, two: Running) -> bool:
+    """Whether what runs on has no order with what its own thread begins: the async proxy, and what is written."""
+    is_bulk = [each in (Running.PRODUCT, Running.STORE) for each in (one, two)]
+    return two is Running.PRODUCT if one is Running.UNMET else is_bulk[0] is not is_bulk[1]
+
+
+def met(flights: Iterable[Flight]) -> frozenset[Flight]:
+    """What runs behind a barrier at which the thread waits for others."""
+    return frozenset(each for each in flights if each.how is not Running.UNMET)
+
+
+def _before_products(kernel: Kernel, begins: Mapping[int, Running]) -> set[int]:
+    """The writes from which a path leads to a product."""
+    flow = kernel.flow
+    products = [flow.block_of[index] for index, how in begins.items() if how is Running.PRODUCT]
+    before = reached(products, flow.before, lambda _: False)
+    return {index for index in begins if flow.block_of[index] in before}
 
 
 def _running(access: SharedAccess) -> Running | None:
@@ -102,8 +133,6 @@ def _running(access: SharedAccess) -> Running | None:
 
 def _change_of(instruction: Instruction) -> Callable[[Iterable[Flight]], frozenset[Flight]] | None:
     opcode = instruction.opcode
-    if _FENCE.fullmatch(opcode):
-        return lambda flights: frozenset(each for each in flights if each.how is not Running.UNFENCED)
     if found := _COMMIT.fullmatch(opcode):
         how = _OF_GROUP[found[1]]
         return lambda flights: frozenset(

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, NamedTuple, TypeVar
 
-from swzverify.compiled.order.events import Act
+from swzverify.compiled.order.events import MASKS, Act
 from swzverify.compiled.order.objects import Barrier, Key
-from swzverify.compiled.order.roles import MASKS, Role
+from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.walk import Deed, Touch
 from swzverify.hardware import LANES
 

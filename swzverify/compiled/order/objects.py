@@ -15,8 +15,8 @@ from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import arrays_of
-from swzverify.compiled.order.events import Act, LostError
-from swzverify.compiled.order.roles import MASKS, Role
+from swzverify.compiled.order.events import MASKS, Act, LostError
+from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.walk import Deed, Node
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, variables

@@ -7,18 +7,18 @@ time. Each set of threads gives too many such moments, never too few: what all s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.boxes import boxes_of, with_boxes
-from swzverify.compiled.order.events import Act, Event, LostError, events_of
+from swzverify.compiled.order.events import MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.instance import Couple
 from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, barriers_of, name_of
-from swzverify.compiled.order.roles import MASKS, Role, roles_of
+from swzverify.compiled.order.roles import Role, roles_of
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, Var, const, substitute
@@ -87,6 +87,13 @@ class Pipelines:
     def objects(self) -> list[Expr]:
         """The addresses of all barrier objects."""
         return [each for each in self._barriers if not isinstance(each, int)]
+
+    def meet(self, role: int, threads: Sequence[int]) -> bool:
+        """Whether all of some threads take part in each barrier with a number at which a thread of a role waits."""
+        deeds = (deed for node in self.roles[role].walk.nodes for deed, _ in node.deeds)
+        waited = {deed.key for deed in deeds if isinstance(deed.key, int) and deed.key < MASKS}
+        of_threads = [at for at, each in enumerate(self.roles) if not set(each.threads).isdisjoint(threads)]
+        return all(at in self._barriers[key].shares for key in waited for at in of_threads)
 
     def early(self) -> str:
         """At which barrier a thread may arrive before its phase is complete, or before it is made, in words.

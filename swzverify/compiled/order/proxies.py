@@ -1,7 +1,8 @@
 """When operations of the async proxy run, and what of the block's memory other threads write meanwhile.
 
-`wgmma` reads for all threads of its warp group: it begins when all of them have issued it, and is complete for each
-thread behind its own wait. So any thread of the group may stand for the operation, and the one that helps most counts.
+`wgmma` reads for all threads of its warp group: it begins when one of them has issued it, and is complete behind the
+wait of any of them. Threads that wait alike have all that comes before the issue of one of them before their own. So
+any of these may stand for the operation, and the one that helps most counts.
 
 Source: docs/semantics.md, section 11.
 """
@@ -11,16 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.arithmetic import sub
+from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.kernel.tiles import Range, range_of
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
-from swzverify.compiled.order.flights import Values
+from swzverify.compiled.order.acquires import are_alike
+from swzverify.compiled.order.flights import Running, Values
 from swzverify.compiled.order.instance import Couple
 from swzverify.compiled.order.interleaved import Being, Member, Moments
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pipelines import MOST_MOMENTS, Pipelines
 from swzverify.compiled.order.step import BlockThreads
+from swzverify.hardware import LANES
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import Expr, Var, const, substitute, variables
@@ -78,33 +82,43 @@ class Proxies:
         makers = [place for place in range(len(roles)) if self._makes(place, one)]
         groups = {thread // GROUP_THREADS for place in makers for thread in roles[place].threads}
         for group in sorted(groups):
-            inside = [each for each in roles[other].threads if each // GROUP_THREADS == group]
-            outside = [each for each in roles[other].threads if each // GROUP_THREADS != group]
             of_group = tuple(range(GROUP_THREADS * group, GROUP_THREADS * (group + 1)))
+            inside = tuple(each for each in roles[other].threads if each // GROUP_THREADS == group)
+            outside = tuple(each for each in roles[other].threads if each // GROUP_THREADS != group)
+            alike = self._alike(makers, of_group)
             if inside:
-                if not self._makes(other, one):
+                is_met = two.is_bulk or self._pipelines.meet(other, of_group)
+                if other not in alike or not is_met:
                     return None
                 member = Member(inside[0], other)
                 seen = self._seen([member], one, two, level)
-                if seen is None:
-                    return None
-                told = self._told(seen, one, two, member, (of_group, tuple(inside)))
+                told = None if seen is None else self._told(seen, one, two, member, (of_group, inside))
                 if told is None:
                     return None
                 found |= told
             if outside:
                 together: dict[Moment, None] | None = None
-                for place in makers:
-                    mine = [each for each in roles[place].threads if each // GROUP_THREADS == group]
-                    if mine:
-                        member = Member(mine[0], place)
-                        seen = self._seen([member, Member(outside[0], other)], one, two, level)
-                        new = None if seen is None else self._told(seen, one, two, member, (of_group, tuple(outside)))
-                        if new is not None:
-                            together = new if together is None else {e: None for e in together if e in new}
+                for place in alike:
+                    member = Member(next(e for e in roles[place].threads if e in of_group), place)
+                    seen = self._seen([member, Member(outside[0], other)], one, two, level)
+                    new = None if seen is None else self._told(seen, one, two, member, (of_group, outside))
+                    if new is not None:
+                        together = new if together is None else _common(together, new)
                 if together is None:
                     return None
                 found |= together
+        return found
+
+    def _alike(self, makers: list[int], group: tuple[int, ...]) -> list[int]:
+        """The roles of a warp group that wait alike, if threads of these are in each of its warps."""
+        roles, found = self._pipelines.roles, list[int]()
+        pending = [place for place in makers if not set(group).isdisjoint(roles[place].threads)]
+        while pending:
+            same = [place for place in pending if are_alike(roles[pending[0]].walk, roles[place].walk)]
+            warps = {each // LANES for place in same for each in roles[place].threads if each in group}
+            if len(warps) == len(group) // LANES:
+                found += same
+            pending = [place for place in pending if place not in same]
         return found
 
     def _of_thread(self, one: SharedAccess, two: SharedAccess, other: int, level: int) -> dict[Moment, None] | None:
@@ -196,7 +210,7 @@ class Proxies:
         found: dict[tuple[int, Being], dict[int, tuple[Values, ...]]] = {}
         for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
             for being, running in ((Being.HELD, node.entry), (Being.FREE, node.running), (Being.GONE, node.leaving)):
-                for each in running:
+                for each in (each for each in running if each.how is not Running.UNMET):
                     there = found.setdefault((each.index, being), {})
                     there[at] = tuple(dict.fromkeys((*there.get(at, ()), each.values)))
         return found
@@ -244,3 +258,13 @@ class Proxies:
             leaves = self._kernel.leaves
             self._ranges[key] = range_of(access.instruction, access.operand, descriptor, leaves, self._never)
         return self._ranges[key]
+
+
+def _common(some: dict[Moment, None], others: dict[Moment, None]) -> dict[Moment, None]:
+    """The moments that may be among others, too: the same address may be written in two ways."""
+    return {each: None for each in some if each in others or any(_may_be_one(each, other) for other in others)}
+
+
+def _may_be_one(one: Moment, two: Moment) -> bool:
+    distances = (sum_of(sub(a, b)) for a, b in zip(one.addresses, two.addresses, strict=True))
+    return all(each.terms or not each.number for each in distances)

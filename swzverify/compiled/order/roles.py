@@ -17,7 +17,7 @@ import numpy as np
 
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.events import Act, Event, LostError
+from swzverify.compiled.order.events import MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flights
 from swzverify.compiled.order.step import BlockThreads
 from swzverify.compiled.order.tracked import Tracked
@@ -27,8 +27,6 @@ from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import const, postorder
 
 MOST_ROLES: Final = 16
-MASKS: Final = 16
-"""The name of a barrier of a warp is its mask plus this number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.events import Act, Event, LostError
-from swzverify.compiled.order.flights import Flight, Flights, Running, Values
+from swzverify.compiled.order.events import MASKS, Act, Event, LostError
+from swzverify.compiled.order.flights import Flight, Flights, Values, are_unordered, met
 from swzverify.compiled.order.tracked import Period, Tracked
 from swzverify.compiled.ptx import Register
 from swzverify.ir.bounded import bounded
@@ -196,10 +196,7 @@ class Walk:
         if done is not False and how is not None:
             new = Flight(index, self._read_by(index, place.values), how)
             # Operations of the async proxy have no order with what is not fenced, and the other way around.
-            is_bulk = how in (Running.PRODUCT, Running.STORE)
-            self.own |= {
-                (each, new) for each in place.flights if is_bulk is not (each.how in (Running.PRODUCT, Running.STORE))
-            }
+            self.own |= {(each, new) for each in place.flights if are_unordered(each.how, how)}
             node.running[new] = None
             return place._replace(flights=place.flights | {new})
         if done is True:
@@ -218,7 +215,7 @@ class Walk:
         key: Expr | int = event.name
         if event.place is not None:
             key = self._value(event.place, values)
-            if any(self._kernel.leaves[each].symbol is None for each in variables(key)):
+            if any(self._tracked.is_choice(e) or self._kernel.leaves[e].symbol is None for e in variables(key)):
                 raise LostError(f"which barrier object line {self._line(event)} means is not known")
         numbers = [self._value(each, values) for each in (event.count, event.parity, event.bytes)]
         count, parity, size = (each.value if isinstance(each, Const) else -1 for each in numbers)
@@ -234,7 +231,9 @@ class Walk:
             last = _with_state(last, key, event.state)
         given = self._read_by(event.index, values) if event.act is Act.COPY else ()
         deed = Deed(event.act, event.index, key, count, parity & 1, size, given, is_own)
-        node.deeds[deed, self._node(place._replace(start=event.index + 1, values=after, last=last))] = None
+        flights = met(place.flights) if event.act is Act.SYNC and event.name < MASKS else place.flights
+        behind = place._replace(start=event.index + 1, values=after, last=last, flights=flights)
+        node.deeds[deed, self._node(behind)] = None
 
     def _line(self, event: Event) -> int:
         return self._kernel.function.instructions[event.index].line
