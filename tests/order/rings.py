@@ -163,6 +163,12 @@ READ:
 """
 """Warps 0 and 1 have 32 arrivals each in the count, and warp 0 makes them all."""
 
+_OF_GROUP: Final = (
+    "shr.u32 %r12, %r1, 6;\nadd.u32 %r12, %r12, {};\nmov.u32 %r13, {};\nst.shared.u32 [%r4], %r1;\n"
+    "bar.sync %r12, %r13;\nxor.b32 %r14, %r1, {};\nshl.b32 %r14, %r14, 2;\nadd.u32 %r14, %r14, %r3;\nld.shared.u32 %r30, [%r14];"
+)
+"""Each two warps meet at a barrier whose number is a register, and read what threads of other warps stored."""
+
 RINGS: Final = {
     "one warp arrives for two": Ring(
         _FOR_TWO + wait("WF", "%r10", "0") + "ld.shared.u32 %r30, [%r4+-128];\nEND:", False
@@ -295,6 +301,11 @@ RINGS: Final = {
     ),
     "named": Ring(_GIVEN.format("bar.arrive 1, 128;", "bar.sync 1, 128;"), True, 128),
     "named, of two sides": Ring(_GIVEN.format("bar.sync 1, 128;", "bar.sync 1, 128;"), True, 128),
+    "named by a register": Ring(_OF_GROUP.format("1", "64", "32"), True, 128),
+    "named by a register, read of the other group": Ring(_OF_GROUP.format("1", "64", "64"), False, 128),
+    "named by a register, too few threads": Ring(_OF_GROUP.format("1", "32", "32"), False, 128),
+    "named by a register, no number": Ring(_OF_GROUP.format("15", "64", "32"), False, 128),
+    "named by a parameter": Ring(_OF_GROUP.format("%r7", "64", "32"), False, 128),
     "named, other number": Ring(_GIVEN.format("bar.arrive 2, 128;", "bar.sync 1, 128;"), False, 128),
     "named, small count": Ring(_GIVEN.format("bar.arrive 1, 64;", "bar.sync 1, 64;"), False, 128),
     "named, large count": Ring(_GIVEN.format("bar.arrive 1, 128;", "bar.sync 1, 128;"), False, 160),

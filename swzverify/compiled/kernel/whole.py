@@ -181,7 +181,10 @@ class Kernel(Reader):
             each: tuple(None if value is None else self.resolved(value, self.flow.block_of[each]) for value in values)
             for each, values in words.items()
         }
-        """The operands of what works on barrier objects, each of 32 bits; None for those that cannot be read."""
+        """The operands of what works on barriers, each of 32 bits; None for those that cannot be read.
+
+        Barriers of the block whose operands are all numbers are not among them.
+        """
         self.owns = {each: self.resolved(value, self.flow.block_of[each]) for each, value in owns.items()}
         """The guards of the same instructions, and of those that work with the async proxy."""
         self.accesses = [
@@ -251,7 +254,9 @@ class Kernel(Reader):
         opcode = instruction.opcode
         is_copy = COPY_TO_PHASE.fullmatch(opcode) or TENSOR_TO_PHASE.fullmatch(opcode)
         is_named = base_name(instruction) == "mbarrier" or is_copy
-        return bool(is_named) and self.flow.is_reachable(self.flow.block_of[instruction.index])
+        # A barrier of the block may have its number, or its count, in a register.
+        is_open = None in self.constants.get(instruction.index, ())
+        return bool(is_named or is_open) and self.flow.is_reachable(self.flow.block_of[instruction.index])
 
     def _is_of_proxy(self, instruction: Instruction) -> bool:
         is_one = instruction.guard is not None and base_name(instruction) in ("cp", "fence", "wgmma")

@@ -17,7 +17,7 @@ from swzverify.compiled.kernel.effects import registers_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.whole import COPY_TO_PHASE, TENSOR_TO_PHASE, Kernel
 from swzverify.compiled.ptx import Address, Instruction, Register
-from swzverify.ir.expr import TRUE, Expr, Var, const
+from swzverify.ir.expr import TRUE, Const, Expr, Var, const
 
 _ZERO: Final = const(0, 32)
 _ONE: Final = const(1, 32)
@@ -56,7 +56,7 @@ class Event:
         index: The instruction.
         act: What it does; `LEAVE` is `bar.arrive`.
         place: The address of the object; None for other barriers.
-        name: The number of a named barrier, or the mask of a warp's.
+        name: The number of a named barrier, or of a warp's, `MASKS` and its mask.
         count: Arrivals that it makes, or that `INIT` names, or the threads of a named barrier; 0 for all.
         parity: The parity that `WAIT` waits for.
         bytes: The bytes that are expected, or copied.
@@ -69,7 +69,7 @@ class Event:
     index: int
     act: Act
     place: Expr | None = None
-    name: int = -1
+    name: Expr | int = -1
     count: Expr = _ONE
     parity: Expr = _ZERO
     bytes: Expr = _ZERO
@@ -81,7 +81,8 @@ class Event:
     @property
     def values(self) -> tuple[Expr, ...]:
         """What has to be known of it in each trip."""
-        return (*([] if self.place is None else [self.place]), self.count, self.parity, self.bytes)
+        named = [] if isinstance(self.name, int) else [self.name]
+        return (*([] if self.place is None else [self.place]), *named, self.count, self.parity, self.bytes)
 
 
 class LostError(Exception):
@@ -118,22 +119,28 @@ def _check_states(kernel: Kernel, events: dict[int, Event]) -> None:
 
 
 def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
-    values, opcode = kernel.constants[instruction.index], instruction.opcode
-    if instruction.guard is not None or not values:
+    index, opcode = instruction.index, instruction.opcode
+    known = kernel.constants[index]
+    if instruction.guard is not None or not known:
         return None
     if opcode.startswith("bar.warp.sync"):
-        mask = values[0]
-        return None if not mask else Event(instruction.index, Act.SYNC, name=(mask & _ALL_LANES) + MASKS)
+        mask = known[0]
+        return None if not mask else Event(index, Act.SYNC, name=(mask & _ALL_LANES) + MASKS)
     act = Act.SYNC if _SYNC.fullmatch(opcode) else Act.LEAVE if _ARRIVE.fullmatch(opcode) else None
     if act is None:
         return None
+    in_registers = kernel.objects.get(index, known)
+    values = [in_registers[at] if each is None else const(each, 32) for at, each in enumerate(known)]
     if ".red" in opcode:
         # The result comes first, and a predicate last.
         values = values[1:-1]
-    number, count = values[0], values[1] if len(values) > 1 else 0
-    if number is None or count is None or not 0 <= number < MASKS or (act is Act.LEAVE and not count):
+    name, count = values[0], values[1] if len(values) > 1 else const(0, 32)
+    is_whole = count == const(0, 32)
+    if not isinstance(name, Expr) or not isinstance(count, Expr) or (act is Act.LEAVE and is_whole):
         return None
-    return Event(instruction.index, act, name=number, count=const(count, 32))
+    if isinstance(name, Const):
+        return Event(index, act, name=name.value, count=count) if name.value < MASKS else None
+    return None if is_whole else Event(index, act, name=name, count=count)
 
 
 def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:

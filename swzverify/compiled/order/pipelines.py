@@ -76,7 +76,7 @@ class Pipelines:
     @property
     def named(self) -> list[int]:
         """The barriers with a number and a count of threads."""
-        return [each.index for each in self.events.values() if 0 <= each.name < MASKS and each.count != const(0, 32)]
+        return [each.index for each in self.events.values() if _is_named(each) and each.count != const(0, 32)]
 
     @property
     def partial(self) -> list[int]:
@@ -279,3 +279,7 @@ class Pipelines:
         known: dict[Var, Expr] = dict(values)
         pins = {each: known[each] for each in self._tracked.pinned(access.address) if each in known}
         return substitute(access.address, pins)
+
+
+def _is_named(event: Event) -> bool:
+    return not isinstance(event.name, int) or 0 <= event.name < MASKS

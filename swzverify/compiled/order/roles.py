@@ -52,7 +52,8 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
             raise LostError("threads do different things by a number of more than 64 bits")
         (values,) = evaluate_many((each,), threads.point)
         columns.append(np.broadcast_to(values, (count,)))
-    masks = {event.name - MASKS for event in events.values() if event.act is Act.SYNC and event.name >= MASKS}
+    names = [event.name for event in events.values() if event.act is Act.SYNC]
+    masks = {each - MASKS for each in names if isinstance(each, int) and each >= MASKS}
     columns += [mask >> threads.point["laneid"] & 1 for mask in sorted(masks)]
     rows = [tuple(row) for row in np.stack(columns, axis=1).tolist()]
     place = {row: at for at, row in enumerate(dict.fromkeys(rows))}

@@ -212,7 +212,7 @@ class Walk:
 
     def _happens(self, node: Node, event: Event, place: _Place) -> None:
         values = place.values
-        key: Expr | int = event.name
+        key = event.name if isinstance(event.name, int) else self._number(event, event.name, values)
         if event.place is not None:
             key = self._value(event.place, values)
             if any(self._tracked.is_choice(e) or self._kernel.leaves[e].symbol is None for e in variables(key)):
@@ -231,9 +231,19 @@ class Walk:
             last = _with_state(last, key, event.state)
         given = self._read_by(event.index, values) if event.act is Act.COPY else ()
         deed = Deed(event.act, event.index, key, count, parity & 1, size, given, is_own)
-        flights = met(place.flights) if event.act is Act.SYNC and event.name < MASKS else place.flights
+        is_named = isinstance(key, int) and key < MASKS
+        if is_named and not count and event.count != const(0, 32):
+            raise LostError(f"the threads of the barrier at line {self._line(event)} are none")
+        flights = met(place.flights) if event.act is Act.SYNC and is_named else place.flights
         behind = place._replace(start=event.index + 1, values=after, last=last, flights=flights)
         node.deeds[deed, self._node(behind)] = None
+
+    def _number(self, event: Event, name: Expr, values: Values) -> int:
+        """The number of a barrier that is named by a register."""
+        number = self._value(name, values)
+        if not isinstance(number, Const) or number.value >= MASKS:
+            raise LostError(f"which barrier line {self._line(event)} names is not known")
+        return number.value
 
     def _line(self, event: Event) -> int:
         return self._kernel.function.instructions[event.index].line
