@@ -62,7 +62,7 @@ NOT_RUN: dict[str, list[str]] = {
         "tests/outside writes with it",
         "tests/outside reads with it",
     ],
-    "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"] * 2,
+    "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"],
     "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
     "docs/notebooks/index.md": ["it installs, and opens a browser"],
     "docs/reference/python.md": ["a picture of bits"],
