@@ -31,7 +31,6 @@ NOT_RUN: dict[str, list[str]] = {
         "the layers of the groups",
         "the files of a new claim",
         "the files of a new claim on specs and kernels",
-        "the files of a new front end",
         "the files of a new instruction",
         "the files of a new engine",
         "the files of a new PTX opcode",
