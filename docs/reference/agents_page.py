@@ -70,8 +70,9 @@ def agents_text() -> str:
         "## Rules for verdicts",
         "- `proved` holds for every value in the `scope` of the claim. `unknown` says nothing.\n"
         "- `refuted` has a counterexample, which was evaluated again in plain integers.\n"
-        "- A spec states what a kernel does. When `prove --fix` or `synth --write` changes a spec, make the same change in "
-        "the kernel.\n- Do not turn a failing claim into `expect: refuted` to pass: say in `because:` why it fails.",
+        "- A spec states what a kernel does. When `prove --fix` or `synth --write` changes a spec, make the same "
+        "change in the kernel.\n"
+        "- Do not turn a failing claim into `expect: refuted` to pass: say in `because:` why it fails.",
         "## As tools",
         f"[`swzverify mcp`](docs/editors.md#a-server-for-agents) has the commands as tools. {_sentence(server)}",
         "## To change swzverify itself",
