@@ -43,13 +43,14 @@ def render_page(entries: Sequence[Entry]) -> str:
     It has no times, so it is the same in every run.
     """
     by_name = {entry.theorem.name: entry for entry in entries}
+    first: dict[str, str] = {}
     lines = [INTRODUCTION, *_wrong(entries)]
     for family in find_families():
         chosen = [by_name[theorem.name] for theorem in family.theorems if theorem.name in by_name]
         if chosen:
             lines += [f"## {_escaped(family.title.rstrip('.'))}", ""]
             for entry in chosen:
-                lines += _section(entry)
+                lines += _section(entry, first.setdefault(entry.theorem.source, entry.theorem.name))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -62,8 +63,10 @@ def _wrong(entries: Sequence[Entry]) -> list[str]:
     return ["## Statements that do not hold", "", *items, ""]
 
 
-def _section(entry: Entry) -> list[str]:
+def _section(entry: Entry, first: str) -> list[str]:
+    """A theorem; a source that an earlier one has is a link to the first of these."""
     theorem, judgement = entry.theorem, entry.judgement
+    source = _escaped(theorem.source) if first == theorem.name else f"as for [{first}](#{first})"
     lines = [
         f"### {theorem.name}",
         "",
@@ -73,7 +76,7 @@ def _section(entry: Entry) -> list[str]:
         theorem.latex,
         "```",
         "",
-        f"- Source: {_escaped(theorem.source)}",
+        f"- Source: {source}",
         f"- Symbolic: {_escaped(theorem.symbolic)}.{_enumerated(theorem)}",
     ]
     if judgement.counterexample is not None:
