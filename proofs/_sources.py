@@ -6,7 +6,7 @@ CUTE_4 = '"CUTLASS-Cute 初步(4)：Swizzle"'  # noqa: RUF001 - the title has a 
 SIMPLE = '"cutlass swizzle简单理解"'
 CONFLICTS = '"bank confict和冲突消解"'
 MAXAS = "机器之心's article on how the maxas assembler works"
-RULE = "docs/semantics.md, section 4 (the rule that reproduces all 5,940 measured H100 patterns)"
+RULE = "docs/semantics.md, section 4"
 TRITON_ORDER = 'triton-lang/triton, python/tutorials/03-matrix-multiplication.py, "L2 Cache Optimizations"'
 COLUMN_GROUPS = (
     'NVIDIA developer blog, "Optimizing Compute Shaders for L2 Locality using Thread-Group ID Swizzling" '

@@ -93,7 +93,7 @@ THEOREMS = (
         "apart, "
         "for any addresses and active lanes",
         r"\max_b |A_b \cup B_b| \le \max_b |A_b| + \max_b |B_b|",
-        f'{RULE}; docs/hardware.md, "Leaving step 3 out never undercounts"',
+        f'{RULE}; docs/hardware.md, "The rule", step 3',
         "the addresses of two neighbouring groups, their active lanes, the bank, the groups' costs",
         (
             lane_by_lane(8),
@@ -109,7 +109,7 @@ THEOREMS = (
         "in any "
         "group of 8 have none in a joined group of 16",
         r"\text{conflicts}_{\text{joined}} \le \text{conflicts}_{\text{apart}}",
-        'docs/hardware.md, "Leaving step 3 out never undercounts", read as a claim about conflicts; the measured rule',
+        'docs/hardware.md, "The rule", step 3, read as a claim about conflicts; the measured rule',
         "the 16-byte unit of every pair of lanes, below 16, which a counterexample may be",
         (Obligation("joined groups have none", no_conflict_hidden),),
         enumerated="the 32 lanes",

@@ -50,13 +50,13 @@ def agents_text() -> str:
     """What an agent needs to run swzverify, and where the rest stands."""
     title, summary = _head("index")
     json = _section("ci", "### JSON of each command").replace("](", "](docs/")
-    server = _section("editors", "## A server for agents").partition("\n\n")[2]
+    server = (DOCS / "editors.md").read_text("utf-8")
     rows = [f"| `swzverify {name}` | {_first(name)} |" for name in COMMANDS]
     parts = [
         f"# {title}, for agents",
         _WRITTEN,
         summary,
-        "`pip install swzverify` installs it. [llms.txt](llms.txt) lists the pages of the docs.",
+        "[Install it](docs/ci.md#install-it) from a clone. [llms.txt](llms.txt) lists the pages of the docs.",
         "## Commands",
         "\n".join(["| command | does |", "|---|---|", *rows]),
         "`swzverify COMMAND --help` has the options; [commands](docs/reference/commands.md) has them all.",
@@ -70,8 +70,9 @@ def agents_text() -> str:
         "## Rules for verdicts",
         "- `proved` holds for every value in the `scope` of the claim. `unknown` says nothing.\n"
         "- `refuted` has a counterexample, which was evaluated again in plain integers.\n"
-        "- A spec states what a kernel does. When `prove --fix` or `synth --write` changes a spec, change the kernel "
-        "alike.\n- Do not turn a failing claim into `expect: refuted` to pass: say in `because:` why it fails.",
+        "- A spec states what a kernel does. When `prove --fix` or `synth --write` changes a spec, make the same "
+        "change in the kernel.\n"
+        "- Do not turn a failing claim into `expect: refuted` to pass: say in `because:` why it fails.",
         "## As tools",
         f"[`swzverify mcp`](docs/editors.md#a-server-for-agents) has the commands as tools. {_sentence(server)}",
         "## To change swzverify itself",

@@ -45,7 +45,7 @@ class RaceFree(Claim):
     def plan(self) -> Plan:
         """One obligation for every two steps that can meet."""
         goals = tuple(Goal(pair.obligation(), name) for name, pair in self.pairs.items())
-        facts = () if goals else (Fact(True, "no two steps can meet, of which one writes", decides=True),)
+        facts = () if goals else (Fact(True, "no two steps of which one writes can access one byte", decides=True),)
         if self.phase.roles:
             from swzverify.subjects.role_run import find_hang  # noqa: PLC0415 - few phases have roles
 
@@ -72,7 +72,7 @@ class RaceFree(Claim):
         pair = self.pairs[goal.what]
         if not pair.may_never_be(point):
             return ""
-        return f"{pair.describe()}: nothing is known to order them, and no run was found in which they meet"
+        return f"{pair.describe()}: nothing is known to order them, and no run was found in which they conflict"
 
 
 def named_pairs(pairs: Iterable[Pair]) -> dict[str, Pair]:

@@ -141,14 +141,14 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Sweeps": {
         "SWZ571": "nothing to sweep",
-        "SWZ572": "an axis that a sweep does not have, or cannot be told",
+        "SWZ572": "an axis that a sweep does not have, or that is not clear",
         "SWZ573": "a package that a sweep or a cluster needs is not installed",
         "SWZ574": "a folder that cannot take these results",
         "SWZ575": "processes died at one part of the work",
         "SWZ576": "no cluster to work on",
     },
     "Pictures": {
-        "SWZ581": "nothing that can be drawn so",
+        "SWZ581": "a picture that cannot be drawn",
         "SWZ582": "no program to make a PNG",
         "SWZ583": "no parameters to draw a map of",
         "SWZ585": "no order of blocks to count",

@@ -21,7 +21,7 @@ from swzverify.report.style import TextStyle
 
 _MAX_FILE = 60
 _INDENT = 4
-_NEXT = "(worst: wavefronts/minimum of an access; -v tells every claim)"
+_NEXT = "Worst access per file as wavefronts/minimum. Use -v to list every claim."
 
 
 def file_lines(results: Sequence[ClaimResult], style: TextStyle) -> list[RenderableType]:

@@ -55,7 +55,7 @@ VOCABULARY: Final = Vocabulary(
         Rule(
             KIND,
             "No warp instruction has a bank conflict.",
-            "The compiled kernel has an access whose lanes meet in a bank with different words, or one that could not "
+            "The compiled kernel has an access whose lanes need different words of one bank, or one that could not "
             "be decided. Pad or swizzle the array, or change which lane takes which element; the table has the lanes.",
         ),
         *(Rule(each.kind, each.meaning, each.help) for each in (*OPERAND_CLAIMS, *RACE_CLAIMS)),

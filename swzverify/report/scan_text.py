@@ -205,7 +205,7 @@ def _summary(part: KernelPart) -> list[str]:
             found.append(f"  {kind.adjective}: {count} unknown: {visible(reason)}")
         if len(reasons) > _MOST_REASONS:
             rest = sum(count for _, count in reasons[_MOST_REASONS:])
-            found.append(f"  {kind.adjective}: {rest} unknown for other reasons; -v tells them")
+            found.append(f"  {kind.adjective}: {rest} unknown for other reasons; -v lists them")
     return found
 
 

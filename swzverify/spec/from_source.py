@@ -93,7 +93,7 @@ def read_constants(checked: Checked, path: str, problems: Problems) -> tuple[Che
             shown = "several values" if isinstance(own, list) else str(own)
             message = f"'{each.name}' is {shown} here and {each.value} in {each.file}, line {each.line}"
             place = key_of(get(checked.root, "constants"), each.name) or checked.root
-            problems.add(DIFFERENT, message, place, "the code has changed: does the spec still speak of it?")
+            problems.add(DIFFERENT, message, place, "the code has changed: does the spec still describe it?")
         constants[each.name] = each.value
     spec = checked.spec.model_copy(update={"constants": constants})
     return replace(checked, spec=spec), Constants(path, tuple(found))

@@ -41,7 +41,7 @@ def test_the_nearest_cure_is_written_and_comments_stay(swzverify, write):
     assert Path("a.swz.yaml").read_text("utf-8") == COLUMN.replace(*PAD)
     assert Path("k.cu").read_text("utf-8") == SOURCE.replace(*PAD)
     assert "a.swz.yaml:10: conflict_free read: written: T: pad 1 after every 32 elements" in result.stderr
-    assert "change the kernel alike" in result.stderr
+    assert "make the same change in the kernel" in result.stderr
 
 
 def test_a_cure_that_breaks_another_claim_is_not_written(swzverify, write):

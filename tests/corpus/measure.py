@@ -23,7 +23,7 @@ from tests.trial.against import by_oracle
 Shape = tuple[int, int, int]
 HIDDEN = ("not looked at", "may belong to another space", "` is not known")
 """Parts of the reasons of accesses that the scan does not look at."""
-NEVER = ("no way leads here", "no lane makes this access", "no thread of the block makes this access")
+NEVER = ("no path leads here", "no lane makes this access", "no thread of the block makes this access")
 
 
 UNMET = ("less", "never met", "not run")

@@ -17,7 +17,6 @@ PACKAGE = ROOT / "swzverify"
 SEARCHES = {
     "the files of a new claim": (r"\bPermutation\b|\"permutation\"", set[str]()),
     "the files of a new claim on specs and kernels": (r"\bInBounds\b|\"in_bounds\"", set[str]()),
-    "the files of a new front end": (r"\breader_of\b|\bread_outside\b|\bREADERS\b", set[str]()),
     "the files of a new instruction": (r"(?i)stmatrix", set[str]()),
     "the files of a new engine": (r"\bResidues\b", set[str]()),
     "the files of a new PTX opcode": (r"\bbmsk\b", set[str]()),

@@ -2,7 +2,7 @@
 wrong on purpose.
 
 As in `test_wrong_encodings`: what is sound answers the case right, and with the mutation the answer
-changes. Most of them would prove something wrong; docs/attacks.md lists them.
+changes. Most of them would prove something wrong; docs/attacks.md counts them.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def test_a_wide_write_keeps_a_narrow_read_from_freedom() -> None:
     assert found.reason is not None
     assert found.reason.core == ("write", "read")
     assert found.reason.arguments[0].startswith("rank: write needs vectors of 16 bytes whole, so bits 2 to 3")
-    assert "at least 2^2 meet in a bank" in found.reason.arguments[0]
+    assert "at least 2^2 share a bank" in found.reason.arguments[0]
 
 
 def test_lanes_that_add_to_one_word() -> None:

@@ -73,7 +73,7 @@ def tell_fixes(found: Sequence[Fixed], *, written: bool) -> None:
         for result, reason in file.left:
             _say(f"{file.file}:{result.line}: {result.kind} {result.subject}: nothing is written: {reason}")
     if any(file.written for file in found):
-        _say("a spec states what the kernel does: change the kernel alike")
+        _say("a spec states what the kernel does: make the same change in the kernel")
 
 
 def _say(line: str) -> None:

@@ -106,9 +106,9 @@ def _check(options: ProveOptions | ScanOptions) -> None:
     require_watchfiles()
     refused = sorted(_ONCE & asked(options).keys())
     if refused:
-        raise click.UsageError(f"--watch goes on and on: leave {', '.join(refused)} to a run without it")
+        raise click.UsageError(f"--watch runs until Ctrl-C: use {', '.join(refused)} in a run without --watch")
     if options.reports.form != Format.TEXT:
-        raise click.UsageError("--watch tells text: leave --format to a run without it")
+        raise click.UsageError("--watch writes text: use --format in a run without --watch")
 
 
 def _told(run: Callable[[], _T]) -> _T | None:

@@ -23,8 +23,8 @@ class DiffOptions(Options):
     """List the claims that were added, deleted or weakened between BASE and HEAD.
 
     Claims whose verdict changed are listed too. BASE and HEAD are each a spec file, a folder, or a
-    git revision such as main, HEAD~1 or v1.2:path. git:NAME is a revision whatever file has that
-    name; without HEAD, the working tree is meant.
+    git revision such as main, HEAD~1 or v1.2:path. git:NAME is a revision even if a file has that
+    name. Without HEAD, the working tree is compared.
 
     \b
     Exit codes:

@@ -13,12 +13,12 @@ from swzverify.apps.options.values import Text
 
 @dataclass(frozen=True, slots=True)
 class ExploreOptions(Options):
-    """Serve a page on which a layout and an access to it are changed in a browser.
+    """Serve a page in the browser, to change a layout and an access and see what they cost.
 
-    The page begins with an access of SPEC, where a spec is given. Shape, element, swizzle, pad,
-    instruction, thread map and target can be changed; verdict, wavefronts, pictures and explanation
-    follow. The page keeps its state in its link, and copies it as a spec, as CuTe C++ and as CUDA. It
-    is served to this machine alone, until Ctrl-C. It needs Flask, which comes with the extra
+    The page begins with an access of SPEC, if there is one. You can change shape, element, swizzle,
+    pad, instruction, thread map and target. The page then shows the verdict, wavefronts, pictures and
+    an explanation. Its link has its state; it can be copied as a spec, as CuTe C++ and as CUDA. Only
+    this machine can open the page. Ctrl-C ends the server. It needs Flask, which comes with the extra
     `explore`.
 
     \b

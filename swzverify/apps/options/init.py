@@ -10,7 +10,7 @@ from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, op
 
 @dataclass(frozen=True, slots=True)
 class InitOptions(Options):
-    """Write a commented spec to start from: a tile, what writes and reads it, and what is claimed.
+    """Write a commented spec to start from: a tile, its accesses, and claims about them.
 
     FILE is tile.swz.yaml by default; - is standard output. Every claim is proved first: a claim that
     fails is written as `expect: refuted`, with the reason. `--swizzle auto` takes a swizzle for which a

@@ -18,4 +18,4 @@ class LspOptions(Options):
     """
 
     without: ClassVar[str] = "the server has ended"
-    stdio: bool = flag("--stdio", "Use standard input and output, as it does anyway; editors pass this.")
+    stdio: bool = flag("--stdio", "Use standard input and output. This is the default; editors pass this option.")

@@ -42,12 +42,12 @@ class Settings:
     rlimit: int | None = option("--rlimit N", "Budget of a query, in Z3's resource units.", POSITIVE)
     time_limit_s: float | None = option(
         "--time-limit SECONDS",
-        "End a Z3 query after so long, in a process of its own; its claim is then unknown.",
+        "Limit the time of a Z3 query, in a separate process; beyond it the claim is unknown.",
         click.FloatRange(min=0, min_open=True),
     )
     memory_limit_mib: int | None = option(
         "--memory-limit MIB",
-        "Give a Z3 query so much memory, in a process of its own; out of it, its claim is unknown.",
+        "Limit the memory of a Z3 query, in a separate process; beyond it the claim is unknown.",
         POSITIVE,
     )
     certificates: str | None = option(
@@ -96,7 +96,7 @@ class ProveOptions(Options):
         "--write-baseline FILE", "Write what fails now as known failures; the exit code stays what it would be."
     )
     write_test: str | None = option(
-        "--write-test FILE", "Write each new counterexample as a pytest test, which fails until the spec is mended."
+        "--write-test FILE", "Write each new counterexample as a pytest test, which fails until the spec is corrected."
     )
     fix: bool = flag(
         "--fix", "Write the nearest proved cure of each refuted claim into its spec, if no other claim breaks."

@@ -24,8 +24,8 @@ class SynthOptions(Options):
     SPEC is a spec file. The cost of every layout of the family is computed or ruled out, so none is
     better than the answer: no bank conflicts, else the fewest wavefronts. If every layout has
     conflicts, the answer names the smallest set of accesses that cannot be free together, and why. Two
-    engines prove the answer as ordinary claims; it is a change of the spec, CuTe C++ and CUDA. The
-    families reuse, order and registers are for a listing of machine code: the fewest register bank
+    engines prove the answer as ordinary claims. It is printed as a change of the spec, as CuTe C++ and
+    as CUDA. The families reuse, order and registers are for a listing of machine code: the fewest register bank
     conflicts with other reuse marks, another order of the instructions, or other register numbers.
 
     \b

@@ -7,36 +7,33 @@ from collections.abc import Sequence
 
 from swzverify.apps.theorems.discover import find_families
 from swzverify.apps.theorems.listing import Entry, point_text
-from swzverify.apps.theorems.theorem import Outcome
+from swzverify.apps.theorems.theorem import Outcome, Theorem
 
 INTRODUCTION = """\
 # Theorems
 
-Statements that hold for whole families of swizzles, pads, tiles and block orders, each proved by Z3 with symbolic
-parameters, over bit-vectors of 32 bits or over the integers, and published statements that do not hold, each with a
-counterexample that is replayed in plain Python integers.
+Each theorem on this page holds for a whole family of swizzles, pads, tiles or block orders. Z3 proves it with symbolic
+parameters, over bit-vectors of 32 bits or over the integers. The page also lists published statements that do not
+hold, each with a counterexample that is checked in plain Python integers.
 
 ```sh
 swzverify theorems
 ```
 
-proves all of them again, in some 30 seconds on two processors. `-v` shows sources, LaTeX and every obligation, `-k
-NAME` picks some, `--format json` is for programs. This page is `swzverify theorems --format markdown`; a test
-compares the two. The encodings are in `proofs/`, one file per family.
+This command proves all of them again, in about 30 seconds on two processors. `-v` shows every obligation, `-k NAME`
+selects theorems, and `--format json` writes JSON. The encodings are in `proofs/`, one file per family.
 
-How to read it:
-
-- A theorem is *proved* when every obligation is: an "iff" has one for each direction, a permutation has one each for
-  staying inside, being one to one, and reaching everything by an explicit preimage. Hypotheses are shown to be
-  satisfiable first; a vacuous obligation is never proved, nor is one for which Z3 runs out of its budget.
-- A theorem is *refuted* when an obligation fails at a point that the definitions, not the encoding, confirm. The
-  point that is shown is the smallest one, variable by variable, so that it is the same in every version of Z3.
-- *Symbolic* quantities are variables of Z3. *Enumerated* ones run through all values that are listed.
-- Costs follow the rule of [semantics.md](semantics.md), section 4, which reproduces every measured H100 pattern: `w`
-  bytes per lane go in groups of 32 lanes (`w` up to 4), 16 (`w` = 8) or 8 (`w` = 16). *Free of conflicts* means that no
-  two lanes of a group touch different words of one bank.
-- The tests check every statement again by brute force at small sizes, without Z3 and without this package, and show
-  for every proved theorem that a wrong encoding of it is refuted.
+- A theorem is *proved* if all its obligations are. An "iff" has one obligation for each direction. A permutation has
+  one each for staying inside, being one to one, and reaching everything by an explicit preimage. Z3 first shows that
+  the hypotheses can be satisfied.
+- A theorem is *refuted* if an obligation fails at a point, and the definitions confirm this point. The page shows the
+  smallest such point.
+- *Symbolic* quantities are variables of Z3. *Enumerated* quantities run through all listed values.
+- Costs follow [the rule of section 4](semantics.md#4-accesses): `w` bytes per lane go in groups of 32 lanes (`w` up to
+  4), 16 (`w` = 8) or 8 (`w` = 16). *Free of conflicts* means that no two lanes of a group touch different words of one
+  bank.
+- The tests check every statement again by brute force at small sizes, without Z3 and without this package. For every
+  proved theorem they also show that a wrong encoding is refuted.
 """
 
 
@@ -46,31 +43,30 @@ def render_page(entries: Sequence[Entry]) -> str:
     It has no times, so it is the same in every run.
     """
     by_name = {entry.theorem.name: entry for entry in entries}
+    first: dict[str, str] = {}
     lines = [INTRODUCTION, *_wrong(entries)]
     for family in find_families():
         chosen = [by_name[theorem.name] for theorem in family.theorems if theorem.name in by_name]
         if chosen:
             lines += [f"## {_escaped(family.title.rstrip('.'))}", ""]
             for entry in chosen:
-                lines += _section(entry)
+                lines += _section(entry, first.setdefault(entry.theorem.source, entry.theorem.name))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _wrong(entries: Sequence[Entry]) -> list[str]:
-    """The published statements that do not hold, in short."""
+    """Links to the published statements that do not hold."""
     wrong = [entry for entry in entries if entry.theorem.expected is Outcome.REFUTED]
     if not wrong:
         return []
-    items = [
-        f"- {_escaped(entry.theorem.statement)}: [refuted](#{entry.theorem.name}), "
-        f"see [{entry.theorem.mended_by}](#{entry.theorem.mended_by})"
-        for entry in wrong
-    ]
+    items = [f"- [{entry.theorem.name}](#{entry.theorem.name})" for entry in wrong]
     return ["## Statements that do not hold", "", *items, ""]
 
 
-def _section(entry: Entry) -> list[str]:
+def _section(entry: Entry, first: str) -> list[str]:
+    """A theorem; a source that an earlier one has is a link to the first of these."""
     theorem, judgement = entry.theorem, entry.judgement
+    source = _escaped(theorem.source) if first == theorem.name else f"as for [{first}](#{first})"
     lines = [
         f"### {theorem.name}",
         "",
@@ -80,9 +76,8 @@ def _section(entry: Entry) -> list[str]:
         theorem.latex,
         "```",
         "",
-        f"- Source: {_escaped(theorem.source)}",
-        f"- Symbolic: {_escaped(theorem.symbolic)}. Enumerated: {_escaped(theorem.enumerated)}.",
-        f"- Shown: {_escaped('; '.join(obligation.name for obligation in theorem.obligations))}",
+        f"- Source: {source}",
+        f"- Symbolic: {_escaped(theorem.symbolic)}.{_enumerated(theorem)}",
     ]
     if judgement.counterexample is not None:
         lines.append(f"- Fails at: {_escaped(point_text(judgement.counterexample))}")
@@ -91,6 +86,12 @@ def _section(entry: Entry) -> list[str]:
     if theorem.mended_by:
         lines.append(f"- Instead: [{theorem.mended_by}](#{theorem.mended_by})")
     return [*lines, ""]
+
+
+def _enumerated(theorem: Theorem) -> str:
+    """The enumerated quantities, where there are any."""
+    nothing = theorem.enumerated == "nothing"
+    return "" if nothing else f" Enumerated: {_escaped(theorem.enumerated)}."
 
 
 def _sentence(text: str) -> str:

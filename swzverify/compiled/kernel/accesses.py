@@ -172,7 +172,7 @@ class Reader:
         access = blank(instruction, use)
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
-            access = replace(access, reason="no way leads here")
+            access = replace(access, reason="no path leads here")
             return _Raw(access, None, PathCondition((FALSE,), (FALSE,)), TRUE, block, instruction.index)
         path = self.paths.to(block)
         own = self.slices.run(self.slices.guard(instruction))

@@ -14,9 +14,7 @@ from swzverify.compiled.scan.verdict import COUNTING, Decision, Verdict, unknown
 from swzverify.hardware import BANK_PERIOD_BYTES, Instruction
 from swzverify.ir.expr import TRUE
 
-SEVERAL_LINES: Final = (
-    "lanes that go together read several lines of 128 bytes: what this costs by cp.async.ca is not known"
-)
+SEVERAL_LINES: Final = "lanes of one group read several lines of 128 bytes: what this costs by cp.async.ca is not known"
 FILLED: Final = (
     "the size may be from 1 to 15: a copy that fills the rest with zeros (LDGSTS.ZFILL) takes twice the wavefronts"
 )
@@ -53,7 +51,7 @@ def by_cache(decided: Decision, row: Instruction, parts: Parts, block: Block) ->
     if decided.verdict is Verdict.CONFLICT:
         return replace(decided, at_least=True, wavefronts=None, minimum=None, is_of_source=True)
     if most > 1 and parts.other_guard is TRUE and parts.sure is not None and parts.is_together:
-        reason = f"{most} lanes that go together read one place of 128-byte lines"
+        reason = f"{most} lanes of one group read one place of 128-byte lines"
         return Decision(Verdict.CONFLICT, reason, most, at_least=True, engines=(COUNTING,), is_of_source=True)
     return unknown(SEVERAL_LINES)
 

@@ -129,7 +129,7 @@ def _not_searched(symbol: Symbol, worst: Judged, count: int, searched: Symbol | 
 def _of_its_own(judged: Judged) -> str:
     """Why no change is looked for at an access, whatever is known of its array."""
     if judged.decision.engines == (TRIAL,):
-        return "a trial met the conflict: what the access costs in other launches is not known"
+        return "a trial found the conflict: what the access costs in other launches is not known"
     if judged.decision.at_least:
         return "only a lower bound of its cost is known"
     return "" if judged.decision.wavefronts is not None else "its wavefronts are not known"

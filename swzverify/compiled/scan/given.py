@@ -292,7 +292,7 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
         raise SwzError("SWZ552", f"{_quoted(texts)}: {error}", hint="nothing is known of the conditions") from error
     if found.answer is Answer.EMPTY:
         message = f"no values of the parameters of {demangled(function.name).short} fulfil {_quoted(texts)}"
-        raise SwzError("SWZ552", message, hint="nothing can be said of a launch that cannot be: mend a condition")
+        raise SwzError("SWZ552", message, hint="no launch satisfies these conditions together: correct one of them")
     if found.answer is not Answer.HOLDS:
         message = f"whether some values fulfil {_quoted(texts)} is not decided within the budget"
         raise SwzError("SWZ552", message, hint="give simpler conditions")

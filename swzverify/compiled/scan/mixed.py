@@ -24,7 +24,7 @@ from swzverify.ir.expr import Expr, Var, const, substitute
 
 _PARAMETERS_TRIED: Final = 6
 _PAIRS_TRIED: Final = 3
-NOT_FOUND: Final = "two lanes can meet, but no warp instruction was found in which they surely do"
+NOT_FOUND: Final = "two lanes can conflict, but no warp instruction was found in which they certainly do"
 
 
 def mixed(question: Question) -> Decision:

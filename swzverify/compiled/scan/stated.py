@@ -112,7 +112,7 @@ def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> St
         more = ", ..." if len(found) > _MOST_LISTED else ""
         raise NotWrittenError(f"no access to shared memory; there are some at lines {lines or 'none'}{more}")
     if len(at_line) > 1:
-        raise NotWrittenError(f"{len(at_line)} ways of calls lead to line {line}")
+        raise NotWrittenError(f"{len(at_line)} chains of calls lead to line {line}")
     return _stated(at_line[0], Block(block))
 
 

@@ -27,8 +27,8 @@ from swzverify.ir.expr import FALSE, TRUE, Comparison, Expr, compare, conjunctio
 
 MOST_TRIPS: Final = 16
 """Trips of a loop around an access of which it is asked whether they are made."""
-NOT_SURE: Final = "lanes can meet, but whether they get here together is not known"
-NOT_TOGETHER: Final = "lanes can meet, but they may come here one after the other: by several paths"
+NOT_SURE: Final = "lanes can conflict, but whether they execute this access together is not known"
+NOT_TOGETHER: Final = "lanes can conflict, but they may execute this access one after the other: on several paths"
 _SEED: Final = 20_250_102
 _TRIES: Final = 8
 

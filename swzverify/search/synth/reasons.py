@@ -146,7 +146,7 @@ def _facts(problem: Problem, core: Sequence[int]) -> list[str]:
                 f"rank: {whose} needs vectors of {vector // 8} bytes whole, so bits {first} to {fixed_end - 1} of an "
                 f"address stay as they are; the lanes of a group of {problem.labels[index]} take 2^{apart} values "
                 f"there, and bits {fixed_end} to {LINE_BITS - 1} have 2^{LINE_BITS - fixed_end}: of the group's "
-                f"2^{units} different units at least 2^{left} meet in a bank"
+                f"2^{units} different units at least 2^{left} share a bank"
             )
             break
     return found

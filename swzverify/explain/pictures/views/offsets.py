@@ -75,7 +75,7 @@ def swizzled_offsets(swizzle: Swizzle) -> Picture:
     ]
     together = f"A cell is {step} offsets that stay together, by the first of them." if step > 1 else ""
     return Picture(
-        f"{swizzle}: what becomes of each offset",
+        f"{swizzle}: where each offset goes",
         (
             "The row's head plus the column's head is an offset x; the cell has what the swizzle makes of x.",
             *filter(None, [together]),
