@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order import boxes, flights, proxies
 from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.tracked import Tracked
@@ -113,8 +115,24 @@ def _a_group_begins_together(patch: pytest.MonkeyPatch) -> None:
 
 
 def _one_address_is_written_in_one_way(patch: pytest.MonkeyPatch) -> None:
-    """Moments of two threads are the same only if their addresses look the same."""
+    """Two threads of a warp group name the same bytes only if their addresses look the same."""
+    patch.setattr(proxies.Proxies, "_is_one", lambda *_: True)
     patch.setattr(proxies, "_may_be_one", lambda *_: False)
+
+
+def _coordinates_tell_no_descriptors_apart(patch: pytest.MonkeyPatch) -> None:
+    """What the first thread of a role gives as a descriptor is what all give."""
+    patch.setattr(proxies.Proxies, "_is_one", lambda *_: True)
+
+
+def _rows_are_of_their_lanes(patch: pytest.MonkeyPatch) -> None:
+    """A row of a matrix is written by the lane that names it."""
+    right = proxies.Proxies.moments
+
+    def wrong(self: proxies.Proxies, one: SharedAccess, two: SharedAccess, level: int) -> object:
+        return right(self, one, replace(two, is_collective=False), level)
+
+    patch.setattr(proxies.Proxies, "moments", wrong)
 
 
 MISTAKES: dict[str, tuple[Patch, str]] = {
@@ -127,6 +145,8 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "waits": (_any_threads_wait_alike, "ring, one warp waits for full"),
     "begins": (_a_group_begins_together, "own, no barrier before the product"),
     "words": (_one_address_is_written_in_one_way, "ring, warps name a tile in their own words"),
+    "descriptors": (_coordinates_tell_no_descriptors_apart, "ring, each thread names its own bytes"),
+    "rows": (_rows_are_of_their_lanes, "kept, only the lanes with addresses fence"),
     "bytes": (_bytes_need_not_add_up, "alone, other bytes are expected"),
 }
 

@@ -126,6 +126,16 @@ def own(behind: str = "bar.sync 0;\n", fence: str = FENCE, last: str = "bar.sync
     ).replace(".reg .f32", ".reg .b16 %h<2>;\n.reg .f32")
 
 
+def matrices(fence: str) -> str:
+    """A warp stores a matrix, whose rows lanes 0 to 7 name, and a bulk copy stores it, trip after trip."""
+    return (
+        f"{HEAD}shl.b32 %r20, %r0, 4;\nadd.u32 %r20, %r20, %r4;\nsetp.lt.u32 %p6, %r0, 8;\nLOOP:\nbar.sync 0;\n"
+        f"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r20], {{%r2}};\n{fence}bar.sync 0;\n"
+        "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r4], 128;\n@%p0 cp.async.bulk.commit_group;\n"
+        f"@%p0 cp.async.bulk.wait_group.read 0;\n{AGAIN}ret;\n}}\n"
+    )
+
+
 class Tiles(NamedTuple):
     """A kernel, and whether it is free; the threads of its block."""
 
@@ -180,7 +190,10 @@ TILES: Final = {
     ),
     "ring, the last warp gives back": Tiles(ring(freed="setp.eq.u32 %p6, %r0, 96;\n" + _FREED.format("%p6")), True),
     "ring, warps name a tile in their own words": Tiles(ring(use=_BY_WARP + PRODUCT), False),
+    "ring, each thread names its own bytes": Tiles(ring(use="add.u32 %r20, %r20, %r0;\n" + PRODUCT + WAITED), False),
     "ring, an object by a parameter": Tiles(ring().replace("mov.u32 %r6, empty;", _CHOSEN), False),
+    "kept, only the lanes with addresses fence": Tiles(matrices("@%p6 " + FENCE), False, 32),
+    "kept, all lanes fence": Tiles(matrices(FENCE), True, 32),
     "own": Tiles(own(), True, 128),
     "own, no barrier before the product": Tiles(own(""), False, 128),
     "own, no barrier behind the product": Tiles(own(last=""), True, 128),
