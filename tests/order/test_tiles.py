@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from swzverify.compiled.kernel.whole import SharedAccess
-from swzverify.compiled.order import boxes, flights, proxies
+from swzverify.compiled.order import boxes, flights, objects, proxies
 from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.verdict import KernelRaces
@@ -135,6 +135,11 @@ def _rows_are_of_their_lanes(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(proxies.Proxies, "moments", wrong)
 
 
+def _copies_release_what_ended_before(patch: pytest.MonkeyPatch) -> None:
+    """The end of a copy says that what its thread did before the copy has ended, too."""
+    patch.setattr(objects, "_late_copies", lambda *_: set())
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "products": (_products_are_done_at_once, "ring, given back before the wait"),
     "stores": (_stores_are_done_at_once, "kept, no wait"),
@@ -147,6 +152,8 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "words": (_one_address_is_written_in_one_way, "ring, warps name a tile in their own words"),
     "descriptors": (_coordinates_tell_no_descriptors_apart, "ring, each thread names its own bytes"),
     "rows": (_rows_are_of_their_lanes, "kept, only the lanes with addresses fence"),
+    "released": (_copies_release_what_ended_before, "half stored, half copied, fence behind the arrival"),
+    "ended": (_copies_release_what_ended_before, "reused, the wait for the product is behind the arrival"),
     "bytes": (_bytes_need_not_add_up, "alone, other bytes are expected"),
 }
 

@@ -136,6 +136,18 @@ def matrices(fence: str) -> str:
     )
 
 
+def reused(end: str) -> str:
+    """A warpgroup multiplies a tile, and warp 4 writes it when a copy of thread 0 to another place is complete."""
+    return (
+        f"{HEAD.replace('t[512]', 't[1024]')}@%p0 mbarrier.init.shared::cta.b64 [%r5], 1;\nbar.sync 0;\n"
+        f"setp.ge.u32 %p6, %r0, 128;\n@%p6 bra OTHER;\nmov.u32 %r20, %r4;\n{PRODUCT}@%p0 bra LEAD;\n{WAITED}bra END;\n"
+        f"LEAD:\n{end}"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r26], [%d1], 128, [%r5];\nbra END;\n"
+        f"OTHER:\n{wait('W0', '%r5', '0')}and.b32 %r27, %r0, 31;\nshl.b32 %r27, %r27, 2;\nadd.u32 %r27, %r27, %r4;\n"
+        "st.shared.u32 [%r27], %r2;\nEND:\nret;\n}\n"
+    )
+
+
 class Tiles(NamedTuple):
     """A kernel, and whether it is free; the threads of its block."""
 
@@ -156,12 +168,25 @@ _BY_WARP: Final = (
 """A tile by a parameter: each warp divides by a number what it has multiplied by it."""
 _CHOSEN: Final = "setp.gt.u32 %p7, %r1, 3;\nselp.u32 %r30, 8, 0, %p7;\nadd.u32 %r5, %r5, %r30;\nmov.u32 %r6, empty;"
 
+_HALF: Final = "st.shared.v2.u32 [%r20], {%r2, %r2};\n"
+_HALF_EXPECTED: Final = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r21], 128;\n"
+_HALF_COPIED: Final = (
+    "add.u32 %r26, %r20, 128;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r26], [%d1], 128, [%r21];\n"
+)
+_ELSEWHERE: Final = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;\nadd.u32 %r26, %r4, 512;\n"
+
 TILES: Final = {
     "alone": Tiles(alone(), True, 128),
     "alone, no wait for the product": Tiles(alone(last=""), False, 128),
     "alone, one group too late": Tiles(alone(last="wgmma.wait_group.sync.aligned 1;\n"), False, 128),
     "alone, other bytes are expected": Tiles(alone(expect=512), False, 128),
     "alone, the state is an old one": Tiles(alone(state="%d4"), False, 128),
+    "alone, the others arrive in the first trip alone": Tiles(
+        alone().replace("mbarrier.arrive.shared::cta", "setp.eq.u32 %p6, %r2, 0;\n@%p6 mbarrier.arrive.shared::cta"),
+        False,
+        128,
+    ),
     "alone, the answer is not read": Tiles(alone().replace("@!%p4 bra WAIT;\n", ""), False, 128),
     "ring": Tiles(ring(), True),
     "ring, no wait for the product": Tiles(ring(use=PRODUCT), False),
@@ -206,6 +231,12 @@ TILES: Final = {
     "stored, fence behind the arrival": Tiles(stored("", FENCE), False),
     "stored, fence of global memory": Tiles(stored("fence.proxy.async.global;\n"), False),
     "stored, one lane fences": Tiles(stored("@%p5 " + FENCE), False),
+    "half stored, half copied": Tiles(ring(fill=_HALF + FENCE + _HALF_EXPECTED + _HALF_COPIED), True),
+    "half stored, half copied, fence behind the arrival": Tiles(
+        ring(fill=_HALF + _HALF_EXPECTED + FENCE + _HALF_COPIED), False
+    ),
+    "reused": Tiles(reused(WAITED + _ELSEWHERE), True),
+    "reused, the wait for the product is behind the arrival": Tiles(reused(_ELSEWHERE + WAITED), False),
     "kept": Tiles(kept(), True, 128),
     "kept, one thread fences": Tiles(kept(fence="@%p0 " + FENCE), False, 128),
     "kept, no wait": Tiles(kept(""), False, 128),
