@@ -39,6 +39,12 @@ def test_the_box_is_assumed_in_words() -> None:
     assert f"the box of the tensor map at line {line + 1} has 256 bytes" in found("alone").assumptions
 
 
+def test_the_wait_of_one_warp_is_assumed_in_words() -> None:
+    text = "a warp that has waited for wgmma has waited for all that its warp group reads"
+    assert text in found("ring").assumptions
+    assert text not in found("kept").assumptions
+
+
 def test_each_piece_of_wmma_counts() -> None:
     """A word of each row is stored while another warp loads the matrix: no row may be forgotten."""
     for row in range(8):

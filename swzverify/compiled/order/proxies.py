@@ -44,12 +44,13 @@ class Proxies:
     Attributes:
         is_in_window: Whether an address is taken from a descriptor that can name no higher one.
         is_window_aligned: Whether the low bits of a generic address are taken as those of the shared one.
+        has_products: Whether it is decided when `wgmma` has read, which one wait says for a whole warp group.
     """
 
     def __init__(self, kernel: Kernel, pipelines: Pipelines, never: Callable[[Expr], bool]) -> None:
         self._kernel, self._pipelines, self._never = kernel, pipelines, never
         self._threads = BlockThreads(kernel.block)
-        self.is_in_window = self.is_window_aligned = False
+        self.is_in_window = self.is_window_aligned = self.has_products = False
         self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
         self._one: dict[tuple[Expr, int], bool] = {}
         self._at = [self._flights(place) for place in range(len(pipelines.roles))]
@@ -109,6 +110,7 @@ class Proxies:
                 if together is None:
                     return None
                 found |= together
+        self.has_products |= bool(makers)
         return found
 
     def _alike(self, makers: list[int], group: tuple[int, ...]) -> list[int]:
