@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from swzverify.compiled.order import boxes, flights, proxies
+from swzverify.compiled.kernel.whole import SharedAccess
+from swzverify.compiled.order import boxes, flights, objects, proxies
 from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.verdict import KernelRaces
@@ -35,6 +37,12 @@ def test_free_only_if_right(name: str) -> None:
 def test_the_box_is_assumed_in_words() -> None:
     line = TILES["alone"].text.splitlines().index(next(x for x in TILES["alone"].text.splitlines() if ".tensor." in x))
     assert f"the box of the tensor map at line {line + 1} has 256 bytes" in found("alone").assumptions
+
+
+def test_the_wait_of_one_warp_is_assumed_in_words() -> None:
+    text = "a warp that has waited for wgmma has waited for all that its warp group reads"
+    assert text in found("ring").assumptions
+    assert text not in found("kept").assumptions
 
 
 def test_each_piece_of_wmma_counts() -> None:
@@ -113,8 +121,29 @@ def _a_group_begins_together(patch: pytest.MonkeyPatch) -> None:
 
 
 def _one_address_is_written_in_one_way(patch: pytest.MonkeyPatch) -> None:
-    """Moments of two threads are the same only if their addresses look the same."""
+    """Two threads of a warp group name the same bytes only if their addresses look the same."""
+    patch.setattr(proxies.Proxies, "_is_one", lambda *_: True)
     patch.setattr(proxies, "_may_be_one", lambda *_: False)
+
+
+def _coordinates_tell_no_descriptors_apart(patch: pytest.MonkeyPatch) -> None:
+    """What the first thread of a role gives as a descriptor is what all give."""
+    patch.setattr(proxies.Proxies, "_is_one", lambda *_: True)
+
+
+def _rows_are_of_their_lanes(patch: pytest.MonkeyPatch) -> None:
+    """A row of a matrix is written by the lane that names it."""
+    right = proxies.Proxies.moments
+
+    def wrong(self: proxies.Proxies, one: SharedAccess, two: SharedAccess, level: int) -> object:
+        return right(self, one, replace(two, is_collective=False), level)
+
+    patch.setattr(proxies.Proxies, "moments", wrong)
+
+
+def _copies_release_what_ended_before(patch: pytest.MonkeyPatch) -> None:
+    """The end of a copy says that what its thread did before the copy has ended, too."""
+    patch.setattr(objects, "_late_copies", lambda *_: set())
 
 
 MISTAKES: dict[str, tuple[Patch, str]] = {
@@ -127,6 +156,10 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "waits": (_any_threads_wait_alike, "ring, one warp waits for full"),
     "begins": (_a_group_begins_together, "own, no barrier before the product"),
     "words": (_one_address_is_written_in_one_way, "ring, warps name a tile in their own words"),
+    "descriptors": (_coordinates_tell_no_descriptors_apart, "ring, each thread names its own bytes"),
+    "rows": (_rows_are_of_their_lanes, "kept, only the lanes with addresses fence"),
+    "released": (_copies_release_what_ended_before, "half stored, half copied, fence behind the arrival"),
+    "ended": (_copies_release_what_ended_before, "reused, the wait for the product is behind the arrival"),
     "bytes": (_bytes_need_not_add_up, "alone, other bytes are expected"),
 }
 

@@ -126,6 +126,28 @@ def own(behind: str = "bar.sync 0;\n", fence: str = FENCE, last: str = "bar.sync
     ).replace(".reg .f32", ".reg .b16 %h<2>;\n.reg .f32")
 
 
+def matrices(fence: str) -> str:
+    """A warp stores a matrix, whose rows lanes 0 to 7 name, and a bulk copy stores it, trip after trip."""
+    return (
+        f"{HEAD}shl.b32 %r20, %r0, 4;\nadd.u32 %r20, %r20, %r4;\nsetp.lt.u32 %p6, %r0, 8;\nLOOP:\nbar.sync 0;\n"
+        f"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r20], {{%r2}};\n{fence}bar.sync 0;\n"
+        "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r4], 128;\n@%p0 cp.async.bulk.commit_group;\n"
+        f"@%p0 cp.async.bulk.wait_group.read 0;\n{AGAIN}ret;\n}}\n"
+    )
+
+
+def reused(end: str) -> str:
+    """A warpgroup multiplies a tile, and warp 4 writes it when a copy of thread 0 to another place is complete."""
+    return (
+        f"{HEAD.replace('t[512]', 't[1024]')}@%p0 mbarrier.init.shared::cta.b64 [%r5], 1;\nbar.sync 0;\n"
+        f"setp.ge.u32 %p6, %r0, 128;\n@%p6 bra OTHER;\nmov.u32 %r20, %r4;\n{PRODUCT}@%p0 bra LEAD;\n{WAITED}bra END;\n"
+        f"LEAD:\n{end}"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r26], [%d1], 128, [%r5];\nbra END;\n"
+        f"OTHER:\n{wait('W0', '%r5', '0')}and.b32 %r27, %r0, 31;\nshl.b32 %r27, %r27, 2;\nadd.u32 %r27, %r27, %r4;\n"
+        "st.shared.u32 [%r27], %r2;\nEND:\nret;\n}\n"
+    )
+
+
 class Tiles(NamedTuple):
     """A kernel, and whether it is free; the threads of its block."""
 
@@ -146,12 +168,25 @@ _BY_WARP: Final = (
 """A tile by a parameter: each warp divides by a number what it has multiplied by it."""
 _CHOSEN: Final = "setp.gt.u32 %p7, %r1, 3;\nselp.u32 %r30, 8, 0, %p7;\nadd.u32 %r5, %r5, %r30;\nmov.u32 %r6, empty;"
 
+_HALF: Final = "st.shared.v2.u32 [%r20], {%r2, %r2};\n"
+_HALF_EXPECTED: Final = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r21], 128;\n"
+_HALF_COPIED: Final = (
+    "add.u32 %r26, %r20, 128;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r26], [%d1], 128, [%r21];\n"
+)
+_ELSEWHERE: Final = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;\nadd.u32 %r26, %r4, 512;\n"
+
 TILES: Final = {
     "alone": Tiles(alone(), True, 128),
     "alone, no wait for the product": Tiles(alone(last=""), False, 128),
     "alone, one group too late": Tiles(alone(last="wgmma.wait_group.sync.aligned 1;\n"), False, 128),
     "alone, other bytes are expected": Tiles(alone(expect=512), False, 128),
     "alone, the state is an old one": Tiles(alone(state="%d4"), False, 128),
+    "alone, the others arrive in the first trip alone": Tiles(
+        alone().replace("mbarrier.arrive.shared::cta", "setp.eq.u32 %p6, %r2, 0;\n@%p6 mbarrier.arrive.shared::cta"),
+        False,
+        128,
+    ),
     "alone, the answer is not read": Tiles(alone().replace("@!%p4 bra WAIT;\n", ""), False, 128),
     "ring": Tiles(ring(), True),
     "ring, no wait for the product": Tiles(ring(use=PRODUCT), False),
@@ -180,7 +215,10 @@ TILES: Final = {
     ),
     "ring, the last warp gives back": Tiles(ring(freed="setp.eq.u32 %p6, %r0, 96;\n" + _FREED.format("%p6")), True),
     "ring, warps name a tile in their own words": Tiles(ring(use=_BY_WARP + PRODUCT), False),
+    "ring, each thread names its own bytes": Tiles(ring(use="add.u32 %r20, %r20, %r0;\n" + PRODUCT + WAITED), False),
     "ring, an object by a parameter": Tiles(ring().replace("mov.u32 %r6, empty;", _CHOSEN), False),
+    "kept, only the lanes with addresses fence": Tiles(matrices("@%p6 " + FENCE), False, 32),
+    "kept, all lanes fence": Tiles(matrices(FENCE), True, 32),
     "own": Tiles(own(), True, 128),
     "own, no barrier before the product": Tiles(own(""), False, 128),
     "own, no barrier behind the product": Tiles(own(last=""), True, 128),
@@ -193,6 +231,12 @@ TILES: Final = {
     "stored, fence behind the arrival": Tiles(stored("", FENCE), False),
     "stored, fence of global memory": Tiles(stored("fence.proxy.async.global;\n"), False),
     "stored, one lane fences": Tiles(stored("@%p5 " + FENCE), False),
+    "half stored, half copied": Tiles(ring(fill=_HALF + FENCE + _HALF_EXPECTED + _HALF_COPIED), True),
+    "half stored, half copied, fence behind the arrival": Tiles(
+        ring(fill=_HALF + _HALF_EXPECTED + FENCE + _HALF_COPIED), False
+    ),
+    "reused": Tiles(reused(WAITED + _ELSEWHERE), True),
+    "reused, the wait for the product is behind the arrival": Tiles(reused(_ELSEWHERE + WAITED), False),
     "kept": Tiles(kept(), True, 128),
     "kept, one thread fences": Tiles(kept(fence="@%p0 " + FENCE), False, 128),
     "kept, no wait": Tiles(kept(""), False, 128),

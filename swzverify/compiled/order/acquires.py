@@ -9,32 +9,35 @@ Source: docs/semantics.md, section 11.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeAlias
 
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.flights import Running
 from swzverify.compiled.order.walk import Deed, Walk
+from swzverify.ir.expr import Expr
 
 _MOST_STEPS: Final = 2000
+Key: TypeAlias = Expr | int
 _WAITS: Final = (Act.WAIT, Act.SYNC, Act.LEAVE)
-"""Events at a barrier that tell its phases apart for the thread."""
+"""Events at a barrier that tell its phases apart for the thread; arrivals do so where it waits with their states."""
 
 
 def are_alike(one: Walk, two: Walk) -> bool:
     """Whether two graphs have the same waits in the same order, with the same products between them."""
     if one is two:
         return True
-    first = _closed(one, {0}), _closed(two, {0})
+    own = _own(one) | _own(two)
+    first = _closed(one, {0}, own), _closed(two, {0}, own)
     pending, seen = [first], {first}
     while pending:
         here, there = pending.pop()
         if _products(one, here) != _products(two, there):
             return False
-        mine, its = _waits(one, here), _waits(two, there)
+        mine, its = _waits(one, here, own), _waits(two, there, own)
         if mine.keys() != its.keys():
             return False
         for each in mine:
-            both = _closed(one, mine[each]), _closed(two, its[each])
+            both = _closed(one, mine[each], own), _closed(two, its[each], own)
             if both not in seen:
                 seen.add(both)
                 pending.append(both)
@@ -43,14 +46,23 @@ def are_alike(one: Walk, two: Walk) -> bool:
     return True
 
 
-def _closed(walk: Walk, nodes: Iterable[int]) -> frozenset[int]:
+def _own(walk: Walk) -> set[Key]:
+    """The objects at which a thread waits with the state of its own arrival."""
+    return {deed.key for node in walk.nodes for deed, _ in node.deeds if deed.is_own}
+
+
+def _tells(deed: Deed, own: set[Key]) -> bool:
+    return deed.act in _WAITS or (deed.act is Act.ARRIVE and deed.key in own)
+
+
+def _closed(walk: Walk, nodes: Iterable[int], own: set[Key]) -> frozenset[int]:
     """Some nodes, with those that a thread comes to from them without a wait."""
     found, pending = set[int](), list(nodes)
     while pending:
         at = pending.pop()
         if at not in found:
             found.add(at)
-            pending += [target for deed, target in walk.nodes[at].deeds if deed.act not in _WAITS]
+            pending += [target for deed, target in walk.nodes[at].deeds if not _tells(deed, own)]
     return frozenset(found)
 
 
@@ -59,12 +71,12 @@ def _products(walk: Walk, nodes: frozenset[int]) -> set[object]:
     return {(each.index, each.values) for each in running if each.how is Running.PRODUCT}
 
 
-def _waits(walk: Walk, nodes: frozenset[int]) -> dict[object, set[int]]:
+def _waits(walk: Walk, nodes: frozenset[int], own: set[Key]) -> dict[object, set[int]]:
     """The nodes behind each wait from some nodes on."""
     found: dict[object, set[int]] = {}
     for at in nodes:
         for deed, target in walk.nodes[at].deeds:
-            if deed.act in _WAITS:
+            if _tells(deed, own):
                 found.setdefault(_kind(deed), set()).add(target)
     return found
 

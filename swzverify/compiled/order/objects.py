@@ -149,7 +149,8 @@ def _can_begin(nodes: Sequence[Node], start: int, key: Expr) -> bool:
 def _late_copies(nodes: Sequence[Node], key: Expr) -> set[Deed]:
     """The copies between which and an arrival at their object before them their thread touches data, or waits.
 
-    A copy that completes a phase says nothing of what its thread did after its arrival in this phase.
+    A copy that completes a phase says nothing of what its thread did after its arrival in this phase. What ran on at
+    the arrival runs on at the copy, too: no fence and no wait of a group is between.
     """
     found: set[Deed] = set()
     pending = [
@@ -165,9 +166,10 @@ def _late_copies(nodes: Sequence[Node], key: Expr) -> set[Deed]:
         for deed, target in nodes[at].deeds:
             if (deed.act, deed.key) == (Act.ARRIVE, key):
                 continue
-            if is_late and (deed.act, deed.key) == (Act.COPY, key):
+            has_ended = not nodes[target].entry.issuperset(nodes[at].running)
+            if (is_late or has_ended) and (deed.act, deed.key) == (Act.COPY, key):
                 found.add(deed)
-            pending.append((target, is_late or deed.act in (Act.WAIT, Act.SYNC)))
+            pending.append((target, is_late or has_ended or deed.act in (Act.WAIT, Act.SYNC)))
     return found
 
 

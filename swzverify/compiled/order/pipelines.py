@@ -15,7 +15,7 @@ from swzverify.compiled.order.boxes import boxes_of, with_boxes
 from swzverify.compiled.order.events import MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.instance import Couple
-from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
+from swzverify.compiled.order.interleaved import Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, barriers_of, name_of
 from swzverify.compiled.order.roles import Role, roles_of
@@ -105,7 +105,7 @@ class Pipelines:
             member = Member(role.threads[0], place)
             unmade = self._unmade(member, {deed.key for deed in deeds if deed.act is not Act.INIT})
             if unmade is not None:
-                return f"thread {member.thread} may use {name_of(unmade)} before it is initialised"
+                return unmade
             keys = {deed.key for deed in deeds if deed.act in _ARRIVALS}
             is_cut = False
             for group in self._groups([member], LEVELS - 1) if keys else ():
@@ -116,22 +116,23 @@ class Pipelines:
                 if not keys:
                     break
             if keys and is_cut:
-                return f"thread {member.thread} and those that it waits for have more than {MOST_STATES} states"
+                return _cut(member)
             if keys:
                 return f"thread {member.thread} may arrive twice in one phase of {name_of(min(keys, key=str))}"
         return ""
 
-    def _unmade(self, member: Member, keys: set[Key]) -> Key | None:
-        """A barrier that a thread may use before its maker has initialised it; None if there is none."""
+    def _unmade(self, member: Member, keys: set[Key]) -> str | None:
+        """Which barrier a thread may use before its maker has initialised it, in words; None if there is none."""
         makers = {self._barriers[key].maker for key in keys} - {None}
         for role in sorted(each for each in makers if each is not None):
             both = tuple(dict.fromkeys((member, Member(self.roles[role].threads[0], role))))
             moments, _ = moments_of(both, self.roles, self._barriers, MOST_STATES, is_before_made=True)
             of_maker = {key for key in keys if self._barriers[key].maker == role}
-            if moments is not None:
-                of_maker &= {key for who, key in moments.unmade if who == 0}
+            if moments is None:
+                return _cut(member)
+            of_maker &= {key for who, key in moments.unmade if who == 0}
             if of_maker:
-                return min(of_maker, key=str)
+                return f"thread {member.thread} may use {name_of(min(of_maker, key=str))} before it is initialised"
         return None
 
     def moments(self, accesses: tuple[SharedAccess, SharedAccess], couple: Couple, level: int) -> list[Moment] | None:
@@ -283,3 +284,7 @@ class Pipelines:
 
 def _is_named(event: Event) -> bool:
     return not isinstance(event.name, int) or 0 <= event.name < MASKS
+
+
+def _cut(member: Member) -> str:
+    return f"the runs of thread {member.thread} and of those that it waits for have too many states"

@@ -9,7 +9,7 @@ Source: docs/semantics.md, section 11.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import sub
@@ -27,7 +27,8 @@ from swzverify.compiled.order.step import BlockThreads
 from swzverify.hardware import LANES
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.bounded import bounded
-from swzverify.ir.expr import Expr, Var, const, substitute, variables
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import Expr, Var, const, operands, postorder, substitute, variables
 
 GROUP_THREADS: Final = 128
 """Threads of a warp group: four warps that follow each other, the first one a multiple of four.
@@ -43,13 +44,15 @@ class Proxies:
     Attributes:
         is_in_window: Whether an address is taken from a descriptor that can name no higher one.
         is_window_aligned: Whether the low bits of a generic address are taken as those of the shared one.
+        has_products: Whether it is decided when `wgmma` has read, which one wait says for a whole warp group.
     """
 
     def __init__(self, kernel: Kernel, pipelines: Pipelines, never: Callable[[Expr], bool]) -> None:
         self._kernel, self._pipelines, self._never = kernel, pipelines, never
         self._threads = BlockThreads(kernel.block)
-        self.is_in_window = self.is_window_aligned = False
+        self.is_in_window = self.is_window_aligned = self.has_products = False
         self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
+        self._one: dict[tuple[Expr, int], bool] = {}
         self._at = [self._flights(place) for place in range(len(pipelines.roles))]
 
     def moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Moment] | None:
@@ -107,6 +110,7 @@ class Proxies:
                 if together is None:
                     return None
                 found |= together
+        self.has_products |= bool(makers)
         return found
 
     def _alike(self, makers: list[int], group: tuple[int, ...]) -> list[int]:
@@ -152,6 +156,14 @@ class Proxies:
     ) -> dict[Moment, None] | None:
         """Moments by the values of both accesses; None if the bytes of an operand are not known."""
         found: dict[Moment, None] = {}
+        if two.is_collective:
+            # Any lane of a warp may make the access of another one.
+            warps = {each // LANES for each in threads[1]}
+            threads = (
+                threads[0],
+                tuple(each for each in range(len(self._threads.first_of_warp)) if each // LANES in warps),
+            )
+            is_one_warp = None
         for first, second in seen:
             mine, its = self._range(one, first, member), self._range(two, second, member)
             if mine is None or its is None:
@@ -245,6 +257,8 @@ class Proxies:
         address = self._pipelines.address(access, values)
         if access.operand is None:
             return Range(normal(bounded(address)), access.width_bytes)
+        if not self._is_one(address, member.thread // GROUP_THREADS):
+            return None
         there: dict[Var, Expr] = {
             each: const(int(self._threads.point[each.name][member.thread]), each.width)
             for each in variables(address)
@@ -258,6 +272,35 @@ class Proxies:
             leaves = self._kernel.leaves
             self._ranges[key] = range_of(access.instruction, access.operand, descriptor, leaves, self._never)
         return self._ranges[key]
+
+    def _is_one(self, descriptor: Expr, group: int) -> bool:
+        """Whether the coordinates of threads do not tell the descriptors of a warp group apart."""
+        key = descriptor, group
+        if key not in self._one:
+            threads = slice(GROUP_THREADS * group, GROUP_THREADS * (group + 1))
+            point = {name: values[threads] for name, values in self._threads.point.items()}
+            parts = _parts_of(descriptor, point.keys())
+            is_narrow = all(node.width <= MAX_ARRAY_WIDTH for each in parts for node in postorder(each))
+            self._one[key] = is_narrow and all(
+                bool((values == values.flat[0]).all()) for values in evaluate_many(parts, point)
+            )
+        return self._one[key]
+
+
+def _parts_of(value: Expr, coordinates: Collection[str]) -> tuple[Expr, ...]:
+    """The largest parts of a value that depend on coordinates of threads alone."""
+    found: dict[Expr, None] = {}
+    pending, seen = [value], {value}
+    while pending:
+        each = pending.pop()
+        are_given = [leaf.name in coordinates for leaf in variables(each)]
+        if are_given and all(are_given):
+            found[each] = None
+        elif any(are_given):
+            new = [part for part in operands(each) if part not in seen]
+            seen.update(new)
+            pending += new
+    return tuple(found)
 
 
 def _common(some: dict[Moment, None], others: dict[Moment, None]) -> dict[Moment, None]:

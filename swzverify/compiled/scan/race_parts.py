@@ -23,6 +23,7 @@ from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED
 from swzverify.compiled.scan.race_meetings import IN_ARRAYS, OF_COPY, TRIPS, Found, MeetingJudge
 
 UNFENCED: Final = "no order with a fence of the proxies is known of a write and what the async proxy does"
+ONE_WAIT: Final = "a warp that has waited for wgmma has waited for all that its warp group reads"
 OF_OBJECT: Final = "it may touch the bytes of a barrier object"
 _FREE: Final = Found(RaceVerdict.FREE, "the runs of a few threads decide it", ("runs",))
 
@@ -77,6 +78,8 @@ class Parts:
             found.append(IN_WINDOW)
         if self._proxies is not None and self._proxies.is_window_aligned:
             found.append(WINDOW_ALIGNED)
+        if self._proxies is not None and self._proxies.has_products:
+            found.append(ONE_WAIT)
         return found
 
     def refined(self, asked: Asked) -> Iterator[Asked]:
