@@ -1,0 +1,176 @@
+"""Compiled code that Python holds, scanned: PTX text, the path of a file, or what Triton or the CuTe DSL compiled."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast
+
+from swzverify.apps.options.scan import ScanOptions
+from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_texts
+from swzverify.apps.run.scan_jobs import EVERYTHING, Asks
+from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, block_shape, grid_shape
+from swzverify.errors import SwzError
+from swzverify.hardware import LANES, MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS, MOST_GRID_EXTENTS
+from swzverify.ir.whole import check_int
+from swzverify.report.scan import ScannedFile
+
+_TARGET: Final = re.compile(r"^\s*\.target\s+(sm_\d+)", re.MULTILINE)
+"""The GPU that PTX is for; a letter behind the number names a variant of the same rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """PTX text, with the launch that the compiler's metadata tell, and the cubin made of it."""
+
+    text: str
+    name: str
+    block: tuple[int, int, int] | None = None
+    target: str | None = None
+    machine: bytes | None = None
+
+
+def scanned_files(
+    code: object,
+    kernel: str | None,
+    target: str | None,
+    launch: LaunchFacts,
+    *,
+    on_chip: bool = False,
+    lockstep: bool = False,
+    asks: Asks = EVERYTHING,
+) -> list[ScannedFile]:
+    """Compiled code scanned.
+
+    Raises:
+        SwzError: SWZ809 if the object is no compiled code; those of `scan_files`.
+    """
+    if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
+        path = os.fspath(cast("os.PathLike[str] | str", code))
+        options = ScanOptions((path,), kernel, target=target or "sm_90", lockstep=lockstep, suggest=False, jobs=1)
+        return scan_files(options, launch, asks=asks)
+    compiled = _compiled(code)
+    target = target or compiled.target or "sm_90"
+    options = ScanOptions((compiled.name,), kernel, target=target, lockstep=lockstep, suggest=False, jobs=1)
+    machine = Machine(reason=NOT_GIVEN)
+    if on_chip and compiled.machine is not None:
+        machine = machine_of_cubin(compiled.text, compiled.machine, target)
+    module = read_module(compiled.text, compiled.name)
+    return scan_texts(
+        [read_text(compiled.name, "", compiled.text, module, machine)],
+        options,
+        replace(launch, block=launch.block or compiled.block),
+        asks=asks,
+    )
+
+
+def launch_facts(
+    block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None,
+    grid: int | Sequence[int] | None,
+    given: Given,
+) -> LaunchFacts:
+    """The block and the grid that a test gives, with what it gives beside them."""
+    most, along_z = MOST_BLOCK_THREADS, MOST_BLOCK_EXTENTS["z"]
+    rule = f"a block has 1 to {most} threads, {along_z} of them along z at most"
+    of_grid = f"a grid has 1 to {', '.join(map(str, MOST_GRID_EXTENTS.values()))} blocks along x, y, z"
+    if grid is not None:
+        given = replace(given, grid=_extents("grid", grid, grid_shape, of_grid))
+    if isinstance(block, Mapping):
+        by_name = cast("Mapping[str, object]", block)
+        named = tuple((name, _extents(f"block[{name!r}]", of, block_shape, rule)) for name, of in by_name.items())
+        return LaunchFacts(None, given, named=named)
+    return LaunchFacts(None if block is None else _extents("block", block, block_shape, rule), given)
+
+
+def given_facts(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
+    """What a test gives of parameters and of where dynamic shared memory begins."""
+    if smem_align is not None:
+        check_int("smem_align", smem_align)
+        if not 1 <= smem_align <= MOST_ALIGN or smem_align & (smem_align - 1):
+            message = f"smem_align={smem_align} is no power of two up to {MOST_ALIGN}"
+            raise SwzError(
+                "SWZ803", message, hint="give the bytes that the launch aligns dynamic memory to, such as 128"
+            )
+    return Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume, smem_align)
+
+
+def _compiled(code: object) -> _Compiled:
+    if isinstance(code, str):
+        return _Compiled(code, "the PTX text")
+    for read in (_of_triton, _of_cute):
+        if (found := read(code)) is not None:
+            return found
+    raise SwzError(
+        "SWZ809",
+        f"{type(code).__name__} is nothing that can be scanned",
+        hint="give PTX text, the path of a file, or a compiled Triton kernel, which has asm['ptx']",
+    )
+
+
+def _of_triton(code: object) -> _Compiled | None:
+    """A kernel that Triton compiled: `asm` has the PTX and the cubin, `metadata` the warps and the target.
+
+    Source: triton-lang/triton 3.9.0, python/triton/compiler/compiler.py, class CompiledKernel.
+    """
+    forms = getattr(code, "asm", None)
+    text = cast("Mapping[str, object]", forms).get("ptx") if isinstance(forms, Mapping) else None
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    if not isinstance(text, str):
+        return None
+    machine = cast("Mapping[str, object]", forms).get("cubin")
+    metadata = getattr(code, "metadata", None)
+    warps = _told(metadata, "num_warps")
+    arch = _told(_told(metadata, "target"), "arch")
+    name = _told(metadata, "name")
+    return _Compiled(
+        text,
+        name if isinstance(name, str) else "the compiled kernel",
+        (LANES * warps, 1, 1) if isinstance(warps, int) else None,
+        f"sm_{arch}" if isinstance(arch, int) else None,
+        machine if isinstance(machine, bytes) else None,
+    )
+
+
+def _told(metadata: object, name: str) -> object:
+    """A field of Triton's metadata, which are a tuple with names or a dictionary."""
+    if isinstance(metadata, Mapping):
+        return cast("Mapping[str, object]", metadata).get(name)
+    return getattr(metadata, name, None)
+
+
+def _of_cute(code: object) -> _Compiled | None:
+    """What `cute.compile` of the CuTe DSL returns; its PTX says the block and the target.
+
+    Source: nvidia-cutlass-dsl 4.8.1, cutlass/base_dsl/jit_executor.py, class JitCompiledFunction.
+    """
+    if not hasattr(code, "__ptx__"):
+        return None
+    text = getattr(code, "__ptx__", None)
+    if not isinstance(text, str):
+        raise SwzError(
+            "SWZ809",
+            f"{type(code).__name__} has no PTX: the CuTe DSL did not keep it",
+            hint="compile it by cute.compile[cute.KeepPTX], or set CUTE_DSL_KEEP=ptx before cutlass is imported",
+        )
+    name, machine, target = getattr(code, "function_name", None), getattr(code, "__cubin__", None), _TARGET.search(text)
+    return _Compiled(
+        text,
+        name if isinstance(name, str) else "the compiled function",
+        target=None if target is None else target[1],
+        machine=machine if isinstance(machine, bytes) else None,
+    )
+
+
+def _extents(name: str, value: object, shape: Callable[[Sequence[int]], BlockShape | None], rule: str) -> BlockShape:
+    """An int or several as the shape of a block or of a grid."""
+    numbers = (value,) if isinstance(value, int) else tuple(cast("Iterable[object]", value))
+    found = [each for each in numbers if type(each) is int]
+    made = shape(found) if len(found) == len(numbers) else None
+    if made is None:
+        raise SwzError("SWZ803", f"{name}={value!r} is no shape: {rule}", hint="give one to three numbers: (32, 8)")
+    return made
