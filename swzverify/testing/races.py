@@ -70,14 +70,14 @@ def assert_scan_race_free(
         files = scanned_files(code, kernel, target, launch, lockstep=lockstep, asks=RACES_ALONE)
     except SwzError as error:
         raise error.with_traceback(None) from None
-    faults = _faults(files, allow_benign=allow_benign, allow_unknown=allow_unknown)
+    faults = race_faults(files, allow_benign=allow_benign, allow_unknown=allow_unknown)
     if faults:
         raise AssertionError("\n".join(faults))
     return {kernel: races for file in files for kernel, races in file.races.items()}
 
 
-def _faults(files: Sequence[ScannedFile], *, allow_benign: bool, allow_unknown: bool) -> list[str]:
-    """What is wrong, as lines to read; none where all is well."""
+def race_faults(files: Sequence[ScannedFile], *, allow_benign: bool, allow_unknown: bool) -> list[str]:
+    """The kernels that have a race or are not decided, as lines to read; none where all is well."""
     lines: list[str] = []
     bad = 0
     findings = [each for each in race_findings(files) if not (allow_benign and each.verdict is RaceVerdict.BENIGN)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 
 from swzverify.apps.run.scan_code import given_facts, launch_facts, scanned_files
@@ -65,21 +66,45 @@ def assert_scan_free(
     """
     __tracebackhide__ = True
     try:
-        if at_most is not None:
-            check_int("at_most", at_most)
+        wanted = Wanted(tuple(allow), at_most, allow_unknown=allow_unknown, on_chip=on_chip)
         given = given_facts(parameters or {}, tuple(assume), smem_align)
         files = scanned_files(
             code, kernel, target, launch_facts(block, grid, given), on_chip=on_chip, asks=ACCESSES_ALONE
         )
-        allowed = _Allowed(tuple(allow))
-        if on_chip:
-            _need_machine_code(files)
+        faults = conflict_faults(files, wanted)
     except SwzError as error:
         raise error.with_traceback(None) from None
-    faults = _faults(files, allowed, at_most, allow_unknown, attrgetter("settled" if on_chip else "decision"))
     if faults:
         raise AssertionError("\n".join(faults))
     return tuple(access for file in files for access in file.accesses)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What accesses must be.
+
+    Attributes:
+        allow: Accesses that may conflict: lines, source lines or opcodes.
+        at_most: Wavefronts that an access may take.
+        allow_unknown: Whether accesses may be undecided.
+        on_chip: Whether the verdict of the machine code counts.
+        is_part: Whether the code is one of several: it may have no access, and none that an entry of `allow` means.
+    """
+
+    allow: tuple[int | str, ...] = ()
+    at_most: int | None = None
+    allow_unknown: bool = False
+    on_chip: bool = False
+    is_part: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a bound that is no number.
+
+        Raises:
+            SwzError: SWZ105.
+        """
+        if self.at_most is not None:
+            check_int("at_most", self.at_most)
 
 
 class _Allowed:
@@ -115,14 +140,17 @@ def _need_machine_code(files: Sequence[ScannedFile]) -> None:
             )
 
 
-def _faults(
-    files: Sequence[ScannedFile],
-    allowed: _Allowed,
-    at_most: int | None,
-    allow_unknown: bool,
-    decided: Callable[[ScannedAccess], Decision],
-) -> list[str]:
-    """What is wrong, as lines to read; none where all is well."""
+def conflict_faults(files: Sequence[ScannedFile], wanted: Wanted) -> list[str]:
+    """The accesses that are not as they must be, as lines to read; none where all is well.
+
+    Raises:
+        SwzError: SWZ803 for an entry of `allow` of a wrong type, SWZ810 if machine code is missing.
+    """
+    allowed = _Allowed(wanted.allow)
+    if wanted.on_chip:
+        _need_machine_code(files)
+    decided: Callable[[ScannedAccess], Decision] = attrgetter("settled" if wanted.on_chip else "decision")
+    at_most = wanted.at_most
     bad: list[tuple[ScannedFile, ScannedAccess]] = []
     count = 0
     for file in files:
@@ -132,7 +160,7 @@ def _faults(
             verdict = decision.verdict
             may = allowed.takes(file, access)
             if verdict is Verdict.UNKNOWN:
-                may = may or allow_unknown
+                may = may or wanted.allow_unknown
             elif at_most is not None and not decision.at_least and decision.wavefronts is not None:
                 may = may or decision.wavefronts <= at_most
             if verdict is not Verdict.FREE and not may:
@@ -148,11 +176,11 @@ def _faults(
         lines += [f"{len(bad)} of {count} accesses are not free of bank conflicts: {counts}", *_table(bad, decided)]
         for file, access in [pair for pair in bad if pair[1].decision.lanes][:_MOST_TABLES]:
             lines += ["", *access_lines(file, access)]
-    if problems and not allow_unknown:
+    if problems and not wanted.allow_unknown:
         lines += ["some of the text cannot be read, so that nothing is known of it:", *problems[:_MOST_SHOWN]]
-    if not count:
+    if not count and not wanted.is_part:
         lines.append("no access to shared memory found: nothing was shown")
-    if allowed.left:
+    if allowed.left and not wanted.is_part:
         lines.append(f"allowed, but there is no such access: {', '.join(map(repr, allowed.left))}")
     names = ScanNames(access.kernel for file in files for access in file.accesses)
     return [names.line(each) for each in lines]

@@ -6,21 +6,106 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_texts
 from swzverify.apps.run.scan_jobs import EVERYTHING, Asks
 from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
+from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, block_shape, grid_shape
+from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, ScannedAccess, block_shape, grid_shape
+from swzverify.core.frames import data_frame
+from swzverify.core.shown import Shown
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES, MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS, MOST_GRID_EXTENTS
 from swzverify.ir.whole import check_int
 from swzverify.report.scan import ScannedFile
+from swzverify.report.scan_frame import TABLES
+from swzverify.report.scan_text import scan_text
 
 _TARGET: Final = re.compile(r"^\s*\.target\s+(sm_\d+)", re.MULTILINE)
 """The GPU that PTX is for; a letter behind the number names a variant of the same rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Shown):
+    """What a scan found: `files` has everything, `print` shows the report.
+
+    >>> head = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
+    >>> body = ".reg .b32 %r<3>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, s; add.u32 %r2, %r2, %r1;"
+    >>> found = scan(f"{head}{body} st.shared.u32 [%r2], %r1; ret; }}", block=32)
+    >>> found.accesses[0].settled.verdict.value, found.races["k"].verdict.value
+    ('free', 'free')
+    """
+
+    files: tuple[ScannedFile, ...]
+
+    @property
+    def accesses(self) -> tuple[ScannedAccess, ...]:
+        """The accesses of all kernels, with their verdicts."""
+        return tuple(each for file in self.files for each in file.accesses)
+
+    @property
+    def races(self) -> Mapping[str, KernelRaces]:
+        """The races of each kernel, by its name in the PTX."""
+        return {kernel: races for file in self.files for kernel, races in file.races.items()}
+
+    def to_dataframe(self, rows: str = "accesses", library: str | None = None) -> Any:
+        """A data frame; docs/scan.md has the columns, whose names have the units.
+
+        Args:
+            rows: What a row is: one of the `accesses`, of the `kernels`, or of the pairs in `races`.
+            library: `pandas` or `polars`; None takes pandas if it is installed, else polars.
+
+        Raises:
+            SwzError: SWZ105 for other rows or another library, SWZ611 if the library is not installed.
+        """
+        if rows not in TABLES:
+            raise SwzError("SWZ105", f"rows={rows!r} is no table of a scan", hint=f"rows: {', '.join(TABLES)}")
+        columns, rows_of = TABLES[rows]
+        return data_frame([*rows_of(self.files)], columns, library)
+
+    def __str__(self) -> str:
+        """The report of `swzverify scan`."""
+        return scan_text(self.files).rstrip("\n")
+
+
+def scan(
+    code: object,
+    *,
+    kernel: str | None = None,
+    block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
+    grid: int | Sequence[int] | None = None,
+    target: str | None = None,
+    parameters: Mapping[str, int] | None = None,
+    assume: Iterable[str] = (),
+    smem_align: int | None = None,
+    lockstep: bool = False,
+    on_chip: bool = False,
+) -> Scan:
+    """Scan compiled kernels for bank conflicts, misaligned accesses and races.
+
+    Args:
+        code: PTX text, the path of a file that `swzverify scan` takes, a kernel that Triton compiled, or what
+            `cute.compile` of the CuTe DSL returns.
+        kernel: The only kernel to look at.
+        block: The threads of a block; what Triton and the CuTe DSL compiled says it.
+        grid: The blocks of the grid.
+        target: The GPU; sm_90, or that of what was compiled.
+        parameters: Values of integer parameters.
+        assume: C conditions on parameters.
+        smem_align: What the start of dynamic shared memory is a multiple of, in bytes.
+        lockstep: Whether the code is written for warps whose lanes run together.
+        on_chip: Whether the cubin that Triton or the CuTe DSL made is read; nvdisasm must be there. Machine
+            code in files is always read.
+
+    Raises:
+        SwzError: The code cannot be read (SWZ531 to SWZ543, SWZ809), or what is given does not fit it (SWZ551,
+            SWZ552, SWZ555, SWZ803).
+    """
+    launch = launch_facts(block, grid, given_facts(parameters or {}, tuple(assume), smem_align))
+    return Scan(tuple(scanned_files(code, kernel, target, launch, on_chip=on_chip, lockstep=lockstep)))
 
 
 @dataclass(frozen=True, slots=True)
