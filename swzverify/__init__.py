@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from swzverify.core.lazy import importer, lister, provide
 
 if TYPE_CHECKING:
+    from swzverify.apps.explorer.cell import explore
     from swzverify.apps.run.scan_code import Scan, scan
     from swzverify.explain.notebook import Access, Tile
     from swzverify.hardware import access_cost
@@ -31,6 +32,7 @@ __all__ = [
     "Tile",
     "access_cost",
     "cost",
+    "explore",
     "fragment_elements",
     "guard",
     "load_spec",
@@ -51,6 +53,7 @@ __getattr__ = importer(
         "Tile": ".explain.notebook",
         "access_cost": ".hardware",
         "cost": ".search.costs",
+        "explore": ".apps.explorer.cell",
         "fragment_elements": ".hardware.fragments",
         "guard": ".testing.guard",
         "load_spec": ".spec",
