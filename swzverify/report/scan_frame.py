@@ -137,6 +137,8 @@ def _place(file: ScannedFile, kernel: str) -> dict[str, object]:
 def _counted(found: Measured | None) -> dict[str, Any]:
     if found is None:
         return {}
+    if not found.rows:
+        return {"counters": found.status.value}
     return {
         "counters": found.status.value,
         "counted_executions": sum(each.counts.executed for each in found.rows),

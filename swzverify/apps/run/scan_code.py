@@ -10,9 +10,11 @@ from typing import Any, Final, cast
 
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_texts
+from swzverify.apps.run.scan_check import checked, counters_of
 from swzverify.apps.run.scan_jobs import EVERYTHING, Asks
 from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
 from swzverify.compiled.order.verdict import KernelRaces
+from swzverify.compiled.profiler import Export, Totals, read_counters_of, totals_of_frame
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, ScannedAccess, block_shape, grid_shape
 from swzverify.core.frames import data_frame
@@ -21,6 +23,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware import LANES, MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS, MOST_GRID_EXTENTS
 from swzverify.ir.whole import check_int
 from swzverify.report.scan import ScannedFile
+from swzverify.report.scan_check import Check, check_text
 from swzverify.report.scan_frame import TABLES
 from swzverify.report.scan_text import scan_text
 
@@ -30,7 +33,7 @@ _TARGET: Final = re.compile(r"^\s*\.target\s+(sm_\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Scan(Shown):
-    """What a scan found: `files` has everything, `print` shows the report.
+    """What a scan found: `files` has everything, `print` shows the report. `check` is what counters say, if given.
 
     >>> head = ".version 8.3 .target sm_90 .address_size 64 .shared .b32 s[32]; .entry k() {"
     >>> body = ".reg .b32 %r<3>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, s; add.u32 %r2, %r2, %r1;"
@@ -40,6 +43,7 @@ class Scan(Shown):
     """
 
     files: tuple[ScannedFile, ...]
+    check: Check | None = None
 
     @property
     def accesses(self) -> tuple[ScannedAccess, ...]:
@@ -68,7 +72,8 @@ class Scan(Shown):
 
     def __str__(self) -> str:
         """The report of `swzverify scan`."""
-        return scan_text(self.files).rstrip("\n")
+        said = "" if self.check is None else check_text(self.files, self.check)
+        return (scan_text(self.files) + said).rstrip("\n")
 
 
 def scan(
@@ -83,6 +88,7 @@ def scan(
     smem_align: int | None = None,
     lockstep: bool = False,
     on_chip: bool = False,
+    counters: object = None,
 ) -> Scan:
     """Scan compiled kernels for bank conflicts, misaligned accesses and races.
 
@@ -99,13 +105,26 @@ def scan(
         lockstep: Whether the code is written for warps whose lanes run together.
         on_chip: Whether the cubin that Triton or the CuTe DSL made is read; nvdisasm must be there. Machine
             code in files is always read.
+        counters: What a GPU counted: the path of a file that `--check` takes, a data frame of nsight-python, or
+            the results that have it.
 
     Raises:
         SwzError: The code cannot be read (SWZ531 to SWZ543, SWZ809), or what is given does not fit it (SWZ551,
-            SWZ552, SWZ555, SWZ803).
+            SWZ552, SWZ555, SWZ803); SWZ544 and SWZ545 for counters that cannot be read or are of other code.
     """
     launch = launch_facts(block, grid, given_facts(parameters or {}, tuple(assume), smem_align))
-    return Scan(tuple(scanned_files(code, kernel, target, launch, on_chip=on_chip, lockstep=lockstep)))
+    read = None if counters is None else counters_of(_counted(counters))
+    files = scanned_files(code, kernel, target, launch, on_chip=on_chip, lockstep=lockstep)
+    if read is None:
+        return Scan(tuple(files))
+    files, check = checked(files, read, "")
+    return Scan(tuple(files), check)
+
+
+def _counted(counters: object) -> Export | Totals:
+    if isinstance(counters, str | os.PathLike):
+        return read_counters_of(os.fspath(cast("os.PathLike[str] | str", counters)))
+    return totals_of_frame(counters)
 
 
 @dataclass(frozen=True, slots=True)
