@@ -121,7 +121,7 @@ def test_a_kernel_inside_autotune() -> None:
         tuned.run(grid=(1,), warmup=False, N="b")
 
 
-def test_what_hooks_and_the_interpreter_do_not_compile_is_launched() -> None:
+def test_what_a_hook_does_not_let_compile_is_launched() -> None:
     launched: list[bool] = []
 
     def run(*, warmup: bool) -> None:
@@ -129,6 +129,21 @@ def test_what_hooks_and_the_interpreter_do_not_compile_is_launched() -> None:
 
     swzverify.guard()(SimpleNamespace(fn=print, run=run)).run(warmup=False)
     assert launched == [True, False]
+
+
+def test_the_interpreter_runs_a_kernel_once() -> None:
+    class InterpretedFunction:
+        """What `triton.jit` makes with TRITON_INTERPRET=1."""
+
+        fn, launched = print, 0
+
+        def run(self, *, grid: object, warmup: bool) -> None:
+            del grid, warmup
+            self.launched += 1
+
+    kernel = swzverify.guard()(InterpretedFunction())
+    kernel.run(grid=(1,), warmup=False)
+    assert kernel.launched == 1
 
 
 def test_what_it_asks_for() -> None:
