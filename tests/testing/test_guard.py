@@ -260,7 +260,7 @@ def total(x, out, N: tl.constexpr):
     tl.store(out, tl.sum(tl.load(x + i), 0))
 
 
-@swzverify.guard(races=True)
+@swzverify.guard(target="sm_9")
 @triton.jit
 def checked(x, out, N: tl.constexpr):
     i = tl.arange(0, N)
@@ -291,7 +291,7 @@ def test_a_kernel_of_triton(
         compiled = kernels.total.warmup(tensor, tensor, N=256, grid=(1,))
         assert scans[0] is compiled
         assert swzverify.scan(compiled).accesses[0].block == (128, 1, 1)
-        with pytest.raises(AssertionError, match="not free of races"):
+        with pytest.raises(AssertionError, match="unknown target"):
             kernels.checked[(1,)](tensor, tensor, N=256)
         assert ours.launched == 3
     finally:
