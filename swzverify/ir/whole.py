@@ -56,3 +56,19 @@ def required(value: object, what: str) -> int:
         hint = "give an int, or one of numpy's integers" + ("; divide with //, not with /" * isinstance(value, float))
         raise SwzError("SWZ202", f"{what} is {value!r} ({type(value).__name__}), not an int", hint=hint)
     return found
+
+
+def check_int(name: str, value: object) -> None:
+    """Refuse a value that is no int of Python or numpy.
+
+    A bool would count as 1, None as nothing, infinity as no bound.
+
+    Raises:
+        SwzError: SWZ105.
+
+    >>> check_int("at_most", True)
+    Traceback (most recent call last):
+    swzverify.errors.SwzError: SWZ105: at_most=True (bool) is no int
+    """
+    if whole(value) is None:
+        raise SwzError("SWZ105", f"{name}={value!r} ({type(value).__name__}) is no int")

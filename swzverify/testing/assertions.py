@@ -23,13 +23,13 @@ from swzverify.errors import SwzError
 from swzverify.explain.notebook import block_of
 from swzverify.explain.notebook.stated import loops_of
 from swzverify.hardware import find_instruction, find_target
-from swzverify.ir.whole import whole
+from swzverify.ir.whole import check_int, whole
 from swzverify.prover import DEFAULT_RLIMIT, Options, prove
 from swzverify.subjects import Access, IndexMap, Tile
 from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function
 from swzverify.testing.calls import bijective_call, contiguous_call, cost_of_call, equivalent_calls
 from swzverify.testing.failure import Judged, verdict_of
-from swzverify.testing.given import Given, OfAccess, OfElements, OfTwo, check_int, takes_keywords
+from swzverify.testing.given import Given, OfAccess, OfElements, OfTwo, takes_keywords
 from swzverify.testing.layouts import Called, acts_on_is_open, tile_or_function
 
 _Side: TypeAlias = Tile | Access | IndexMap | Called

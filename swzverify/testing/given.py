@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from typing import Literal, TypeAlias, TypedDict, TypeVar, get_args, get_type_hints
 
 from swzverify.errors import SwzError
-from swzverify.ir.whole import whole
+from swzverify.ir.whole import check_int, whole
 
 Threads: TypeAlias = "int | tuple[int, ...]"
 Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
@@ -83,22 +83,6 @@ _KINDS: Sequence[tuple[str, type | tuple[type, ...], str, str]] = (
     ("target", str, "text", 'such as target="sm_90"'),
 )
 """Arguments that are no numbers: their types, in words, and what to give."""
-
-
-def check_int(name: str, value: object) -> None:
-    """Refuse a value that is no int of Python or numpy.
-
-    A bool would count as 1, None as nothing, infinity as no bound.
-
-    Raises:
-        SwzError: SWZ105.
-
-    >>> check_int("at_most", True)
-    Traceback (most recent call last):
-    swzverify.errors.SwzError: SWZ105: at_most=True (bool) is no int
-    """
-    if whole(value) is None:
-        raise SwzError("SWZ105", f"{name}={value!r} ({type(value).__name__}) is no int")
 
 
 @dataclass(frozen=True, slots=True)

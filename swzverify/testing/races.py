@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from swzverify.apps.run.scan_code import given_facts, launch_facts, scanned_files
+from swzverify.apps.run.scan_jobs import RACES_ALONE
 from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
 from swzverify.errors import SwzError
 from swzverify.report.escape import visible
@@ -11,7 +13,6 @@ from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_names import ScanNames
 from swzverify.report.scan_race_text import finding_lines, unknown_lines
 from swzverify.report.scan_races import race_findings
-from swzverify.testing.scans import given_facts, launch_facts, scanned_files
 
 _MOST_SHOWN = 20
 
@@ -66,17 +67,17 @@ def assert_scan_race_free(
     try:
         given = given_facts(parameters or {}, tuple(assume), smem_align)
         launch = launch_facts(block, grid, given)
-        files = scanned_files(code, kernel, target, launch, races=True, lockstep=lockstep)
+        files = scanned_files(code, kernel, target, launch, lockstep=lockstep, asks=RACES_ALONE)
     except SwzError as error:
         raise error.with_traceback(None) from None
-    faults = _faults(files, allow_benign=allow_benign, allow_unknown=allow_unknown)
+    faults = race_faults(files, allow_benign=allow_benign, allow_unknown=allow_unknown)
     if faults:
         raise AssertionError("\n".join(faults))
     return {kernel: races for file in files for kernel, races in file.races.items()}
 
 
-def _faults(files: Sequence[ScannedFile], *, allow_benign: bool, allow_unknown: bool) -> list[str]:
-    """What is wrong, as lines to read; none where all is well."""
+def race_faults(files: Sequence[ScannedFile], *, allow_benign: bool, allow_unknown: bool) -> list[str]:
+    """The kernels that have a race or are not decided, as lines to read; none where all is well."""
     lines: list[str] = []
     bad = 0
     findings = [each for each in race_findings(files) if not (allow_benign and each.verdict is RaceVerdict.BENIGN)]

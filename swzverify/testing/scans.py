@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import cast
 
-from swzverify.apps.options.scan import ScanOptions
-from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_texts
-from swzverify.apps.run.scan_jobs import ACCESSES_ALONE, RACES_ALONE
-from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import (
-    MOST_ALIGN,
-    BlockShape,
-    Given,
-    ScannedAccess,
-    ScannedOperand,
-    Verdict,
-    block_shape,
-    grid_shape,
-)
+from swzverify.apps.run.scan_code import given_facts, launch_facts, scanned_files
+from swzverify.apps.run.scan_jobs import ACCESSES_ALONE
+from swzverify.compiled.scan import ScannedAccess, ScannedOperand, Verdict
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import SwzError
-from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_BLOCK_THREADS, MOST_GRID_EXTENTS
+from swzverify.ir.whole import check_int
 from swzverify.report.escape import shortened, visible
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import place_of
 from swzverify.report.scan_names import ScanNames
 from swzverify.report.scan_text import access_lines
-from swzverify.testing.given import check_int
 
-_LANES = 32
 _MOST_SHOWN = 20
 _MOST_TABLES = 2
 _LONGEST = 100
@@ -81,19 +66,45 @@ def assert_scan_free(
     """
     __tracebackhide__ = True
     try:
-        if at_most is not None:
-            check_int("at_most", at_most)
+        wanted = Wanted(tuple(allow), at_most, allow_unknown=allow_unknown, on_chip=on_chip)
         given = given_facts(parameters or {}, tuple(assume), smem_align)
-        files = scanned_files(code, kernel, target, launch_facts(block, grid, given), on_chip=on_chip)
-        allowed = _Allowed(tuple(allow))
-        if on_chip:
-            _need_machine_code(files)
+        files = scanned_files(
+            code, kernel, target, launch_facts(block, grid, given), on_chip=on_chip, asks=ACCESSES_ALONE
+        )
+        faults = conflict_faults(files, wanted)
     except SwzError as error:
         raise error.with_traceback(None) from None
-    faults = _faults(files, allowed, at_most, allow_unknown, attrgetter("settled" if on_chip else "decision"))
     if faults:
         raise AssertionError("\n".join(faults))
     return tuple(access for file in files for access in file.accesses)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What accesses must be.
+
+    Attributes:
+        allow: Accesses that may conflict: lines, source lines or opcodes.
+        at_most: Wavefronts that an access may take.
+        allow_unknown: Whether accesses may be undecided.
+        on_chip: Whether the verdict of the machine code counts.
+        is_part: Whether the code is one of several: it may have no access, and none that an entry of `allow` means.
+    """
+
+    allow: tuple[int | str, ...] = ()
+    at_most: int | None = None
+    allow_unknown: bool = False
+    on_chip: bool = False
+    is_part: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a bound that is no number.
+
+        Raises:
+            SwzError: SWZ105.
+        """
+        if self.at_most is not None:
+            check_int("at_most", self.at_most)
 
 
 class _Allowed:
@@ -129,14 +140,17 @@ def _need_machine_code(files: Sequence[ScannedFile]) -> None:
             )
 
 
-def _faults(
-    files: Sequence[ScannedFile],
-    allowed: _Allowed,
-    at_most: int | None,
-    allow_unknown: bool,
-    decided: Callable[[ScannedAccess], Decision],
-) -> list[str]:
-    """What is wrong, as lines to read; none where all is well."""
+def conflict_faults(files: Sequence[ScannedFile], wanted: Wanted) -> list[str]:
+    """The accesses that are not as they must be, as lines to read; none where all is well.
+
+    Raises:
+        SwzError: SWZ803 for an entry of `allow` of a wrong type, SWZ810 if machine code is missing.
+    """
+    allowed = _Allowed(wanted.allow)
+    if wanted.on_chip:
+        _need_machine_code(files)
+    decided: Callable[[ScannedAccess], Decision] = attrgetter("settled" if wanted.on_chip else "decision")
+    at_most = wanted.at_most
     bad: list[tuple[ScannedFile, ScannedAccess]] = []
     count = 0
     for file in files:
@@ -146,7 +160,7 @@ def _faults(
             verdict = decision.verdict
             may = allowed.takes(file, access)
             if verdict is Verdict.UNKNOWN:
-                may = may or allow_unknown
+                may = may or wanted.allow_unknown
             elif at_most is not None and not decision.at_least and decision.wavefronts is not None:
                 may = may or decision.wavefronts <= at_most
             if verdict is not Verdict.FREE and not may:
@@ -162,11 +176,11 @@ def _faults(
         lines += [f"{len(bad)} of {count} accesses are not free of bank conflicts: {counts}", *_table(bad, decided)]
         for file, access in [pair for pair in bad if pair[1].decision.lanes][:_MOST_TABLES]:
             lines += ["", *access_lines(file, access)]
-    if problems and not allow_unknown:
+    if problems and not wanted.allow_unknown:
         lines += ["some of the text cannot be read, so that nothing is known of it:", *problems[:_MOST_SHOWN]]
-    if not count:
+    if not count and not wanted.is_part:
         lines.append("no access to shared memory found: nothing was shown")
-    if allowed.left:
+    if allowed.left and not wanted.is_part:
         lines.append(f"allowed, but there is no such access: {', '.join(map(repr, allowed.left))}")
     names = ScanNames(access.kernel for file in files for access in file.accesses)
     return [names.line(each) for each in lines]
@@ -187,122 +201,3 @@ def _table(bad: Sequence[tuple[ScannedFile, ScannedAccess]], decided: Callable[[
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = ["  " + "  ".join((*(row[each].ljust(widths[each]) for each in range(3)), row[3])) for row in rows]
     return lines + ([f"  and {len(bad) - _MOST_SHOWN} more"] if len(bad) > _MOST_SHOWN else [])
-
-
-# ---- what is given
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    """PTX text, with the launch that the compiler's metadata tell, and the cubin made of it."""
-
-    text: str
-    name: str
-    block: tuple[int, int, int] | None = None
-    target: str | None = None
-    machine: bytes | None = None
-
-
-def scanned_files(
-    code: object,
-    kernel: str | None,
-    target: str | None,
-    launch: LaunchFacts,
-    *,
-    on_chip: bool = False,
-    races: bool = False,
-    lockstep: bool = False,
-) -> list[ScannedFile]:
-    """Compiled code scanned: its accesses, or with `races` the races of its kernels alone."""
-    asks = RACES_ALONE if races else ACCESSES_ALONE
-    if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
-        path = os.fspath(cast("os.PathLike[str] | str", code))
-        options = ScanOptions((path,), kernel, target=target or "sm_90", lockstep=lockstep, suggest=False, jobs=1)
-        return scan_files(options, launch, asks=asks)
-    compiled = _compiled(code)
-    target = target or compiled.target or "sm_90"
-    options = ScanOptions((compiled.name,), kernel, target=target, lockstep=lockstep, suggest=False, jobs=1)
-    machine = Machine(reason=NOT_GIVEN)
-    if on_chip and compiled.machine is not None:
-        machine = machine_of_cubin(compiled.text, compiled.machine, target)
-    module = read_module(compiled.text, compiled.name)
-    return scan_texts(
-        [read_text(compiled.name, "", compiled.text, module, machine)],
-        options,
-        replace(launch, block=launch.block or compiled.block),
-        asks=asks,
-    )
-
-
-def launch_facts(
-    block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None,
-    grid: int | Sequence[int] | None,
-    given: Given,
-) -> LaunchFacts:
-    """The block and the grid that a test gives, with what it gives beside them."""
-    most, along_z = MOST_BLOCK_THREADS, MOST_BLOCK_EXTENTS["z"]
-    rule = f"a block has 1 to {most} threads, {along_z} of them along z at most"
-    of_grid = f"a grid has 1 to {', '.join(map(str, MOST_GRID_EXTENTS.values()))} blocks along x, y, z"
-    if grid is not None:
-        given = replace(given, grid=_extents("grid", grid, grid_shape, of_grid))
-    if isinstance(block, Mapping):
-        by_name = cast("Mapping[str, object]", block)
-        named = tuple((name, _extents(f"block[{name!r}]", of, block_shape, rule)) for name, of in by_name.items())
-        return LaunchFacts(None, given, named=named)
-    return LaunchFacts(None if block is None else _extents("block", block, block_shape, rule), given)
-
-
-def given_facts(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
-    """What a test gives of parameters and of where dynamic shared memory begins."""
-    if smem_align is not None:
-        check_int("smem_align", smem_align)
-        if not 1 <= smem_align <= MOST_ALIGN or smem_align & (smem_align - 1):
-            message = f"smem_align={smem_align} is no power of two up to {MOST_ALIGN}"
-            raise SwzError(
-                "SWZ803", message, hint="give the bytes that the launch aligns dynamic memory to, such as 128"
-            )
-    return Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume, smem_align)
-
-
-def _compiled(code: object) -> _Compiled:
-    if isinstance(code, str):
-        return _Compiled(code, "the PTX text")
-    forms = getattr(code, "asm", None)
-    text = cast("Mapping[str, object]", forms).get("ptx") if isinstance(forms, Mapping) else None
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "replace")
-    if not isinstance(text, str):
-        raise SwzError(
-            "SWZ809",
-            f"{type(code).__name__} is nothing that can be scanned",
-            hint="give PTX text, the path of a file, or a compiled Triton kernel, which has asm['ptx']",
-        )
-    machine = cast("Mapping[str, object]", forms).get("cubin")
-    metadata = getattr(code, "metadata", None)
-    warps = _told(metadata, "num_warps")
-    arch = _told(_told(metadata, "target"), "arch")
-    name = _told(metadata, "name")
-    return _Compiled(
-        text,
-        name if isinstance(name, str) else "the compiled kernel",
-        (_LANES * warps, 1, 1) if isinstance(warps, int) else None,
-        f"sm_{arch}" if isinstance(arch, int) else None,
-        machine if isinstance(machine, bytes) else None,
-    )
-
-
-def _told(metadata: object, name: str) -> object:
-    """A field of Triton's metadata, which are a tuple with names or a dictionary."""
-    if isinstance(metadata, Mapping):
-        return cast("Mapping[str, object]", metadata).get(name)
-    return getattr(metadata, name, None)
-
-
-def _extents(name: str, value: object, shape: Callable[[Sequence[int]], BlockShape | None], rule: str) -> BlockShape:
-    """An int or several as the shape of a block or of a grid."""
-    numbers = (value,) if isinstance(value, int) else tuple(cast("Iterable[object]", value))
-    found = [each for each in numbers if type(each) is int]
-    made = shape(found) if len(found) == len(numbers) else None
-    if made is None:
-        raise SwzError("SWZ803", f"{name}={value!r} is no shape: {rule}", hint="give one to three numbers: (32, 8)")
-    return made

@@ -17,11 +17,11 @@ from click.testing import CliRunner
 
 from swzverify.apps import commands, options
 from swzverify.apps.cli import COMMANDS, main
-from swzverify.apps.commands.scan_check import spelled
 from swzverify.apps.options.declare import Options, argument, asked, command, flag, group, option, several
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.options.shared import Format, PageFormat, ReportFile, Reports
 from swzverify.apps.options.values import by_name, named_value
+from swzverify.apps.run.scan_check import spelled
 
 APPS = Path(options.__file__).parents[1]
 HELP = """\

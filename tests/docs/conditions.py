@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import swzverify
 from swzrecheck import solvers
 from swzverify import testing
 from swzverify.apps.commands import init as starter
 from swzverify.apps.run import fault, reading, scan_jobs
+from swzverify.apps.theorems import discover
 from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.core import on_dask, pool
 from swzverify.gpu import crosscheck as gpu_crosscheck
@@ -95,7 +95,9 @@ def _worker_of(body: str) -> Callable[[pytest.MonkeyPatch, Path], None]:
 
 
 def _no_proofs(condition: pytest.MonkeyPatch, folder: Path) -> None:
-    condition.setattr(swzverify, "__file__", str(folder / "site-packages" / "swzverify" / "__init__.py"))
+    condition.setattr(
+        discover, "__file__", str(folder / "site-packages" / "swzverify" / "apps" / "theorems" / "discover.py")
+    )
 
 
 def _no_solver(condition: pytest.MonkeyPatch, _: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.compiled.profiler import Counts, read_export
+from swzverify.compiled.profiler import Counts, read_counters_of
 from swzverify.compiled.profiler.export import exported
 from swzverify.errors import SwzError
 from tests.profiler.recorded import MIXED, PADDED, ROWS, source_page
@@ -122,8 +122,8 @@ def test_a_large_page() -> None:
 def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in (tmp_path, tmp_path / "none.csv"):
         with pytest.raises(SwzError, match="is no file"):
-            read_export(str(path))
+            read_counters_of(str(path))
     monkeypatch.setattr("swzverify.compiled.profiler.export.MOST_BYTES", 10)
     (tmp_path / "c.csv").write_text(HEAD)
     with pytest.raises(SwzError, match="has more than 0 MiB"):
-        read_export(str(tmp_path / "c.csv"))
+        read_counters_of(str(tmp_path / "c.csv"))

@@ -12,7 +12,6 @@ import click
 from swzverify.apps.commands.files import check_ours, check_output, prepare_known, save_known
 from swzverify.apps.commands.reports import check_reports
 from swzverify.apps.commands.scan_certificates import prepare_certificates, save_certificates
-from swzverify.apps.commands.scan_check import DISAGREEMENT, checked, read_counters, spelled
 from swzverify.apps.commands.scan_launch import launch_of
 from swzverify.apps.commands.scan_reports import Streamed, is_streamed, scan_words, write_scan
 from swzverify.apps.commands.scan_spec import is_ours, save_written
@@ -21,6 +20,7 @@ from swzverify.apps.options.declare import named_files
 from swzverify.apps.options.scan import FAILURES, ScanOptions
 from swzverify.apps.run.progress import status_line
 from swzverify.apps.run.scan import scan_files
+from swzverify.apps.run.scan_check import DISAGREEMENT, checked, read_counters, spelled
 from swzverify.apps.run.scan_run import InterruptedScanError, Listeners, ScanProgress
 from swzverify.claims.verdict import Outcome
 from swzverify.report.result import Report

@@ -16,13 +16,13 @@ from typing import Any
 import click
 import numpy as np
 
-import swzverify
 from swzverify.apps.commands.drawing import tell_picture
 from swzverify.apps.commands.files import check_output
 from swzverify.apps.commands.terminal import echo, terminal_style
 from swzverify.apps.commands.writing import write_text
 from swzverify.apps.options.shared import picture_format
 from swzverify.apps.options.sweep import SweepOptions
+from swzverify.apps.run.version import package_version
 from swzverify.core.on_dask import Task, client_at, client_of_slurm, run_on_dask
 from swzverify.core.processes import usable_cpus
 from swzverify.errors import InternalError, SpecError, SwzError
@@ -162,7 +162,7 @@ def _question(options: SweepOptions) -> tuple[Question, Bench]:
     problems.raise_any()
     if text is None:
         raise SpecError(problems.found)
-    question = Question(text, shown, options.target, options.prove, version=swzverify.__version__)
+    question = Question(text, shown, options.target, options.prove, version=package_version())
     bench = Bench(question)
     return replace(question, spec_sha256=_fingerprint(bench.variants)), bench
 

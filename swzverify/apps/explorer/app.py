@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Iterable
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from flask import Flask, Response, jsonify, render_template, request
@@ -13,9 +12,11 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from swzverify.apps.explorer.controls import controls
-from swzverify.apps.explorer.fragments import Answer, Ask, wrong
+from swzverify.apps.explorer.fragments import Answer, Ask
 from swzverify.apps.explorer.guard import Request, authorities, may_compute, refusal
+from swzverify.apps.explorer.page_text import page_text
 from swzverify.apps.explorer.state import FieldError, WrongStateError, fields_of
+from swzverify.apps.explorer.worker import asked
 from swzverify.apps.run.fault import fault, what_to_send
 from swzverify.errors import SwzError
 from swzverify.report.html.assets import palette
@@ -83,16 +84,16 @@ def make_app(known: frozenset[str], ask: Callable[[str, Ask], Answer]) -> Flask:
 
     def page() -> str:
         query = request.query_string.decode("ascii", "replace")
-        found = _asked(ask, query, "all") if may_compute(_request_of(request.environ)) else None
+        found = asked(ask, query, "all") if may_compute(_request_of(request.environ)) else None
         fields, errors = _fields(query)
         first = None if found is None else {**found, "parts": {}}
         return render_template("page.html", controls=controls(fields), answer=found, first=first, errors=errors)
 
     def view() -> Response:
-        return jsonify(_asked(ask, request.query_string.decode("ascii", "replace"), "view"))
+        return jsonify(asked(ask, request.query_string.decode("ascii", "replace"), "view"))
 
     def changes() -> Response:
-        return jsonify(_asked(ask, request.query_string.decode("ascii", "replace"), "changes"))
+        return jsonify(asked(ask, request.query_string.decode("ascii", "replace"), "changes"))
 
     for path, give in (("/", page), ("/view", view), ("/changes", changes), *_ASSETS):
         app.add_url_rule(path, path, give, methods=["GET"], provide_automatic_options=False)
@@ -127,14 +128,6 @@ def _problem(error: SwzError, status: int) -> Response:
     return Response(told, status, {**_HEADERS, "Content-Type": "application/json"})
 
 
-def _asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:
-    """The answer; what stopped it becomes an answer too."""
-    try:
-        return ask(query, what)
-    except SwzError as error:
-        return wrong(query, FieldError("", error.code, error.message, error.hint))
-
-
 def _fields(query: str) -> tuple[dict[str, str], list[FieldError]]:
     """The values of the form's fields, not yet checked, and what is wrong with the query string."""
     try:
@@ -143,12 +136,8 @@ def _fields(query: str) -> tuple[dict[str, str], list[FieldError]]:
         return {}, [*error.errors]
 
 
-def _text(name: str) -> str:
-    return files("swzverify.apps.explorer").joinpath("page", name).read_text("utf-8")
-
-
 _ASSETS: tuple[tuple[str, Callable[[], Response]], ...] = (
-    ("/page.css", lambda: Response(palette() + _text("page.css"), mimetype="text/css")),
-    ("/page.js", lambda: Response(_text("page.js"), mimetype="text/javascript")),
+    ("/page.css", lambda: Response(palette() + page_text("page.css"), mimetype="text/css")),
+    ("/page.js", lambda: Response(page_text("explore.js") + page_text("page.js"), mimetype="text/javascript")),
     ("/icon.svg", lambda: Response(_ICON, mimetype="image/svg+xml")),
 )

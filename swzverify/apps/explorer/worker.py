@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Lock
@@ -30,6 +31,14 @@ def serve(pipe: Connection[Any, Any]) -> None:
             except Exception as error:  # noqa: BLE001 - a fault of ours costs one answer, not the page
                 found = wrong(query, FieldError("", "SWZ901", fault(error), what_to_send()))
             pipe.send(found)
+
+
+def asked(ask: Callable[[str, Ask], Answer], query: str, what: Ask) -> Answer:
+    """The answer to a query string; what stopped it becomes an answer too."""
+    try:
+        return ask(query, what)
+    except SwzError as error:
+        return wrong(query, FieldError("", error.code, error.message, error.hint))
 
 
 class Worker:

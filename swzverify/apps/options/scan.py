@@ -99,7 +99,8 @@ class ScanOptions(Options):
     )
     exports: tuple[str, ...] = several(
         "--check FILE.csv",
-        "Compare the verdicts with counters: an export of `ncu --page source --csv`; may be given again.",
+        "Compare the verdicts with counters: an export of `ncu --page source --csv`, or nsight-python's data as CSV; "
+        "may be given again.",
     )
     check_run: str | None = option(
         "--check-run COMMAND", "Profile this command with ncu, and compare the verdicts with its counters."

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any, Final
 
-import swzverify
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan_jobs import (
     EVERYTHING,
@@ -24,6 +23,7 @@ from swzverify.apps.run.scan_jobs import (
     judge_on_dask,
 )
 from swzverify.apps.run.scan_run import InterruptedScanError, Listeners, ReadText, ScanRun
+from swzverify.apps.run.version import package_version
 from swzverify.compiled.binaries import (
     Machine,
     PtxText,
@@ -143,7 +143,7 @@ def _identity(texts: Sequence[ReadText], options: ScanOptions, launch: LaunchFac
     """What the verdicts of a scan depend on."""
     chosen = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in _UNRELATED}
     return {
-        "version": swzverify.__version__,
+        "version": package_version(),
         "files": [[each.name, each.origin, sha256(each.text.encode()).hexdigest()] for each in texts],
         "machine_code": sha256(repr([each.machine for each in texts]).encode()).hexdigest(),
         "options": {name: repr(value) for name, value in chosen.items()},

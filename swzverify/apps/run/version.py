@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from importlib import import_module
 
 
 def installed_version(distribution: str = "swzverify") -> str:
@@ -17,6 +18,18 @@ def installed_version(distribution: str = "swzverify") -> str:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return "(not installed)"
+
+
+def package_version() -> str:
+    """The version of this very package, which need not be the installed one.
+
+    The package names what layers above this one have, so that no module may import it.
+
+    >>> import swzverify
+    >>> package_version() == swzverify.__version__
+    True
+    """
+    return str(import_module("swzverify").__version__)
 
 
 def versions() -> str:

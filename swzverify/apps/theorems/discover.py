@@ -11,7 +11,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import swzverify
 from swzverify.apps.theorems.theorem import Outcome, Theorem
 from swzverify.errors import SwzError, nearest
 
@@ -36,7 +35,7 @@ def proofs_folder() -> Path:
     >>> (proofs_folder() / "__init__.py").is_file()
     True
     """
-    package = Path(swzverify.__file__).resolve().parent
+    package = Path(__file__).resolve().parents[2]
     checkout = package.parent
     inside, beside = package / "proofs", checkout / "proofs"
     if (inside / "__init__.py").is_file():

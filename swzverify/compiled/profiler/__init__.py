@@ -1,13 +1,29 @@
 """What Nsight Compute counted of each machine instruction.
 
 `export` reads the CSV of its source page, `fitted` finds the kernel of a listing that the counts are
-of, `launches` reads the raw page, and `ncu` runs the profiler. Imports `sass`, `binaries` and `errors`.
+of, `launches` reads the raw page, `nsight` reads data frames of nsight-python, and `ncu` runs the
+profiler. Imports `sass`, `binaries` and `errors`.
 """
 
 from swzverify.compiled.profiler.counts import Counts
-from swzverify.compiled.profiler.export import Export, Profile, read_export
-from swzverify.compiled.profiler.fitted import Fit, fitted, spelled
+from swzverify.compiled.profiler.export import Export, Profile, read_counters_of
+from swzverify.compiled.profiler.fitted import Fit, fitted, may_be, spelled
 from swzverify.compiled.profiler.launches import Launch
 from swzverify.compiled.profiler.ncu import profile
+from swzverify.compiled.profiler.nsight import Total, Totals, totals_of_frame
 
-__all__ = ["Counts", "Export", "Fit", "Launch", "Profile", "fitted", "profile", "read_export", "spelled"]
+__all__ = [
+    "Counts",
+    "Export",
+    "Fit",
+    "Launch",
+    "Profile",
+    "Total",
+    "Totals",
+    "fitted",
+    "may_be",
+    "profile",
+    "read_counters_of",
+    "spelled",
+    "totals_of_frame",
+]

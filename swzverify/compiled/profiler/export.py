@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from swzverify.compiled.profiler.counts import Counts
+from swzverify.compiled.profiler.nsight import Totals, is_csv_of_nsight, totals_of_csv
 from swzverify.compiled.sass import touches
 from swzverify.errors import SwzError, graphic
 
@@ -71,11 +72,11 @@ class Export:
     missing: tuple[str, ...] = ()
 
 
-def read_export(path: str) -> Export:
-    """Read an export.
+def read_counters_of(path: str) -> Export | Totals:
+    """Read an export, or the CSV file of a data frame of nsight-python.
 
     Raises:
-        SwzError: SWZ544 for a file that cannot be read, is too large, or is no such page.
+        SwzError: SWZ544 for a file that cannot be read, is too large, or is neither.
     """
     file = Path(path)
     try:
@@ -86,7 +87,7 @@ def read_export(path: str) -> Export:
         data = file.read_bytes()
     except OSError as error:
         raise SwzError("SWZ544", f"{_visible(path)} cannot be read: {error.strerror}") from error
-    return exported(data, path)
+    return totals_of_csv(data, path) if is_csv_of_nsight(data) else exported(data, path)
 
 
 def exported(data: bytes, name: str) -> Export:

@@ -44,7 +44,7 @@ def fitted(profile: Profile, sections: Sequence[Section]) -> Fit:
     is_exact = bool(named)
     if not is_exact:
         name = _source_name(profile.kernel)
-        named = [number for number in kernels if name and _may_be(sections[number].name, name)]
+        named = [number for number in kernels if name and may_be(sections[number].name, name)]
     if not named:
         return Fit(None, _NO_KERNEL)
     fits = [number for number in named if _codes(profile) == _codes_of(sections[number])]
@@ -59,7 +59,8 @@ def fitted(profile: Profile, sections: Sequence[Section]) -> Fit:
     return Fit(fits[0]) if len(fits) == 1 else Fit(None, _SEVERAL)
 
 
-def _may_be(mangled: str, name: str) -> bool:
+def may_be(mangled: str, name: str) -> bool:
+    """Whether a kernel of the machine code or of the PTX can have this name in the source."""
     return mangled == name or f"{len(name)}{name}" in mangled
 
 

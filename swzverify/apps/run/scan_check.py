@@ -12,9 +12,21 @@ from typing import cast
 from swzverify.apps.options.declare import asked
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.version import versions
-from swzverify.compiled.profiler import Export, Launch, Profile, fitted, profile, read_export
+from swzverify.compiled.profiler import (
+    Export,
+    Launch,
+    Profile,
+    Total,
+    Totals,
+    fitted,
+    may_be,
+    profile,
+    read_counters_of,
+)
 from swzverify.compiled.sass import Section
+from swzverify.compiled.scan import ScannedAccess
 from swzverify.compiled.scan.measured import Counted, measured_in
+from swzverify.compiled.scan.totals import held_against
 from swzverify.errors import SwzError
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
@@ -25,10 +37,11 @@ DISAGREEMENT = "disagreement"
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The exports that were read, and the launches where they are known."""
+    """The exports that were read, the launches where they are known, and the totals of whole launches."""
 
-    exports: tuple[Export, ...]
+    exports: tuple[Export, ...] = ()
     launches: tuple[Launch, ...] = ()
+    totals: tuple[Totals, ...] = ()
 
 
 def read_counters(options: ScanOptions) -> Counters | None:
@@ -39,12 +52,17 @@ def read_counters(options: ScanOptions) -> Counters | None:
     """
     if not options.exports and options.check_run is None:
         return None
-    exports = [read_export(each) for each in options.exports]
-    launches: tuple[Launch, ...] = ()
-    if options.check_run is not None:
-        export, launches = profile(options.check_run, options.kernel)
-        exports.append(export)
-    return Counters(tuple(exports), launches)
+    found = counters_of(*(read_counters_of(each) for each in options.exports))
+    if options.check_run is None:
+        return found
+    export, launches = profile(options.check_run, options.kernel)
+    return replace(found, exports=(*found.exports, export), launches=launches)
+
+
+def counters_of(*found: Export | Totals) -> Counters:
+    """Counters by their kinds."""
+    exports = tuple(each for each in found if isinstance(each, Export))
+    return Counters(exports, totals=tuple(each for each in found if isinstance(each, Totals)))
 
 
 def spelled(options: ScanOptions) -> str:
@@ -67,8 +85,52 @@ def checked(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[
     """The files with their counts, and what to say about all of them.
 
     Raises:
-        SwzError: SWZ545 if no kernel of the files was profiled.
+        SwzError: SWZ544 for counters of both kinds, SWZ545 if no kernel of the files was profiled.
     """
+    if found.totals and found.exports:
+        hint = "scan twice, once with each kind"
+        raise SwzError("SWZ544", "counters of instructions and of whole launches do not go together", hint=hint)
+    return _by_launch(files, found.totals, again) if found.totals else _by_instruction(files, found, again)
+
+
+def _by_launch(files: Sequence[ScannedFile], totals: Sequence[Totals], again: str) -> tuple[list[ScannedFile], Check]:
+    """The files with what the totals of launches say."""
+    kernels = list(dict.fromkeys((number, each.kernel) for number, file in enumerate(files) for each in file.accesses))
+    launches: defaultdict[tuple[int, str], list[Total]] = defaultdict(list)
+    notes = [visible(each) for of in totals for each in of.notes]
+    for each in (launch for of in totals for launch in of.launches):
+        exact = [place for place in kernels if place[1] == each.kernel]
+        fits = exact or [place for place in kernels if may_be(place[1], each.kernel)]
+        if len(fits) == 1:
+            launches[fits[0]].append(each)
+            continue
+        why = "several kernels have this name: give --kernel" if fits else "no kernel that was scanned has this name"
+        notes.append(f"{visible(each.kernel)}: {why}")
+    if not launches:
+        reasons = "; ".join(dict.fromkeys(notes)) or "there is no launch"
+        hint = "scan the files of which the profiled program was built"
+        raise SwzError("SWZ545", f"nothing that was profiled is a kernel of these files: {reasons}", hint=hint)
+    for (_, kernel), of in launches.items():
+        counts = dict.fromkeys(f"{each.wavefronts} wavefronts, ideal {each.ideal}" for each in of)
+        notes.append(f"{visible(kernel)}: {'; '.join(counts)} in a launch")
+    held: list[ScannedFile] = []
+    for number, file in enumerate(files):
+        by_kernel: defaultdict[str, list[ScannedAccess]] = defaultdict(list)
+        for access in file.accesses:
+            by_kernel[access.kernel].append(access)
+        found = {
+            kernel: iter(held_against(accesses, launches.get((number, kernel), ())))
+            for kernel, accesses in by_kernel.items()
+        }
+        held.append(replace(file, measured=tuple(next(found[each.kernel]) for each in file.accesses)))
+    devices = tuple(dict.fromkeys(each.device for of in launches.values() for each in of if each.device))
+    counted = {kernel: len(of) for (_, kernel), of in launches.items()}
+    names = tuple(visible(each.name) for each in totals)
+    return held, Check(names, tuple(dict.fromkeys(notes)), again, devices, counted, versions())
+
+
+def _by_instruction(files: Sequence[ScannedFile], found: Counters, again: str) -> tuple[list[ScannedFile], Check]:
+    """The files with what was counted of each machine instruction."""
     places = [(number, each) for number, file in enumerate(files) if file.listing for each in file.listing.sections]
     if not places:
         reasons = "; ".join(dict.fromkeys(file.no_machine for file in files if file.no_machine)) or "there is none"
