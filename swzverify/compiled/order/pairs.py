@@ -16,6 +16,7 @@ from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
+from swzverify.compiled.order.joins import Ends
 from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths
 from swzverify.hardware import LANES
 from swzverify.ir.bounded import bounded
@@ -76,6 +77,7 @@ class Question:
         places: The places of both accesses.
         addresses: Both addresses.
         few: The values of variables of `condition` that have few of them.
+        ends: What both touch; None if that is said in other words.
     """
 
     condition: Expr
@@ -87,6 +89,7 @@ class Question:
     places: tuple[Place, Place]
     addresses: tuple[Expr, Expr]
     few: Mapping[Var, tuple[int, ...]]
+    ends: Ends | None = None
 
 
 class Asked:
@@ -108,7 +111,7 @@ class Asked:
 
     def apart(self) -> Apart | None:
         """That they never meet, if coordinates alone decide their distance; conditions on more are left out."""
-        if self.couple is Couple.SELF or self._is_any_lane() or any(each.is_bulk for each in self.accesses):
+        if not self._are_two() or any(each.is_bulk for each in self.accesses):
             return None
         instances, threads = self.instances, self.instances.threads
         places = self._places(instances)
@@ -156,7 +159,7 @@ class Asked:
         instances.uses = uses = Uses()
         places, threads = self._places(instances), instances.threads
         addresses = self._addresses(places)
-        conditions: list[Expr] = [] if self._is_any_lane() or self.couple is Couple.SELF else [_differ(threads)]
+        conditions: list[Expr] = [_differ(threads)] if self._are_two() else []
         if self._moments is None:
             conditions.append(_meet(addresses, self.accesses))
         else:
@@ -189,7 +192,8 @@ class Asked:
         found = together(conditions)
         exact = None if sure is None else together([found, *sure])
         inside, both = together(in_memory), (addresses[0], addresses[1])
-        return Question(found, exact, inside, same, read, instances, places, both, uses.few)
+        ends = self._ends(both) if self._moments is None else None
+        return Question(found, exact, inside, same, read, instances, places, both, uses.few, ends)
 
     # ---- parts
 
@@ -217,6 +221,17 @@ class Asked:
 
     def _both(self, places: tuple[Place, Place]) -> Iterable[tuple[int, tuple[SharedAccess, Place]]]:
         return enumerate(zip(self.accesses, places, strict=True))
+
+    def _ends(self, addresses: tuple[Expr, Expr]) -> Ends:
+        one, two = self.accesses
+        is_equal = one.width_bytes == two.width_bytes and not (one.is_bulk or two.is_bulk)
+        lengths = (1, 1) if is_equal else (one.width_bytes, two.width_bytes)
+        tags = (self.instances.threads[0].tag, self.instances.threads[1].tag) if self._are_two() else None
+        return Ends(addresses, lengths, tags)
+
+    def _are_two(self) -> bool:
+        """Whether two distinct threads make the accesses."""
+        return self.couple is not Couple.SELF and not self._is_any_lane()
 
     def _is_any_lane(self) -> bool:
         """Whether a lane may be the one that the other access comes from: lanes of one warp share addresses."""

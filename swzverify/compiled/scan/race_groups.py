@@ -16,7 +16,7 @@ from swzverify.ir.expr import Expr, conjunction, conjuncts, negation, postorder,
 
 MOST_PARTS: Final = 800
 """Parts of a question about a group."""
-_MOST_OPEN: Final = 12
+_MOST_OPEN: Final = 6
 """Questions about groups of one kernel that prove nothing."""
 
 

@@ -14,6 +14,8 @@ from typing import Final, TypeAlias
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.compiled.order.intervals import Way
+from swzverify.compiled.order.joins import NAME as BY_LISTS
+from swzverify.compiled.order.joins import Joins
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, Witness, rank
@@ -37,7 +39,7 @@ _AT_LAST: Final = (0, 400)
 """The same once as many races are found as can be run, or Z3 has given up on many questions."""
 _MOST_GIVEN_UP: Final = 8
 """Pairs on which Z3 gives up before it gets less for the others, and one question alone for each."""
-_FOR_GROUPS: Final = (0, 4)
+_FOR_GROUPS: Final = (0, 20)
 """The same for questions about many pairs at once."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
@@ -87,6 +89,7 @@ class MeetingJudge:
         self._kernel, self._facts, self._left_out = kernel, facts, left_out
         self._asker, self._brief, self._briefest = (Asker(*each) for each in (_BUDGET, _AFTER_A_RACE, _AT_LAST))
         self._of_groups = Asker(*_FOR_GROUPS)
+        self._joins = Joins()
         self._panel = Panel(Options(rlimit=BUDGET))
         self.found: dict[tuple[int, int], Found] = {}
         self._racy, self._open = set[tuple[int, int]](), set[tuple[int, int]]()
@@ -94,7 +97,7 @@ class MeetingJudge:
 
     def decide(self, asked: Sequence[Asked], refined: Refined = lambda _: ()) -> None:
         """Ask what is cheap first. `refined` has the same question with more that is known, if it is not free."""
-        left: list[Asked] = []
+        left: list[tuple[Asked, list[Question]]] = []
         for each in asked[MOST_MEETINGS : MOST_MEETINGS + 1]:
             # One stands for all of them: a report has no use for tens of thousands.
             self.keep(each, Found(RaceVerdict.UNKNOWN, TOO_MANY))
@@ -103,17 +106,15 @@ class MeetingJudge:
             engines = () if apart is None else self._engines(apart)
             if engines:
                 self.keep(each, Found(RaceVerdict.FREE, "coordinates alone decide it", engines))
-            else:
-                left.append(each)
-        by_way = [[each.question(way) for way in _ways(each)] for each in left]
-        wholes = [[conjunction(self._conditions(each)) for each in questions] for questions in by_way]
+            elif questions := self._not_listed(each):
+                left.append((each, questions))
+        wholes = [[conjunction(self._conditions(each)) for each in questions] for _, questions in left]
         never = ruled_out((each for whole in wholes for each in whole), self._possible_in_brief)
         pending: list[tuple[int, int, Asked, Question]] = []
-        for at, (each, questions, whole) in enumerate(zip(left, by_way, wholes, strict=True)):
+        for at, ((each, questions), whole) in enumerate(zip(left, wholes, strict=True)):
             if never.issuperset(whole):
                 self.keep(each, _BY_Z3)
-                if any(question.in_memory is not TRUE for question in questions):
-                    self.assumptions[IN_MEMORY] = None
+                self._assume_memory(questions)
             else:
                 question = questions[0] if len(questions) == 1 else each.question()
                 pending.append((len(postorder(question.condition)), at, each, question))
@@ -124,6 +125,31 @@ class MeetingJudge:
             self.keep(
                 each, self._answer(each, question, refined) if is_asked else Found(RaceVerdict.UNKNOWN, NOT_ASKED)
             )
+
+    def _not_listed(self, asked: Asked) -> list[Question]:
+        """The questions about a meeting, one for each way; none if lists of addresses show that it is free."""
+        ways = _ways(asked)
+        whole = [asked.question()] if len(ways) > 1 else []
+        if whole and self._is_listed(whole[0]):
+            questions = whole
+        else:
+            questions = [asked.question(way) for way in ways]
+            if not all(map(self._is_listed, questions)):
+                return questions
+        self.keep(asked, Found(RaceVerdict.FREE, "few values decide it", (BY_LISTS,)))
+        self._assume_memory(questions)
+        return []
+
+    def _is_listed(self, question: Question) -> bool:
+        """Whether lists of addresses show that accesses never meet."""
+        return question.ends is not None and self._joins.never_meet(
+            question.ends, self._conditions(question), question.few
+        )
+
+    def _assume_memory(self, questions: Iterable[Question]) -> None:
+        """What was shown of some questions assumes that offsets are within the memory of a block."""
+        if any(question.in_memory is not TRUE for question in questions):
+            self.assumptions[IN_MEMORY] = None
 
     def _engines(self, apart: Apart) -> tuple[str, ...]:
         """The engines that prove that two families of ranges never meet; none if not two of them do."""
