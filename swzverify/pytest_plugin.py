@@ -93,6 +93,14 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, R
         report.result = [*report.result, *added]
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
+    """Where nothing was collected beside contracts that the ini option does not name, say how to name them."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not config.getini(_INI):
+        hint = _testing().unnamed_contracts(config)
+        if hint:
+            terminalreporter.write_line(hint, yellow=True)
+
+
 def _spec_file(parent: pytest.Collector, path: Path, *, is_named: bool = False) -> pytest.Collector:
     node = _testing().SpecFile.from_parent(parent, path=path)  # pyright: ignore[reportUnknownMemberType]  # pytest's **kw
     node.is_named = is_named

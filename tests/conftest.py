@@ -5,7 +5,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -13,17 +13,36 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without the garbage collector, and keep it away from what was collected.
+    """Collect without the garbage collector, keep it away from what was collected, and let it run rarely.
 
     Each worker makes the syntax trees of all test files and twenty thousand items. The collector would
-    go through these again and again, which takes a third of the time before the first test.
+    go through these again and again, which takes a third of the time before the first test. At its usual
+    thresholds it takes a tenth of the time of the tests, which make many small expressions.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(100_000, 20, 20)
         gc.enable()
+
+
+SPARSER = 3
+"""How many times fewer examples a property draws in the ordinary run than it asks for."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let properties draw a part of their examples in the ordinary run, and all of them in the long one."""
+    by_night = config.getoption("markexpr") == "nightly"
+    properties = {item: item.function for item in items if isinstance(item, pytest.Function)}
+    for item, test in properties.items():
+        if by_night and is_hypothesis_test(test):
+            item.add_marker(pytest.mark.nightly)
+    for test in set() if by_night else {*filter(is_hypothesis_test, properties.values())}:
+        asked = test._hypothesis_internal_use_settings
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=-(-asked.max_examples // SPARSER))
 
 
 @pytest.fixture

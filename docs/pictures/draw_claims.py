@@ -54,7 +54,7 @@ def injective() -> str:
     return render_svg(
         Picture(
             "Two layouts of 32 x 33 floats",
-            ("A cell is an element, with its offset; its colour is its bank. Drawn are column 0 and the last five.",),
+            ("A cell is an element, with its offset; its colour is its bank. Columns 1 to 27 are left out.",),
             tuple(panels),
             BANKS_SCALE,
             "another element lies there too",

@@ -1,4 +1,4 @@
-"""Write the reference pages, the JSON Schema of specs and the table of the claims.
+"""Write the reference pages, the JSON Schema of specs, the table of the claims, AGENTS.md and llms.txt.
 
 Run it by `python docs/reference/generate.py`. The pages are `spec.md`, `commands.md` and `python.md`
 beside this file. The first is the JSON Schema of specs in words, which is made from the models that
@@ -32,7 +32,8 @@ DOCS = HERE.parent
 CLAIMS = DOCS / "claims" / "index.md"
 sys.path.insert(0, str(HERE))
 
-from python_page import python_page  # noqa: E402 - it stands beside this file
+from agents_page import ROOT, agents_text, llms_text  # noqa: E402 - it stands beside this file
+from python_page import python_page  # noqa: E402 - likewise
 
 Schema: TypeAlias = dict[str, object]
 
@@ -277,3 +278,5 @@ if __name__ == "__main__":
     (HERE / "python.md").write_text(python_page(), encoding="utf-8")
     (DOCS / "schemas" / "spec-1.schema.json").write_text(schema_text(), encoding="utf-8")
     CLAIMS.write_text(with_claims(CLAIMS.read_text("utf-8")), encoding="utf-8")
+    (ROOT / "llms.txt").write_text(llms_text(), encoding="utf-8")
+    (ROOT / "AGENTS.md").write_text(agents_text(), encoding="utf-8")

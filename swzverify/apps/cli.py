@@ -42,6 +42,8 @@ COMMANDS: Mapping[str, Callable[[str], click.Command]] = {
     "explore": _command(lambda: options.ExploreOptions, lambda: commands.explore_command),
     "init": _command(lambda: options.InitOptions, lambda: commands.init_command),
     "locality": _command(lambda: options.LocalityOptions, lambda: commands.locality_command),
+    "lsp": _command(lambda: options.LspOptions, lambda: commands.lsp_command),
+    "mcp": _command(lambda: options.McpOptions, lambda: commands.mcp_command),
     "prove": _command(lambda: options.ProveOptions, lambda: commands.prove_command),
     "recheck": _command(lambda: options.RecheckOptions, lambda: commands.recheck_command),
     "scan": _command(lambda: options.ScanOptions, lambda: commands.scan_command),

@@ -66,10 +66,11 @@ def check_bases_of_phase(kind: str, phase: Phase) -> None:
     Raises:
         SwzError: SWZ105.
     """
-    accesses = list(dict.fromkeys(run.access for _, run in phase.runs))
+    tiles = {run.access: run.access.tile if run.proxy is None else run.proxy.tile for _, run in phase.runs}
+    accesses = list(tiles)
     for at, first in enumerate(accesses):
         for other in accesses[:at]:
-            if first.tile is not None and first.tile is other.tile:
+            if tiles[first] is not None and tiles[first] is tiles[other] and first.origin == other.origin:
                 continue
             bases = [each.base if each.tile is None else each.tile.base for each in (other, first)]
             if not related(*bases):

@@ -5,172 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
+from itertools import product
 
 from swzverify.claims.access_points import access_enough
+from swzverify.claims.run_points import P, Q, RunPoints, Turn
 from swzverify.claims.verdict import Counterexample, Row
-from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths, of_lane
+from swzverify.engines.obligations import Apart
 from swzverify.hardware import LANES
 from swzverify.ir import integers as ints
-from swzverify.ir.expr import TRUE, Comparison, Expr, Var, compare, conjunction, negation, substitute, var
-from swzverify.ir.integers import Integer
-from swzverify.subjects import Access
+from swzverify.ir.expr import TRUE, Comparison, Var, compare, conjunction, negation, var
 from swzverify.subjects.loop import LANE, WARP
-from swzverify.subjects.phase import Part, Phase, Place, Run
+from swzverify.subjects.phase import Part, Phase, Place
 from swzverify.subjects.phase_meeting import Meeting, Who
-from swzverify.subjects.plain_access import LaneRecord
 
-P, Q = "p.", "q."
-"""What the names of the variables of the two sides begin with."""
 COLUMNS = ("step", "thread", "warp", "lane", "iteration", "address")
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The iteration of the phase in which a step runs: a number, or a variable that counts from `first`."""
-
-    first: int
-    node: Var | None = None
-
-    @property
-    def value(self) -> Integer:
-        """The iteration over the variable."""
-        first = ints.integer(self.first)
-        return first if self.node is None else ints.add(ints.variable(self.node), first)
-
-    def of(self, arrays: Arrays) -> Numbers:
-        """The iteration in plain integers."""
-        return np.full(1, self.first, dtype=np.int64) if self.node is None else arrays[self.node.name] + self.first
-
-    def at(self, point: Mapping[str, int]) -> int:
-        """The iteration at one point."""
-        return self.first + (0 if self.node is None else point[self.node.name])
-
-
-@dataclass(frozen=True)
-class RunPoints:
-    """A step that runs an access: its threads and free loops under names of one side, in one iteration."""
-
-    run: Run
-    prefix: str
-    turn: Turn
-    scale: int
-
-    @property
-    def access(self) -> Access:
-        """The access."""
-        return self.run.access
-
-    @cached_property
-    def own(self) -> dict[Var, Var]:
-        """The variables that are this side's own, by those of the access."""
-        bound = {each.loop for each in self.run.bound}
-        shared = self.access.origin.variable
-        nodes = (node for node in self.access.variables if node is not shared and node.name not in bound)
-        return {node: var(self.prefix + node.name, node.limit) for node in nodes}
-
-    @property
-    def inner(self) -> list[str]:
-        """The access's loops that the step runs through."""
-        bound = {each.loop for each in self.run.bound}
-        return [loop.name for loop in self.access.loops if loop.name not in bound]
-
-    @property
-    def variables(self) -> tuple[Var, ...]:
-        """This side's own variables; that of its iteration is added by the relation."""
-        return tuple(self.own.values())
-
-    def expression(self, root: Expr) -> Expr:
-        """An expression of the access over this side's variables."""
-        new: dict[Var, Expr] = dict(self.own)
-        for node in self.access.free:
-            bound = next((each for each in self.run.bound if each.loop == node.name), None)
-            if bound is not None:
-                value = self.turn.value if bound.follows else ints.integer(0)
-                new[node] = ints.resize(ints.add(value, ints.integer(bound.number)), node.width)
-        return substitute(root, new)
-
-    @property
-    def position(self) -> Integer:
-        """Where the lane's bytes begin, in the units that both sides count."""
-        found = self.access.lowered.position
-        wide = Integer(self.expression(found.bits), found.low, found.high)
-        return ints.multiply(wide, ints.integer(self.scale))
-
-    @property
-    def extent(self) -> int:
-        """The length of the lane's bytes, in the same units."""
-        return self.access.width_units * self.scale
-
-    @property
-    def active(self) -> Expr:
-        """Whether the lane runs the access."""
-        lowered = self.access.lowered
-        return conjunction(self.expression(each) for each in (lowered.assumption, lowered.active, self._of_role))
-
-    @property
-    def _of_role(self) -> Expr:
-        """Whether the thread has the step's role."""
-        role = self.run.role
-        if role is None:
-            return TRUE
-        named = {node.name: ints.variable(node) for node in self.access.variables}
-        warp = ints.multiply(named[WARP], ints.integer(LANES)) if WARP in named else ints.integer(0)
-        thread = ints.add(warp, named[LANE])
-        outside = [
-            negation(
-                conjunction(
-                    ints.truth(each)
-                    for each in (ints.less_equal(ints.integer(first), thread), ints.less(thread, ints.integer(end)))
-                )
-            )
-            for first, end in role.ranges
-        ]
-        return negation(conjunction(outside))
-
-    def plain(self, arrays: Arrays) -> tuple[Truths, Numbers]:
-        """The plain definition of both: whether the lane runs it, and where its bytes begin."""
-        point = {node.name: arrays[mine.name] for node, mine in self.own.items()}
-        shared = self.access.origin.variable
-        if shared is not None:
-            point[shared.name] = arrays[shared.name]
-        for each in self.run.bound:
-            turn = self.turn.of(arrays) if each.follows else np.zeros(1, dtype=np.int64)
-            point[each.loop] = turn + each.number
-        assumed, active, position, _ = self.access.definition(point)
-        if self.run.role is not None:
-            own = np.zeros(self.access.warps * LANES, dtype=np.bool_)
-            own[self.run.role.threads] = True
-            active = active & own[np.asarray(point.get(WARP, 0)) * LANES + point[LANE]]
-        return assumed & active, np.asarray(position * self.scale)
-
-    def side(self, variables: tuple[Var, ...]) -> Side:
-        """This side of an obligation."""
-        return Side(
-            variables,
-            self.position.bits,
-            self.extent,
-            lambda arrays: self.plain(arrays)[1],
-            self.active,
-            lambda arrays: self.plain(arrays)[0],
-        )
-
-    def record(self, point: Mapping[str, int]) -> tuple[int, LaneRecord, dict[str, int]]:
-        """The thread at a point, what it touches, and the values of the access's variables."""
-        here = {node.name: point[mine.name] for node, mine in self.own.items()}
-        here |= {each.loop: each.at(self.turn.at(point)) for each in self.run.bound}
-        shared = self.access.origin.variable
-        if shared is not None:
-            here[shared.name] = point[shared.name]
-        lane, warp = here.pop(LANE), here.get(WARP, 0)
-        names = [each.name for each in self.access.read_unknowns]
-        others = {of_lane(name, each): 0 for name in names for each in range(LANES)}
-        whole = {**here, **others, **{of_lane(name, lane): here.pop(name) for name in names}}
-        has_role = self.run.role is None or self.run.role.has(warp * LANES + lane)
-        if not self.access.assumed_at(here) or not has_role:
-            return warp * LANES + lane, LaneRecord(lane, None, None, None), here
-        return warp * LANES + lane, self.access.lanes_at(whole)[lane], here
 
 
 @dataclass(frozen=True)
@@ -238,8 +86,10 @@ class Pair:
         units = [8 // run.access.unit_bits for run in runs]
         scale = max(units)
         first, second = (
-            RunPoints(run, prefix, turn, scale // unit)
-            for run, prefix, turn, unit in zip(runs, (P, Q), self.turns, units, strict=True)
+            RunPoints(run, prefix, turn, scale // unit, threads)
+            for run, prefix, turn, unit, threads in zip(
+                runs, (P, Q), self.turns, units, self.meeting.threads, strict=True
+            )
         )
         return first, second
 
@@ -252,7 +102,7 @@ class Pair:
                 names = [WARP]
             case Who.THREADS:
                 names = [] if self._of_warp else [WARP, LANE]
-            case Who.ANY:
+            case Who.ANY | Who.PROXY:
                 names = [WARP, LANE, *self.sides[0].inner] if self.meeting.is_one_step else []
         return tuple((P + name, Q + name) for name in names)
 
@@ -302,6 +152,12 @@ class Pair:
             return True
         return between >= self.meeting.gap if self.meeting.at_least else between == self.meeting.gap
 
+    @property
+    def name(self) -> str:
+        """What its obligation is called."""
+        ranges = [each for each in self.meeting.threads if each is not None]
+        return f"{self.describe()}: {self.meeting.who}" + "".join(f", {each}" for each in ranges)
+
     def describe(self) -> str:
         """The pair in words."""
         gap, (first, second) = self.meeting.gap, (self.phase.describe(each) for each in self.places)
@@ -326,6 +182,8 @@ class Pair:
         if max(begins) >= min(ends):
             return None
         byte, name = max(begins) // 8, self.phase.variable
+        if any(len(side.run.starting) > 1 for side in self.sides):
+            thread, other = self._meeting_threads(point) or (thread, other)
         told = [
             f"{_whose(side, each)} {'writes' if side.run.writes else 'reads'} byte {byte} in {name} = {turn}, "
             f"{self.phase.describe(place)}"
@@ -344,17 +202,20 @@ class Pair:
 
     def may_never_be(self, point: Mapping[str, int]) -> bool:
         """Whether no run was found in which the two threads come to both steps: only roles leave this open."""
-        if not self.phase.roles:
-            return False
+        return bool(self.phase.roles) and self._meeting_threads(point) is None
+
+    def _meeting_threads(self, point: Mapping[str, int]) -> tuple[int, int] | None:
+        """Two threads of which a run was found that comes to both steps; of an operation, threads that start it."""
         from swzverify.subjects.role_run import Stop, can_meet  # noqa: PLC0415 - few phases have roles
 
         (thread, *_), (other, *_) = (side.record(point) for side in self.sides)
         first, second = self.iterations_at(point)
-        others = [other]
-        if thread == other and self._of_warp:
-            others = [at for at in range(other // LANES * LANES, other // LANES * LANES + LANES) if at != thread]
-        stops = (Stop(thread, self.places[0], first), Stop(others[0], self.places[1], second))
-        return not can_meet(self.phase, *stops)
+        ones, others = (side.candidates(at) for side, at in zip(self.sides, (thread, other), strict=True))
+        for pair in product(ones, others):
+            stops = Stop(pair[0], self.places[0], first), Stop(pair[1], self.places[1], second)
+            if can_meet(self.phase, *stops, unfenced=self.meeting.who is Who.PROXY):
+                return pair
+        return None
 
     def _may_be(self, thread: int, other: int, loops: tuple[Mapping[str, int], Mapping[str, int]]) -> bool:
         """Whether these two threads are some of which nothing orders the two steps."""
@@ -368,6 +229,8 @@ class Pair:
 
     def _missing(self) -> str:
         """What would order the two, in words."""
+        if self.meeting.who is Who.PROXY:
+            return "no fence.proxy.async lies between"
         if self.phase.roles and not self.meeting.is_one_step:
             return "no barrier orders them"
         match self.meeting.who:
@@ -376,11 +239,13 @@ class Pair:
             case Who.THREADS:
                 one = self.meeting.is_one_step
                 return "one step does both" if one else "no barrier lies between"
-            case Who.ANY:
+            case _:
                 return "the copy was not waited for"
 
 
 def _whose(side: RunPoints, thread: int) -> str:
+    if side.run.proxy is not None:
+        return f"the copy of thread {thread}" if side.run.writes else f"wgmma of the warp group of thread {thread}"
     return f"the warp of thread {thread}" if side.run.is_of_warp else f"thread {thread}"
 
 

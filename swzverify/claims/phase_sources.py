@@ -11,7 +11,8 @@ import numpy as np
 
 from swzverify.claims.access_points import access_enough
 from swzverify.claims.goal import Goal
-from swzverify.claims.phase_points import COLUMNS, P, Q, RunPoints, Turn
+from swzverify.claims.phase_points import COLUMNS
+from swzverify.claims.run_points import P, Q, RunPoints, Turn
 from swzverify.claims.stated import multiple
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.enumeration import grid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.claims.phase_points import P, RunPoints, Turn
+from swzverify.claims.run_points import P, RunPoints, Turn
 from swzverify.ir.c_ast import VALUE_MAX
 from swzverify.ir.expr import FALSE, BinaryOperator, Expr, binary, var
 from swzverify.subjects import Phase
@@ -12,15 +12,20 @@ from swzverify.subjects.phase import Part, Place, Run
 def phase_scope(phase: Phase) -> str:
     """The phase in words: its iterations, its threads, its steps."""
     runs = [run for _, run in phase.runs]
-    parts = [_iterations(phase), f"every two of {runs[0].access.threads} threads"]
+    parts = [_iterations(phase), f"every two of {phase.threads} threads"]
     for role in phase.roles:
-        steps = ", ".join(str(step) for step in phase.steps[role.first : role.end])
-        parts.append(f"{role.name} ({role.text}): {steps}")
+        lists = {part: phase.part(part)[slice(*getattr(role, part.value))] for part in Part}
+        told = [
+            ("" if part is Part.STEPS else f"{part.value} the loop ") + ", ".join(map(str, steps))
+            for part, steps in lists.items()
+            if steps
+        ]
+        parts.append(f"{role.name} ({role.text}): {', '.join(told)}")
     for part in () if phase.roles else Part:
         if phase.part(part):
             name = "" if part is Part.STEPS else f"{part.value}: "
             parts.append(name + ", ".join(str(step) for step in phase.part(part)))
-    accesses = list(dict.fromkeys(run.access for run in runs))
+    accesses = list(dict.fromkeys(run.access for run in runs if run.proxy is None))
     parts += [f"{access.name} for lanes with {access.predicate}" for access in accesses if access.predicate is not None]
     parts += [f"{access.name} assuming {each}" for access in accesses for each in access.assume]
     unsaid = [part.value for part in (Part.BEFORE, Part.AFTER) if getattr(phase, part.value) is None]

@@ -77,4 +77,4 @@ class RaceFree(Claim):
 
 def named_pairs(pairs: Iterable[Pair]) -> dict[str, Pair]:
     """Pairs that are possible, by their words; of one name for each kind of threads."""
-    return {f"{pair.describe()}: {pair.meeting.who}": pair for pair in pairs if pair.is_possible}
+    return {pair.name: pair for pair in pairs if pair.is_possible}

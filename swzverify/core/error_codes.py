@@ -85,6 +85,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ505": "the installation has no proofs",
         "SWZ506": "no theorem of that name",
         "SWZ507": "a path without a claim",
+        "SWZ508": "a name that no claim is about",
     },
     "Known failures": {
         "SWZ511": "known failures that cannot be read",
@@ -173,6 +174,11 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "SWZ606": "certificates that cannot be written there",
         "SWZ607": "a proof that no certificate can state",
         "SWZ608": "no solver to recheck with",
+    },
+    "Watching, editors and agents": {
+        "SWZ611": "a package of an extra is not installed",
+        "SWZ612": "a file that the server of an agent does not read",
+        "SWZ613": "a question that the server of an agent does not answer",
     },
     "Devices": {
         "SWZ701": "no GPU at hand",

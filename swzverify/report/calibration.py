@@ -1,4 +1,4 @@
-"""The text report of a calibration: instructions, patterns that break the rule, a summary."""
+"""The report of a calibration, as text and as JSON: instructions, patterns that break the rule, a summary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ from rich.text import Text
 from swzverify.gpu.calibration import About, RowResult
 from swzverify.report.console import indented, rendered
 from swzverify.report.escape import visible
+from swzverify.report.plain import Json, json_text, members
 from swzverify.report.style import TextStyle
+
+SCHEMA = "swzverify.calibration-report/1"
+
+
+def render_calibration_json(about: About, rows: Sequence[RowResult]) -> str:
+    """The report on a calibration as JSON text with a line feed at its end."""
+    document: dict[str, Json] = {
+        "schema": SCHEMA,
+        "device": {"name": about.device, **members(about, "capability", "driver", "date", "seed")},
+        "holds": all(row.holds for row in rows),
+        "instructions": [members(row, "instruction", "patterns", "kept", "holds", "differences") for row in rows],
+    }
+    return json_text(document)
 
 
 def render_calibration(about: About, rows: Sequence[RowResult], style: TextStyle) -> str:

@@ -61,16 +61,16 @@ def sentence(statement: Statement) -> str:
             return _best_swizzle(statement)
         case st.LeastBase(least, on):
             what = f"{counted(1 << least, 'element' if on == 'offset' else 'byte')}"
-            return f"A swizzle with M below {least} can tear vectors of {what} apart."
+            return f"A swizzle with M below {least} can split vectors of {what}."
         case st.BestPad(pad, row, layout, wavefronts, conflicts):
             after = f"With a pad of {counted(pad, 'element')} after every {row}, {layout}"
             return f"{after}, it takes {_price(wavefronts, conflicts)}."
         case st.NotLinear(of, _, bits):
             whose = "a lane's first word" if of == "access" else "an element"
-            told = f"of bank[{listed(bits)}]" if len(bits) == 1 else f"of the bits {listed(bits)} of the bank"
-            return f"No XOR of bits is known {told} of {whose}."
+            told = f"bank[{listed(bits)}]" if len(bits) == 1 else f"the bits {listed(bits)} of the bank"
+            return f"No formula of XORs is known for {told} of {whose}."
         case st.Unpriced(why=why):
-            return f"Its warp instructions cannot be priced: {why}."
+            return f"The cost of its warp instructions cannot be computed: {why}."
         case _:
             assert_never(statement)
 
@@ -96,7 +96,7 @@ def _cost(said: st.Cost) -> str:
     many = every if said.instructions > 1 else "its only warp instruction"
     place = f", at {at_words(said.where)}" if said.where else ""
     head = f"{row} takes at most {counted(said.wavefronts, 'wavefront')}, in {many}{place}"
-    least = f"; without conflicts that takes {said.minimum}" if said.wavefronts > said.minimum else ""
+    least = f"; without conflicts it would take {said.minimum}" if said.wavefronts > said.minimum else ""
     if said.bank_conflicts == 0:
         return f"{head}{least}. There are no bank conflicts."
     return f"{head}{least}. There are at most {counted(said.bank_conflicts, 'bank conflict')}."
@@ -107,7 +107,7 @@ def _limit(said: st.Limit) -> str:
         what = "no bank conflicts"
     else:
         what = f"{'exactly' if said.exactly else 'at most'} {counted(said.at_most, 'wavefront')}"
-    return f"The claim {said.kind} of {said.subject}, {what}, is {'kept' if said.kept else 'broken'} by these costs."
+    return f"These costs {'keep' if said.kept else 'break'} the claim {said.kind} of {said.subject}: {what}."
 
 
 def _rank(said: st.Rank) -> str:
@@ -139,7 +139,7 @@ def _kernel(said: st.Kernel) -> str:
     first, second = said.words
     words = f"the words {first} and {second}" if first != second else f"word {first} twice, where each counts,"
     pair = f"Lanes {one} and {other} differ in {bits}, {why}: they need {words} of bank {said.bank}"
-    always = f"In every warp instruction, lanes l and l ^ {said.vector} of a group meet so."
+    always = f"In every warp instruction, lanes l and l ^ {said.vector} of a group collide in this way."
     return f"{pair} at {at_words(said.where)}. {always}"
 
 
@@ -153,7 +153,7 @@ def _crowd(said: st.Crowd) -> str:
     else:
         words = f"{len(said.words)} words, from {said.words[0]} to {said.words[-1]},"
     also = ", and each lane counts" if said.counts_equal else ""
-    worst = f"No bank is needed for more: the group takes {counted(said.wavefronts, 'wavefront')}"
+    worst = f"No bank has more: the group takes {counted(said.wavefronts, 'wavefront')}"
     return f"{lanes} {need} {words} of bank {said.bank}{also}, at {at_words(said.where)}. {worst}."
 
 
@@ -169,17 +169,18 @@ def _residue(level: st.Level) -> str:
     """The order of a step, with its reason."""
     step = abs(level.step_bytes)
     if level.order == 1:
-        return f"{step} is a multiple of {BANK_PERIOD_BYTES}, so that all of them lie in the same banks"
+        return f"{step} is a multiple of {BANK_PERIOD_BYTES}, so all of them lie in the same banks"
     divisor = f"gcd({step}, {BANK_PERIOD_BYTES}) = {level.divisor}"
     order = f"{BANK_PERIOD_BYTES}/{level.divisor} = {level.order}"
-    apart = f"{order} in a row lie at different places of a 128-byte line"
-    return f"{divisor}, so that {apart}, and the next ones at these again"
+    apart = f"{order} steps in a row reach different places of a 128-byte line"
+    return f"{divisor}, so {apart}, and the next steps reach the same places again"
 
 
 def _steps(said: st.Steps) -> str:
-    parts = [f"{each.count} by {each.step_bytes} bytes" for each in said.levels]
-    then = ", repeated ".join(parts)
-    head = f"The addresses of lanes {_spans(said.lanes)} go by steps, {then}, at {at_words(said.where)}"
+    first, *others = said.levels
+    parts = [f"{first.count} addresses {first.step_bytes} bytes apart"]
+    parts += [f"repeated {each.count} times {each.step_bytes} bytes apart" for each in others]
+    head = f"Lanes {_spans(said.lanes)} have {', '.join(parts)}, at {at_words(said.where)}"
     reasons = "; ".join(_residue(each) for each in said.levels if each.step_bytes)
     if not reasons:
         return f"{head}."
@@ -246,7 +247,7 @@ def _range(values: Sequence[int]) -> str:
 def _best_swizzle(said: st.BestSwizzle) -> str:
     what = "element offsets" if said.on == "offset" else "byte addresses"
     among = f"Of the {said.count} swizzles of {what} with B up to {said.most_bits} and M from {said.least} on"
-    room = f"that look at the lowest {said.reach} bits"
+    room = f"that read only the lowest {said.reach} bits"
     best = f"{said.winners} {'takes' if said.winners == 1 else 'take'} the fewest"
     price = _price(said.wavefronts, said.bank_conflicts)
-    return f"{among}, {room}, {best}: {price}. The first is {said.first}."
+    return f"{among} {room}, {best}: {price}. The first is {said.first}."

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swzverify.claims.verdict import OF_CLAIMS, Counterexample, Measure, Row
 from swzverify.errors import Problem
 from swzverify.report.plain import Json, json_text, members, to_json
 from swzverify.report.result import BaselineUse, ClaimResult, Report
+
+if TYPE_CHECKING:
+    from swzverify.search.cures import Cure
 
 SCHEMA = "swzverify.report/1"
 
@@ -59,8 +64,15 @@ def claim_object(result: ClaimResult) -> dict[str, Json]:
         else members(verdict.sectors, "sectors", "minimum", "where", "exact"),
         "counterexample": None if verdict.counterexample is None else _counterexample(verdict.counterexample),
         **members(verdict, "reason", "notes"),
-        **members(result, "because", "source", "cures", "deciding"),
+        **members(result, "because", "source"),
+        "cures": [cure_object(each) for each in result.cures],
+        **members(result, "deciding"),
     }
+
+
+def cure_object(cure: Cure) -> dict[str, Json]:
+    """The words of a change that helps."""
+    return members(cure, "object", "change", "gives", "also")
 
 
 def baseline_object(use: BaselineUse) -> dict[str, Json]:

@@ -18,6 +18,7 @@ from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
+from swzverify.report.json import cure_object
 from swzverify.report.scan_chip import chip_record, decision_record
 from swzverify.report.scan_counts import counts_record
 from swzverify.report.scan_race_record import races_record
@@ -102,6 +103,9 @@ def conflict_words(decision: Decision) -> str:
     return f"{'at least ' if decision.at_least else ''}{decision.ways}-way conflict"
 
 
+SCHEMA: Final = "swzverify.scan-report/1"
+
+
 def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = None) -> str:
     """All accesses as one JSON document; `check` is what counters say of all of them."""
     given = list(files)
@@ -113,6 +117,7 @@ def scan_json(files: Iterable[ScannedFile], check: Mapping[str, Any] | None = No
     ]
     kernels = [each for file in given for each in _kernels(file)]
     whole = {
+        "schema": SCHEMA,
         "accesses": rows,
         "kernels": kernels,
         "stages": [each for file in given for each in _stages(file)],
@@ -266,7 +271,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         "settled": access.settled.verdict.value,
         **chip_record(access, file.no_machine),
         "measured": counts_record(found),
-        "cures": [asdict(each) for each in access.cures],
+        "cures": [cure_object(each) for each in access.cures],
         "no_cure": access.no_cure,
     }
 

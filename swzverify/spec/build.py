@@ -274,7 +274,9 @@ def _build_subjects(checked: Checked, constants: Mapping[str, int], target: Targ
     if spec.phases:
         from swzverify.spec.build_phase import build_phase  # noqa: PLC0415 - few specs have phases
 
-        names.phases |= each("phases", spec.phases, lambda name, part, read: build_phase(name, part, read, names))
+        names.phases |= each(
+            "phases", spec.phases, lambda name, part, read: build_phase(name, part, read, names, target)
+        )
     if spec.listings:
         from swzverify.spec.build_listing import build_listing  # noqa: PLC0415 - it reads machine code, which few specs have
 

@@ -114,9 +114,11 @@ def build_map(name: str, part: MapPart, values: Values, names: Names) -> IndexMa
         Broken: Something is wrong with it; the problem is noted before.
     """
     over = tuple((variable, values.number(extent, "over", variable, least=1)) for variable, extent in part.over.items())
+    values.lets = names.lets
     for variable, _ in over:
         values.refuse_taken(variable, values.key("over", variable), NOT_FOR_MAPS, "give the variable another name")
     known = {*part.over, "base"}
+    values.lets = build_lets(part.let, values, part.over, names.lets)
     value = tuple(values.expression(entry, known, "value", index) for index, entry in enumerate(part.value))
     onto = None
     if part.onto is not None:

@@ -1,4 +1,4 @@
-"""From `let:` of a spec or an access to its `Lets`: names, circles and texts are checked."""
+"""From `let:` of a spec, an access or a map to its `Lets`: names, circles and texts are checked."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from swzverify.subjects.loop import RESERVED_NAMES
 def build_lets(
     entries: Mapping[str, int | str], values: Values, variables: Collection[str] = (), outer: Lets | None = None
 ) -> Lets:
-    """The lets of an access, with those at the top as `outer`; or those at the top themselves.
+    """The lets of an access or a map, with those at the top as `outer`; or those at the top themselves.
 
-    What is wrong is noted, and the let is broken. `values` reads the access, or the spec's top.
+    What is wrong is noted, and the let is broken. `values` reads the entry, or the spec's top.
     """
     outer = outer or Lets()
     texts: dict[str, CFormula] = {}

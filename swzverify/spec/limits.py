@@ -13,7 +13,7 @@ from swzverify.spec.tree import get, key_of, place_of
 
 MAX_CONSTANTS = 256
 MAX_LETS = 256
-"""At the top, and in one access."""
+"""At the top, and in one access or map."""
 MAX_VARIABLES = 32
 """Loops of an access; variables of a map."""
 MAX_EXPRESSIONS = 64
@@ -40,6 +40,7 @@ def check_limits(checked: Checked, characters: int, problems: Problems) -> bool:
         _check_count(checked, ("operands", name, "for"), len(operand.for_), MAX_VARIABLES, "loops", problems)
     for name, index_map in checked.spec.maps.items():
         _check_count(checked, ("maps", name, "over"), len(index_map.over), MAX_VARIABLES, "variables", problems)
+        _check_count(checked, ("maps", name, "let"), len(index_map.let), MAX_LETS, "lets", problems)
         for key, values in (("value", index_map.value), ("onto", index_map.onto or [])):
             _check_count(checked, ("maps", name, key), len(values), MAX_EXPRESSIONS, "expressions", problems)
     return len(problems) == before

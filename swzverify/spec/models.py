@@ -16,7 +16,19 @@ from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Tex
 from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
 from swzverify.spec.listing_models import ListingPart
 from swzverify.spec.operand_models import DescriptorPart, OperandPart, ReadsPart
-from swzverify.spec.phase_models import ArrivePart, PassPart, PhasePart, RunPart, WaitPart
+from swzverify.spec.phase_models import (
+    ArrivePart,
+    BarArrivePart,
+    BarSyncPart,
+    CopyPart,
+    FencePart,
+    PassPart,
+    PhasePart,
+    ProductPart,
+    ProductWaitPart,
+    RunPart,
+    WaitPart,
+)
 from swzverify.spec.place_models import AlignedBasePart, BaseValue, MemoryBasePart, MemoryPart
 from swzverify.spec.sweep_models import AxisPart, SweepPart
 from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart, TilePart
@@ -27,6 +39,11 @@ class MapPart(Part):
 
     over: dict[Identifier, Count] = Field(
         min_length=1, description="variables and their extents", examples=[{"bid": 128}]
+    )
+    let: dict[Identifier, Expression] = Field(
+        default_factory=dict,
+        description="names for expressions, which `value` may use",
+        examples=[{"group": "bid/64"}],
     )
     value: list[Expression] = Field(
         min_length=1, description="one expression per dimension", examples=[["bid%8 + bid/64*8", "bid/8%8"]]
@@ -99,7 +116,7 @@ class SpecPart(Part):
     )
     let: dict[Identifier, Expression] = Field(
         default_factory=dict,
-        description="names for expressions, which the expressions of every access and tile may use",
+        description="names for expressions, which the expressions of every access, tile and map may use",
         examples=[{"row": "warp*16 + lane%16"}],
     )
     memories: dict[Name, MemoryPart] = Field(
@@ -186,6 +203,12 @@ PARTS: dict[str, type[Part]] = {
         WaitPart,
         PassPart,
         ArrivePart,
+        CopyPart,
+        ProductPart,
+        ProductWaitPart,
+        FencePart,
+        BarSyncPart,
+        BarArrivePart,
     )
 }
 """The model of a union's branch, by its tag."""

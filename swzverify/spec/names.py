@@ -102,6 +102,10 @@ class Names:
         """The access of that name; errors as for `memory`."""
         return self._find(self.accesses, "accesses", name, where)
 
+    def operand(self, name: str, where: Node | Place) -> Operand:
+        """The operand of that name; errors as for `memory`."""
+        return self._find(self.operands, "operands", name, where)
+
     def phase(self, name: str, where: Node | Place) -> Phase:
         """The phase of that name; errors as for `memory`."""
         return self._find(self.phases, "phases", name, where)

@@ -1,4 +1,4 @@
-"""Changes a tile in the text of a spec, and nothing beside it: comments, order and style stay.
+"""Changes an entry in the text of a spec, and nothing beside it: comments, order and style stay.
 
 The places come from PyYAML's own parser; the text between them is not touched. The caller reads the
 result again and compares: it does not trust the patch.
@@ -6,7 +6,7 @@ result again and compares: it does not trust the patch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -25,7 +25,9 @@ _compose = cast("_Compose", yaml.compose)  # pyright: ignore[reportUnknownMember
 
 
 @dataclass(frozen=True, slots=True)
-class _Edit:
+class Edit:
+    """A piece of a text, by its first character and the one behind it, and what stands there afterwards."""
+
     start: int
     end: int
     text: str
@@ -47,20 +49,48 @@ def patch_tile(text: str, tile: str, changes: Mapping[str, str | None]) -> str:
         swizzle: Swizzle<3,3,3>
     <BLANKLINE>
     """
-    root = _compose(text, Loader=yaml.SafeLoader)
-    node = _value(_value(root, "tiles"), tile)
+    return edited(text, entry_edits(text, "tiles", tile, changes))
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text after the edits, of which no two overlap.
+
+    >>> edited("a: b", [Edit(3, 4, "c"), Edit(0, 0, "- ")])
+    '- a: c'
+    """
+    for edit in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def has_entry(text: str, section: str, name: str) -> bool:
+    """Whether a piece of a spec has an entry of that name in a section."""
+    return _value(_value(_compose(text, Loader=yaml.SafeLoader), section), name) is not None
+
+
+def entry_edits(text: str, section: str, name: str, changes: Mapping[str, str | None]) -> list[Edit]:
+    """The edits that set keys of an entry, as `patch_tile`; the key "" is the value of the entry itself.
+
+    Raises:
+        SwzError: SWZ565 if the entry's text has another form than the patch expects.
+    """
+    holder = _value(_compose(text, Loader=yaml.SafeLoader), section)
+    node = _value(holder, name)
+    entry_name = f"{section.removesuffix('s')} {name}"
+    own = changes.get("")
+    if own is not None and isinstance(node, yaml.ScalarNode) and isinstance(holder, yaml.MappingNode):
+        return [Edit(node.start_mark.index, _end(node), _styled(node, holder, own))]
     if not isinstance(node, yaml.MappingNode):
-        raise SwzError("SWZ565", f"the text of tile {tile} cannot be changed: it is no mapping of keys")
-    if node.flow_style and any(value is None and _entry(node, name) for name, value in changes.items()):
-        whole = _rebuilt(text, node, changes)
-        return text[: node.start_mark.index] + whole + text[node.end_mark.index :]
-    edits: list[_Edit] = []
+        raise SwzError("SWZ565", f"the text of {entry_name} cannot be changed: it is no mapping of keys")
+    if node.flow_style and any(value is None and _entry(node, key) for key, value in changes.items()):
+        return [Edit(node.start_mark.index, node.end_mark.index, _rebuilt(text, node, changes))]
+    edits: list[Edit] = []
     new: list[tuple[str, str]] = []
-    for name, value in changes.items():
-        holder, key = _holder(node, tile, name)
+    for path, value in changes.items():
+        holder, key = _holder(node, entry_name, path)
         entry = _entry(holder, key)
         if entry is not None and value is not None:
-            edits.append(_Edit(entry[1].start_mark.index, _end(entry[1]), _styled(entry[1], holder, value)))
+            edits.append(Edit(entry[1].start_mark.index, _end(entry[1]), _styled(entry[1], holder, value)))
         elif entry is not None:
             edits.append(_taken_out(text, entry))
         elif value is not None and holder is node:
@@ -71,20 +101,51 @@ def patch_tile(text: str, tile: str, changes: Mapping[str, str | None]) -> str:
         stays = [entry for entry in node.value if changes.get(entry[0].value, "") is not None]
         anchor = next((entry for entry in stays if entry[0].value == "layout"), stays[0])
         edits.append(_after(text, node, anchor, new))
-    found = text
-    for edit in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
-        found = found[: edit.start] + edit.text + found[edit.end :]
-    return found
+    return edits
 
 
-def _holder(node: yaml.MappingNode, tile: str, name: str) -> tuple[yaml.MappingNode, str]:
+def step_edit(text: str, phase: str, part: str, index: int, step: str, *, insert: bool) -> Edit:
+    r"""The edit that puts a step before the one of that index of a phase, or in its place.
+
+    Raises:
+        SwzError: SWZ565 if the list has another form than the patch expects.
+
+    >>> text = "phases:\n  loop:\n    steps:\n    - write\n    - read  # back\n"
+    >>> print(edited(text, [step_edit(text, "loop", "steps", 1, "barrier", insert=True)]), end="")
+    phases:
+      loop:
+        steps:
+        - write
+        - barrier
+        - read  # back
+    """
+    node = _value(_value(_value(_compose(text, Loader=yaml.SafeLoader), "phases"), phase), part)
+    if not isinstance(node, yaml.SequenceNode) or not node.value:
+        raise SwzError("SWZ565", f"the text of phase {phase} cannot be changed: `{part}` is no list of steps")
+    steps: list[yaml.Node] = node.value
+    if not insert:
+        return Edit(steps[index].start_mark.index, _end(steps[index]), step)
+    if node.flow_style:
+        if index < len(steps):
+            return Edit(steps[index].start_mark.index, steps[index].start_mark.index, f"{step}, ")
+        return Edit(_end(steps[-1]), _end(steps[-1]), f", {step}")
+    indent = " " * node.start_mark.column
+    if index < len(steps):
+        at = text.rfind("\n", 0, steps[index].start_mark.index) + 1
+        return Edit(at, at, f"{indent}- {step}\n")
+    line_end = text.find("\n", _end(steps[-1]))
+    at = len(text) if line_end < 0 else line_end
+    return Edit(at, at, f"\n{indent}- {step}")
+
+
+def _holder(node: yaml.MappingNode, entry_name: str, name: str) -> tuple[yaml.MappingNode, str]:
     """The mapping that a key stands in, and its name there."""
     if "." not in name:
         return node, name
     outer, key = name.split(".")
     inside = _value(node, outer)
     if not isinstance(inside, yaml.MappingNode):
-        raise SwzError("SWZ565", f"the text of tile {tile} cannot be changed: `{outer}` has no keys")
+        raise SwzError("SWZ565", f"the text of {entry_name} cannot be changed: `{outer}` has no keys")
     return inside, key
 
 
@@ -136,17 +197,17 @@ def quoted(value: str) -> str:
 
 def _after(
     text: str, holder: yaml.MappingNode, anchor: tuple[yaml.Node, yaml.Node], entries: list[tuple[str, str]]
-) -> _Edit:
+) -> Edit:
     end = _end(anchor[1])
     if holder.flow_style:
-        return _Edit(end, end, "".join(f", {key}: {quoted(value)}" for key, value in entries))
+        return Edit(end, end, "".join(f", {key}: {quoted(value)}" for key, value in entries))
     line_end = text.find("\n", end)
     at = len(text) if line_end < 0 else line_end
     indent = " " * anchor[0].start_mark.column
-    return _Edit(at, at, "".join(f"\n{indent}{key}: {value}" for key, value in entries))
+    return Edit(at, at, "".join(f"\n{indent}{key}: {value}" for key, value in entries))
 
 
-def _taken_out(text: str, entry: tuple[yaml.Node, yaml.Node]) -> _Edit:
+def _taken_out(text: str, entry: tuple[yaml.Node, yaml.Node]) -> Edit:
     """Takes a line out; a comment beside it stays, on a line of its own."""
     start, end = entry[0].start_mark.index, _end(entry[1])
     line_end = text.find("\n", end)
@@ -154,5 +215,5 @@ def _taken_out(text: str, entry: tuple[yaml.Node, yaml.Node]) -> _Edit:
     line_start = text.rfind("\n", 0, start) + 1
     rest = text[end:line_end]
     if rest.strip():
-        return _Edit(start, end + len(rest) - len(rest.lstrip()), "")
-    return _Edit(line_start, min(line_end + 1, len(text)), "")
+        return Edit(start, end + len(rest) - len(rest.lstrip()), "")
+    return Edit(line_start, min(line_end + 1, len(text)), "")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from swzverify.claims import claim_types
-from swzverify.hardware import MOST_BLOCK_THREADS
+from swzverify.hardware import LANES, MOST_BLOCK_THREADS
 from swzverify.layout.source_text import MAX_CHARACTERS
 from swzverify.spec.build import MAX_CASES
 from swzverify.spec.build_tile import MAX_ELEMENT_BITS, MAX_STAGES
@@ -22,7 +22,7 @@ from swzverify.subjects.loop import NOT_FOR_MAPS, RESERVED_NAMES
 from swzverify.subjects.memory import ADDRESS_LIMIT_BYTES
 from swzverify.subjects.operand import NOT_FOR_OPERANDS
 from swzverify.subjects.phase import MAX_PENDING
-from swzverify.subjects.role import MAX_ARRIVALS, MAX_OBJECTS
+from swzverify.subjects.role import MAX_ARRIVALS, MAX_BYTES, MAX_NAMED, MAX_OBJECTS
 
 Schema: TypeAlias = dict[str, object]
 
@@ -65,6 +65,13 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "OperandPart.for[]": (0, MAX_INTEGER),
     "PhasePart.for[]": (0, MAX_INTEGER),
     "WaitPart.wait_group": (0, MAX_PENDING),
+    "PhasePart.threads": (1, MOST_BLOCK_THREADS),
+    "ArrivePart.bytes": (0, MAX_BYTES),
+    "ProductWaitPart.wgmma_wait": (0, MAX_PENDING),
+    "BarSyncPart.bar_sync": (0, MAX_NAMED),
+    "BarSyncPart.threads": (LANES, MOST_BLOCK_THREADS),
+    "BarArrivePart.bar_arrive": (0, MAX_NAMED),
+    "BarArrivePart.threads": (LANES, MOST_BLOCK_THREADS),
     "BarrierPart.stages": (1, MAX_OBJECTS),
     "BarrierPart.arrivals": (1, MAX_ARRIVALS),
     "OperandPart.for[].items": EVERY_INTEGER,
@@ -117,6 +124,7 @@ SIZES: Mapping[str, Schema] = {
     "SpecPart.constants[]": {"maxItems": MAX_CASES, "uniqueItems": True},
     "SpecPart.let": {"maxProperties": MAX_LETS, **_FREE_NAMES},
     "AccessPart.let": {"maxProperties": MAX_LETS, **_FREE_NAMES},
+    "MapPart.let": {"maxProperties": MAX_LETS, **_FREE_NAMES},
     "AccessPart.for": {"maxProperties": MAX_VARIABLES, **_FREE_NAMES},
     "AccessPart.lanes": {"maxProperties": MAX_VARIABLES, **_FREE_NAMES},
     "AccessPart.for[]": {"maxItems": MAX_LISTED},
@@ -139,6 +147,7 @@ ENTRIES: Mapping[str, str] = {
     "SpecPart.from_source": "where a constant is read from: its name in the code, or file and name",
     "SpecPart.let": "an expression of constants, thread names and loop variables",
     "AccessPart.let": "an expression of constants, thread names and loop variables",
+    "MapPart.let": "an expression of constants, `base` and the map's variables",
     "SpecPart.memories": "a stretch of shared memory that several tiles lie in",
     "SpecPart.tiles": "a tile in shared memory: `element` or `bits`, and `layout`, `tma` or `shape`",
     "SpecPart.accesses": "what the threads of a block do with one instruction: `coord` in a tile, or an `address`",
@@ -148,6 +157,7 @@ ENTRIES: Mapping[str, str] = {
     "PhasePart.barriers": "the mbarriers of a ring: how many, and the arrivals that complete a phase",
     "PhasePart.roles": "the threads of a role, and their steps in each iteration",
     "RunPart.at": "a number, or the phase's variable plus a number",
+    "ProductPart.at": "an expression over the variable of the phase, such as i%4",
     "SpecPart.operands": "what the tensor core reads through a matrix descriptor",
     "OperandPart.for": "how many values from 0, {start: a, stop: b, step: c}, or its values",
     "SpecPart.listings": "a listing of machine code: `text` or `file`",

@@ -169,7 +169,7 @@ class Values:
                 near = name_hint(node.name, [*known, *self.constants, *self.lets.names()])
                 hint = near or _listed(names, path[0], result.text, node.name)
                 if node.name in self.lets:
-                    hint = "it is a let of the access, and a let at the top reads only lets at the top"
+                    hint = "it is a let of this entry, and a let at the top reads only lets at the top"
                 with self.noted(where):
                     raise SwzError("SWZ301", f"unknown name '{node.name}'", hint=hint, text=result.text, span=node.span)
             return result

@@ -16,8 +16,11 @@ from swzverify.hardware import LANES, Kind
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects.access import Access
 from swzverify.subjects.loop import ANY_LIMIT, Loop, own_tuple
-from swzverify.subjects.role import ROOM, Arrive, Role, Wait
+from swzverify.subjects.role import ROOM, Barrier, Cycle, Named, Role, RoleStep
+from swzverify.subjects.tile import Tile
 
+WARPGROUP = 128
+"""Threads that issue a `wgmma` together. Source: PTX ISA 9.2, "wgmma.mma_async": four contiguous warps."""
 MAX_STEPS = 64
 """Steps of a phase; every pair of them can be a question."""
 MAX_PENDING = 32
@@ -81,21 +84,53 @@ class Bound:
         return f"{self.variable} + {self.number}" if self.number else self.variable
 
 
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """What an operation of the asynchronous proxy is: a bulk copy into a tile, or a `wgmma` that reads an operand.
+
+    Attributes:
+        name: What the step is called in a spec.
+        tile: The tile whose bytes it touches.
+        barrier: The mbarrier at which the bytes of a copy count; None for `wgmma`.
+        stage: Which of its objects; None for `wgmma`.
+        bytes: How many bytes count there.
+        thread: The thread that starts a copy.
+    """
+
+    name: str
+    tile: Tile
+    barrier: Barrier | None = None
+    stage: Cycle | None = None
+    bytes: int = 0
+    thread: int = 0
+
+
 @dataclass(frozen=True)
 class Run:
     """A step in which every thread runs an access, in every iteration of those of its loops that are not bound.
 
-    `role` is set by the phase: only the threads of the role run it.
+    `role` is set by the phase: only the threads of the role run it. With `proxy` the threads only start an operation,
+    and the lanes of `access` have the bytes that the operation touches.
     """
 
     access: Access
     bound: tuple[Bound, ...] = ()
     role: Role | None = None
+    proxy: Proxy | None = None
 
     @property
     def writes(self) -> bool:
         """Whether it changes shared memory."""
         return not self.access.instruction.kind.loads
+
+    @property
+    def starting(self) -> list[int]:
+        """Of an operation the thread that starts it; of `wgmma` the first thread of each warp group of the role."""
+        if self.proxy is None or self.role is None:
+            return []
+        if self.proxy.barrier is not None:
+            return [self.proxy.thread]
+        return list({thread // WARPGROUP: thread for thread in reversed(self.role.threads)}.values())[::-1]
 
     @property
     def is_copy(self) -> bool:
@@ -121,11 +156,13 @@ class Run:
 
     def __str__(self) -> str:
         """The step in words."""
+        if self.proxy is not None:
+            return self.proxy.name
         given = [f"{each.loop}: {each}" for each in self.bound if each.is_stated]
         return self.access.name + (f" at {{{', '.join(given)}}}" if given else "")
 
 
-Step: TypeAlias = Run | Sync | WaitGroup | Wait | Arrive
+Step: TypeAlias = Run | Sync | WaitGroup | RoleStep
 
 
 class Part(StrEnum):
@@ -175,10 +212,11 @@ class Phase:
             if steps is not None:
                 object.__setattr__(self, part.value, own_tuple(f"phase {self.name}", part.value, steps))
         for role in self.roles:
-            own = [replace(each, role=role) if isinstance(each, Run) else each for each in self.steps]
-            object.__setattr__(
-                self, "steps", (*self.steps[: role.first], *own[role.first : role.end], *self.steps[role.end :])
-            )
+            for part in Part:
+                steps, (first, end) = self.part(part), getattr(role, part.value)
+                own = [replace(each, role=role) if isinstance(each, Run) else each for each in steps[first:end]]
+                if own:
+                    object.__setattr__(self, part.value, (*steps[:first], *own, *steps[end:]))
         if self.loop is not None and (self.loop.start, self.loop.step) != (0, 1):
             self._refuse(f"its loop is {self.loop.describe(1)}", "a phase counts its iterations: `for: {i: any}`")
         if not any(True for _ in self.runs):
@@ -187,21 +225,27 @@ class Phase:
             raise SwzError("SWZ107", f"phase {self.name} has more than {MAX_STEPS} steps", hint="split it")
         for place, run in self.runs:
             self._check_run(place.part, run)
-        blocks = {run.access.name: run.access.threads for _, run in self.runs}
+        blocks = {run.access.name: run.access.threads for _, run in self.runs if run.proxy is None}
         if len(set(blocks.values())) > 1:
             told = ", ".join(f"{name} has {count}" for name, count in blocks.items())
             self._refuse(
                 f"its accesses have different numbers of threads: {told}",
                 "give each the threads of the whole block, and leave threads out with `if:`",
             )
-        self._check_roles(next(iter(blocks.values())))
+        self._check_roles()
 
-    def _check_roles(self, threads: int) -> None:
+    @property
+    def threads(self) -> int:
+        """The threads of the block, as far as the phase says it."""
+        ends = [role.ranges[-1][1] for role in self.roles if role.ranges]
+        return next((run.access.threads for _, run in self.runs if run.proxy is None), max(ends, default=0))
+
+    def _check_roles(self) -> None:
         """Refuse roles that share threads, and steps that no role can have."""
         taken = dict[int, str]()
         for role in self.roles:
-            if not role.count or role.ranges[-1][1] > threads:
-                self._refuse(f"role {role.name} has no thread of the {threads}", f"its threads are `{role.text}`")
+            if not role.count or role.ranges[-1][1] > self.threads:
+                self._refuse(f"role {role.name} has no thread of the {self.threads}", f"its threads are `{role.text}`")
             for thread in role.threads:
                 if thread in taken:
                     self._refuse(
@@ -209,23 +253,50 @@ class Phase:
                         "each thread has at most one role",
                     )
                 taken[thread] = role.name
-        if self.roles and (self.before is not None or self.after is not None):
-            self._refuse("roles have no `before` and no `after`", "say of each role what it does in an iteration")
-        for step in self.steps:
-            if self.roles and (isinstance(step, Sync | WaitGroup) or (isinstance(step, Run) and step.is_copy)):
+        for step in [step for part in Part for step in self.part(part)]:
+            is_shared = isinstance(step, Run | WaitGroup | Sync) and not (
+                isinstance(step, Run) and step.proxy is not None
+            )
+            if not self.roles and not is_shared:
+                self._refuse(f"the step {step} is no step of a phase without roles", "state `roles:`")
+            if not self.roles:
+                continue
+            if (is_shared and not isinstance(step, Run) and step is not Sync.WARP) or (
+                isinstance(step, Run) and step.is_copy
+            ):
                 self._refuse(
                     f"the step {step} of a role is not modelled",
                     "a role accesses memory, waits at barriers of the phase and arrives there",
                 )
-            if not self.roles and isinstance(step, Wait | Arrive):
-                self._refuse(f"the step {step} is no step of a role", "state `roles:`")
-        for _, run in self.runs if self.roles else ():
-            if run.is_of_warp and any(end % LANES for role in self.roles for each in role.ranges for end in each):
-                self._refuse(f"{run.access.name} needs whole warps", "give each role whole warps")
+        counts = dict[int, int]()
+        for role in self.roles:
+            for part in Part:
+                for step in self.part(part)[slice(*getattr(role, part.value))]:
+                    self._check_whole(role, step)
+                    if isinstance(step, Named) and counts.setdefault(step.number, step.threads) != step.threads:
+                        self._refuse(
+                            f"barrier {step.number} is used with {counts[step.number]} and {step.threads} threads",
+                            "all threads that meet at a barrier name one number of threads",
+                        )
+
+    def _check_whole(self, role: Role, step: Step) -> None:
+        """Refuse a step for whole warps or warp groups in a role that has parts of them."""
+        what, size = "", LANES
+        if isinstance(step, Run) and step.proxy is not None and step.proxy.barrier is None:
+            what, size = str(step), WARPGROUP
+        elif isinstance(step, Named) or (isinstance(step, Run) and step.is_of_warp):
+            what = step.access.name if isinstance(step, Run) else str(step)
+        if what and any(end % size for each in role.ranges for end in each):
+            of = "warps" if size == LANES else f"warp groups of {WARPGROUP} threads"
+            self._refuse(f"{what} needs whole {of}", f"give role {role.name} whole {of}")
 
     def role_at(self, place: Place) -> Role | None:
         """The role that a step belongs to; None where all threads run it."""
-        return next((role for role in self.roles if role.first <= place.index < role.end), None)
+        for role in self.roles:
+            first, end = getattr(role, place.part.value)
+            if first <= place.index < end:
+                return role
+        return None
 
     def part(self, part: Part) -> tuple[Step, ...]:
         """The steps of one list; none if nothing is said of it."""
@@ -264,7 +335,7 @@ class Phase:
         where = "" if place.part is Part.STEPS else f" of `{place.part.value}`"
         role, index = self.role_at(place), place.index + 1
         if role is not None:
-            where, index = f" of {role.name}", index - role.first
+            where, index = f"{where} of {role.name}", index - getattr(role, place.part.value)[0]
         return f"{self.at(place)} (step {index}{where})"
 
     def _refuse(self, what: str, hint: str) -> None:

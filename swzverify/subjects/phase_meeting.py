@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from swzverify.subjects.phase import Place
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Who(StrEnum):
@@ -14,6 +17,7 @@ class Who(StrEnum):
     ANY = "any two threads, also a thread and its own copy"
     THREADS = "two threads"
     WARPS = "threads of two warps"
+    PROXY = "a write and an operation of the asynchronous proxy, with no fence between"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Meeting:
         at_least: Whether `gap` is the least of many.
         unrelated: Whether the iterations are any two, whichever is the earlier one.
         start: The least iteration of the first step, if the gap is exact.
+        threads: The threads of each step, as ranges without their ends; None for all that run it.
     """
 
     first: Place
@@ -38,6 +43,7 @@ class Meeting:
     at_least: bool = False
     unrelated: bool = False
     start: int = 0
+    threads: tuple[Ranges | None, Ranges | None] = (None, None)
 
     @property
     def is_one_step(self) -> bool:

@@ -17,6 +17,10 @@ MAX_OBJECTS = 16
 """Objects of one barrier. Source: no ring of 16 stages of a tile fits into shared memory."""
 MAX_ARRIVALS = (1 << 20) - 1
 """Source: PTX ISA, "mbarrier.init": the count is in 1 .. 2^20 - 1."""
+MAX_BYTES = (1 << 20) - 1
+"""Source: PTX ISA 9.2, "Contents of the mbarrier object": the tx-count is in -(2^20 - 1) .. 2^20 - 1."""
+MAX_NAMED = 15
+"""Source: PTX ISA 9.2, "bar, barrier": a block has the barriers 0 to 15."""
 MAX_PERIOD = 64
 """The largest period of a stage and of a phase bit."""
 
@@ -78,42 +82,104 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """The threads of a role that do a step: a condition and its text."""
+
+    text: str
+    threads: frozenset[int]
+
+    def __str__(self) -> str:
+        """The condition, as it follows on a step in words."""
+        return f" by {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Each thread waits until a phase with this parity is the last complete one: `mbarrier.try_wait.parity`."""
 
     barrier: Barrier
     stage: Cycle
     phase: Cycle
+    by: Chosen | None = None
 
     def __str__(self) -> str:
         """The step in words."""
-        return f"wait {_place(self.barrier, self.stage)} phase {self.phase.text}"
+        return f"wait {place_text(self.barrier, self.stage)} phase {self.phase.text}{self.by or ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """Each thread arrives once: `mbarrier.arrive`."""
+    """Each thread arrives once: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` if it expects bytes."""
 
     barrier: Barrier
     stage: Cycle
+    by: Chosen | None = None
+    expects: int = 0
 
     def __str__(self) -> str:
         """The step in words."""
-        return f"arrive {_place(self.barrier, self.stage)}"
+        bytes_ = f" expecting {self.expects} bytes" if self.expects else ""
+        return f"arrive {place_text(self.barrier, self.stage)}{bytes_}{self.by or ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class WaitProducts:
+    """Each thread waits for all its groups of `wgmma` but the `pending` newest: `wgmma.wait_group`."""
+
+    pending: int
+
+    def __str__(self) -> str:
+        """The step as a spec has it."""
+        return f"wgmma_wait {self.pending}"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A named barrier: `bar.sync number, threads`, or `bar.arrive` if the threads go on."""
+
+    number: int
+    threads: int
+    waits: bool = True
+
+    def __str__(self) -> str:
+        """The step in words."""
+        return f"{'bar_sync' if self.waits else 'bar_arrive'} {self.number} of {self.threads} threads"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyFence:
+    """Each thread makes what comes before it visible to the asynchronous proxy: `fence.proxy.async`."""
+
+    by: Chosen | None = None
+
+    def __str__(self) -> str:
+        """The step in words."""
+        return f"fence proxy{self.by or ''}"
+
+
+RoleStep = Wait | Arrive | WaitProducts | Named | ProxyFence
+"""Steps that only roles have, and that touch no memory of an access."""
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
     """Threads of a block with steps of their own.
 
-    `ranges` has the threads, each range without its end. The steps are those of the phase from `first` to `end`.
+    Attributes:
+        name: The name.
+        text: The condition on its threads.
+        ranges: The threads, each range without its end.
+        steps: Where its steps stand among those of the phase: the first one, and the end.
+        before: The same for its steps before the loop.
+        after: The same for its steps after the loop.
     """
 
     name: str
     text: str
     ranges: tuple[tuple[int, int], ...]
-    first: int
-    end: int
+    steps: tuple[int, int] = (0, 0)
+    before: tuple[int, int] = (0, 0)
+    after: tuple[int, int] = (0, 0)
 
     @property
     def count(self) -> int:
@@ -145,5 +211,6 @@ def ranges_of(threads: list[int]) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _place(barrier: Barrier, stage: Cycle) -> str:
+def place_text(barrier: Barrier, stage: Cycle) -> str:
+    """The object of a stage in words."""
     return barrier.name if barrier.stages == 1 else f"{barrier.name}[{stage.text}]"

@@ -17,9 +17,14 @@ from typing import cast
 import pytest
 
 from swzverify.apps.run.collect import collect_specs
+from swzverify.core.words import counted
 from swzverify.errors import Problem
+from swzverify.report.escape import visible
 from swzverify.report.problems import render_problems
 from swzverify.report.style import TextStyle
+from swzverify.spec.guard import is_spec_name
+
+_INI = "swzverify_specs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,20 @@ def named_specs(config: pytest.Config, entries: Sequence[str]) -> NamedSpecs:
         if identity not in given and (folders is None or any(_is_below(identity, folder) for folder in folders))
     }
     return NamedSpecs(frozenset(files), inside)
+
+
+def unnamed_contracts(config: pytest.Config) -> str:
+    """How to collect the contracts of the sources below the paths of this run; empty where there are none."""
+    here = config.invocation_params.dir
+    places = [place for place in _places(here, config.args) if place.exists()]
+    sources = [file for file in collect_specs(map(str, places)).files if not is_spec_name(os.path.basename(file))]
+    if not sources:
+        return ""
+    roots = dict.fromkeys(os.path.relpath(place, config.rootpath) for place in places)
+    entries = "".join(f"\n    {visible(Path(root).as_posix())}" for root in roots)
+    found = counted(len(sources), "source")
+    how = "to collect them, name them in the configuration of pytest"
+    return f"swzverify: {found} with contracts; {how}:\n{_INI} ={entries}"
 
 
 def _below_root(root: Path, entry: str) -> str:

@@ -6,10 +6,10 @@ import pytest
 
 from swzverify.errors import SwzError
 from swzverify.hardware import find_target
-from swzverify.testing.named_specs import named_specs
+from swzverify.testing.named_specs import named_specs, unnamed_contracts
 from swzverify.testing.spec_items import SpecFile
 
-__all__ = ["SpecFile", "check_target", "named_specs"]
+__all__ = ["SpecFile", "check_target", "named_specs", "unnamed_contracts"]
 
 
 def check_target(target: str) -> None:

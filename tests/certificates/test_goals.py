@@ -142,6 +142,7 @@ def test_statements_read_as_specs_have_the_same_verdicts(count: int) -> None:
     assert seen > count
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", ["basics", "data", "transpose", "padding", "published", "tma"])
 def test_what_the_library_refutes_cannot_be_shown(family: str) -> None:
     refuted = 0

@@ -391,6 +391,7 @@ def test_a_second_run_leaves_nothing_of_the_first(tmp_path: Path) -> None:
     assert Folder(certs).recheck().exit_code == 0
 
 
+@pytest.mark.nightly
 def test_processes_write_the_same_as_one(tmp_path: Path) -> None:
     (tmp_path / "specs").mkdir()
     for name in "ab":

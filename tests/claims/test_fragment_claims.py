@@ -11,7 +11,9 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import product
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -100,8 +102,13 @@ def truth(entry: dict[str, Any]) -> bool:
     return True
 
 
+@cache
+def code_of(text: str) -> CodeType:
+    return compile(text.replace("/", "//"), "<coordinate>", "eval")
+
+
 def c_value(text: Any, env: dict[str, int]) -> int:
-    return int(eval(str(text).replace("/", "//"), {}, env))  # noqa: S307 - the texts stand below
+    return int(eval(code_of(str(text)), {}, env))  # noqa: S307 - the texts stand below
 
 
 SWIZZLES = {1: [None, "Swizzle<2,4,3>", "Swizzle<3,4,3>"], 2: [None, "Swizzle<3,3,3>"], 4: [None, "Swizzle<3,2,3>"]}

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from swzverify.claims import Outcome, RaceFree, ReadsWhatWasWritten
-from swzverify.claims.phase_points import Pair, RunPoints, Turn
+from swzverify.claims.phase_points import Pair
+from swzverify.claims.run_points import RunPoints, Turn
 from swzverify.engines.obligations import Side
 from swzverify.ir.expr import TRUE
 from swzverify.prover import Options, prove

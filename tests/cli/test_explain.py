@@ -34,16 +34,25 @@ claims:
     [
         (["(32,32):(32,1)", "--coord", "lane,0"], "Lanes 0 and 8 differ in bit 3 only, which reaches no bank bit"),
         (["(32,32):(32,1)", "--coord", "lane,0"], "(32,32):(33,1), it takes 1 wavefront, no bank conflicts"),
-        (["(32,32):(36,1)", "--coord", "lane,0"], "gcd(144, 128) = 16, so that 128/16 = 8 in a row lie at different"),
+        (["(32,32):(36,1)", "--coord", "lane,0"], "gcd(144, 128) = 16, so 128/16 = 8 steps in a row reach different"),
         (["Swizzle<3,0,3>"], "bank[2] = row[2] ^ col[2]"),
         (["Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"], "acts on the bits of the byte address, 0bYYYZZZxxxx"),
         (["(32,32):(32,1)", "--coord", "lane,k", "--for", "k=0:8:4", "--at", "k=4"], "lanes l and l ^ 1 of a group"),
         (["a.swz.yaml", "--access", "read_A"], "The case BK = 64"),
         (["a.swz.yaml", "--access", "read_A", "--at", "BK=32"], "The case BK = 32"),
         (["a.swz.yaml", "--tile", "A"], "has rank 12: it is one to one."),
-        (["a.swz.yaml", "--claim", "column::conflict_free", "--at", "BK=32"], "is broken by these costs"),
-        (["a.swz.yaml", "--claim", "read_A[BK=64]::conflict_free"], "is kept by these costs"),
-        (["a.swz.yaml", "--claim", "a.swz.yaml::raw[BK=32]::wavefronts"], "exactly 2 wavefronts, is kept"),
+        (
+            ["a.swz.yaml", "--claim", "column::conflict_free", "--at", "BK=32"],
+            "These costs break the claim conflict_free of column",
+        ),
+        (
+            ["a.swz.yaml", "--claim", "read_A[BK=64]::conflict_free"],
+            "These costs keep the claim conflict_free of read_A",
+        ),
+        (
+            ["a.swz.yaml", "--claim", "a.swz.yaml::raw[BK=32]::wavefronts"],
+            "These costs keep the claim wavefronts of raw: exactly 2 wavefronts.",
+        ),
         (["a.swz.yaml", "--claim", "column,B::covers"], "B: (32,32):(32,1)"),
         (["one.swz.yaml"], "takes at most 2 wavefronts"),
         (["(32,32):(32,1)", "--coord", "lane,0", "--target", "sm_80"], "ld.shared.b32 on sm_80 (documented)"),
@@ -60,7 +69,7 @@ def test_what_may_be_explained(write, swzverify, arguments: list[str], said: str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["a.swz.yaml"], "SWZ591: a.swz.yaml has several"),
+        (["a.swz.yaml", "--at", "k=16"], "SWZ591: --at names a warp instruction of one access --access read_A or"),
         (["empty.swz.yaml"], "SWZ591: empty.swz.yaml has no tile and no access"),
         (["a.swz.yaml", "--access", "read_a"], "did you mean 'read_A'?"),
         (["a.swz.yaml", "--claim", "read_A::conflict"], "SWZ591: a.swz.yaml has no claim 'read_A::conflict'"),
@@ -83,6 +92,18 @@ def test_what_cannot_be_explained_is_told_in_words(write, swzverify, arguments: 
     assert result.exit_code == 2
     assert said in " ".join(result.output.split()), result.output
     assert "Traceback" not in result.output
+
+
+def test_unasked_everything_is_explained(write, swzverify) -> None:
+    spare = '  spare: {element: f32, layout: "(8,8):(8,1)"}\n'
+    write({"a.swz.yaml": SPEC.replace("accesses:\n", f"{spare}accesses:\n", 1)})
+    whole = swzverify("explain", "a.swz.yaml", "--at", "BK=32", "--format", "json")
+    found = [(each["kind"], each["name"]) for each in json.loads(whole.output)["explanations"]]
+    assert found == [("access", "read_A"), ("access", "column"), ("access", "raw"), ("tile", "spare")]
+    text = swzverify("explain", "a.swz.yaml", "--at", "BK=32").output
+    for name in ("read_A", "column", "raw"):
+        alone = swzverify("explain", "a.swz.yaml", "--at", "BK=32", "--access", name).output
+        assert alone.partition("\n\n")[2] in text
 
 
 def test_json_has_every_statement_with_its_sentence(write, swzverify) -> None:

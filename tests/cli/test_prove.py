@@ -41,6 +41,15 @@ class TestExitCodes:
         (here / "empty").mkdir()
         assert swzverify("prove", "empty").stdout.startswith("no claim found in empty in ")
 
+    def test_without_a_path_the_current_folder_is_proved(self, swzverify, write, specs, answers):
+        answers()
+        result = swzverify("prove")
+        assert (result.exit_code, result.stdout[:20]) == (5, "no claim found in . ")
+        write({"a.swz.yaml": specs.good, "below/b.swz.yaml": specs.good, ".hidden/c.cu": "// swz:begin\n"})
+        result = swzverify("prove")
+        assert result.exit_code == 0
+        assert "2 proved" in result.stdout
+
     def test_a_path_without_a_claim_beside_others(self, swzverify, here, write, specs, answers):
         answers()
         (here / "empty").mkdir()
@@ -58,6 +67,36 @@ class TestExitCodes:
         for paths in (["a.swz.yaml", "b"], ["b", "b/a.swz.yaml"], ["b/*.yaml", "b/a.swz.yaml"], ["./a.swz.yaml", "b"]):
             assert swzverify("prove", *paths).exit_code == 0
         assert swzverify("prove", "a.swz.yaml", "b/none.swz.yaml", "--select", "bijective").exit_code == 5
+
+    def test_claims_are_selected_by_kind_by_name_and_by_id(self, swzverify, write):
+        tile = '{element: f16, layout: "(8,64):(64,1)"}'
+        write(
+            {
+                "a.swz.yaml": f"swzverify: 1\ntiles: {{A: {tile}, B: {tile}}}\n"
+                "claims: [bijective: A, injective: A, injective: B, equivalent: [A, B]]\n"
+            }
+        )
+
+        def proved(*words):
+            arguments = [each for word in words for each in ("--select", word)]
+            told = swzverify("prove", "a.swz.yaml", *arguments, "--format", "json")
+            return [result["id"].partition("::")[2] for result in json.loads(told.stdout)["claims"]]
+
+        assert proved("injective") == ["A::injective", "B::injective"]
+        assert proved("B") == ["B::injective", "A,B::equivalent"]
+        assert proved("A::injective") == ["A::injective"]
+        assert proved("A,B") == ["A,B::equivalent"]
+        assert proved("a.swz.yaml::A::bijective") == ["A::bijective"]
+        assert proved("bijective", "B::injective") == ["A::bijective", "B::injective"]
+        for words, problem in (
+            (["bijektive"], "SWZ508 --select bijektive: no claim has this kind or is about this name"),
+            (["A", "C"], "SWZ508 --select C"),
+        ):
+            result = swzverify("prove", "a.swz.yaml", *(each for word in words for each in ("--select", word)))
+            assert (result.exit_code, problem in result.stderr) == (2, True)
+        allowed = swzverify("prove", "a.swz.yaml", "--select", "C", "--allow-no-claims")
+        assert (allowed.exit_code, allowed.stderr) == (0, "")
+        assert "is not one of" in swzverify("prove", "a.swz.yaml", "--select", "two words").stderr
 
     def test_what_is_worse_than_a_path_without_a_claim(self, swzverify, here, write, specs, answers):
         (here / "empty").mkdir()
@@ -77,7 +116,6 @@ class TestExitCodes:
     @pytest.mark.parametrize(
         "arguments",
         [
-            [],
             ["--select", "bijektive", "a.swz.yaml"],
             ["-j", "0", "a.swz.yaml"],
             ["--rlimit", "many", "a.swz.yaml"],

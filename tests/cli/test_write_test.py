@@ -34,6 +34,7 @@ def test_where_nothing_is_refuted_unexpectedly_nothing_is_written(swzverify, wri
     assert Path("test_a.py").read_text(encoding="utf-8") == before
 
 
+@pytest.mark.nightly
 def test_in_several_processes_too(swzverify, write, specs):
     write({f"{name}.swz.yaml": specs.bad for name in "ab"})
     result = swzverify("prove", ".", "-j", "2", "--write-test", "test_a.py")

@@ -17,6 +17,7 @@ from swzverify.spec.build import SpecClaim
 from swzverify.spec.load import parse_spec
 from tests.oracle.brute_force import Judgement, OracleAmbiguousError, OracleError, judge
 from tests.oracle.random_specs import DRAWS
+from tests.oracle.role_runs import all_runs
 from tests.oracle.yaml_values import Spec, Yaml
 
 EVERY_ENGINE_EACH = 5
@@ -220,6 +221,15 @@ def difference(judgement: Judgement, verdict: Verdict, *, starved: bool = False)
     if str(alignment) not in verdict.reason and (named or not starved):
         return f"smallest alignment {alignment}, the tool: {verdict.reason}"
     return ""
+
+
+def against_runs(spec: Spec, iterations: int) -> tuple[str, bool]:
+    """The verdict on the one claim of a phase with roles, and whether all runs of some iterations contradict it."""
+    [claim] = parse_spec(as_yaml(spec)).claims
+    outcome = prove(claim.claim).outcome.value
+    runs = all_runs(spec, iterations)
+    wrong = {"proved": runs.race, "refuted": not (runs.race or runs.hang), "unknown": False, "vacuous": runs.race}
+    return outcome, wrong.get(outcome, True)
 
 
 def as_yaml(value: Yaml, indent: int = 0) -> str:

@@ -116,6 +116,10 @@ def _no_flask(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.delitem(sys.modules, "swzverify.apps.explorer.app", raising=False)
 
 
+def _no_watchfiles(condition: pytest.MonkeyPatch, _: Path) -> None:
+    condition.setitem(sys.modules, "watchfiles", None)
+
+
 def _no_hypothesis(condition: pytest.MonkeyPatch, _: Path) -> None:
     condition.setitem(sys.modules, "hypothesis", None)
     condition.delitem(sys.modules, "swzverify.testing.strategies", raising=False)
@@ -217,6 +221,7 @@ SIMULATED: dict[str, Callable[[pytest.MonkeyPatch, Path], None]] = {
     "no_resvg": _no_resvg,
     "no_sympy": _no_sympy,
     "no_flask": _no_flask,
+    "no_watchfiles": _no_watchfiles,
     "no_hypothesis": _no_hypothesis,
     "no_git": _no_git,
     "no_cuda_tools": _only_the_shell,

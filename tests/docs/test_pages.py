@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,17 @@ from tests.docs.unrun import PageError, check_command
 NOT_RUN: dict[str, list[str]] = {
     "CONTRIBUTING.md": ["it installs", ".ci/run runs them", "it takes as long as all tests"],
     "docs/semantics.md": ["a picture of bits"],
-    "README.md": [".ci/run runs it in a new folder"] * 3,
+    "docs/editors.md": [
+        "it goes on until Ctrl-C",
+        "it installs, and serves an editor",
+        "Neovim reads it",
+        "it installs, and serves an agent",
+    ],
+    "README.md": [
+        "tests/premerge/test_stranger.py checks them",
+        "it needs nvcc; tests/scan/test_first_report.py compares it, where there is one",
+        *[".ci/run runs it in a new folder"] * 3,
+    ],
     "docs/architecture.md": [  # tests/docs/test_architecture.py holds them against the code
         "the layers of the groups",
         "the files of a new claim",
@@ -60,12 +71,13 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/scan.md": [
         "it needs nvcc; tests/scan/test_first_report.py compiles it, where there is one",
         "it needs nvcc; tests/scan/test_first_report.py compares it, where there is one",
+        "it needs nvcc; tests/scan/test_first_report.py compiles it, where there is one",
         "it needs the PTX of fast.cu",
         "it needs nvcc and nvdisasm; tests/scan/test_on_chip.py runs it",
         "it needs a GPU; tests/scan/test_check_command.py reads such a file",
         "it needs Triton; tests/examples runs examples/scan",
-        "the PTX is of others' code and is not in the repository",
     ],
+    "docs/scan_findings.md": ["the PTX is of others' code and is not in the repository"],
     "docs/tutorial/index.md": ["needs the network"],
     "docs/tutorial/transpose.md": ["the kernel that the spec is about"],
 }
@@ -109,8 +121,11 @@ def test_what_is_not_run_is_listed() -> None:
 def test_the_readmes_unrun_commands_are_those_that_the_checks_run() -> None:
     checks = (ROOT / ".ci" / "run").read_text("utf-8")
     for block in blocks_of((ROOT / "README.md").read_text("utf-8")):
-        if block.mark("not run here"):
+        reason = block.mark("not run here") or ""
+        if reason.startswith(".ci/run"):
             assert any(f"readme_command {mark})" in checks for mark in block.marks), block.text
+        elif reason:
+            assert (ROOT / re.findall(r"tests/[\w/]+\.py", reason)[0]).is_file()
 
 
 @pytest.mark.parametrize("page", pages())

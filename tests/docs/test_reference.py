@@ -35,6 +35,8 @@ def test_the_pages_are_in_step(generate: ModuleType, monkeypatch: pytest.MonkeyP
     assert (HERE / "spec.md").read_text("utf-8") == generate.spec_page(json_schema()), hint
     assert (HERE / "commands.md").read_text("utf-8") == generate.commands_page(), hint
     assert (HERE / "python.md").read_text("utf-8") == generate.python_page(), hint
+    assert (ROOT / "llms.txt").read_text("utf-8") == generate.llms_text(), hint
+    assert (ROOT / "AGENTS.md").read_text("utf-8") == generate.agents_text(), hint
     index = generate.CLAIMS.read_text("utf-8")
     assert index == generate.with_claims(index), hint
 
@@ -49,6 +51,19 @@ def test_every_public_python_name_is_there_once(package: str) -> None:
     left_out = {"KINDS", "Claim", "claim_types", "Coord", "IntTuple", "Ints", "Tiler", "Layout", "Swizzle"}
     public = set(importlib.import_module(package).__all__)
     assert set(names) == (public if package in ("swzverify", "swzverify.testing") else public - left_out)
+
+
+def test_what_agents_read_is_whole() -> None:
+    llms = (ROOT / "llms.txt").read_text("utf-8")
+    pages = {file.relative_to(ROOT).as_posix() for file in (ROOT / "docs").glob("*.md")}
+    linked = re.findall(r"^- \[.+?\]\((docs/[^)]+)\): \S.*\.?$", llms, re.MULTILINE)
+    assert pages - set(linked) == set()
+    assert len(linked) == len(set(linked)) == llms.count("\n- ")
+    agents = (ROOT / "AGENTS.md").read_text("utf-8")
+    targets = re.findall(r"\]\(([^)#]+)", agents) + linked
+    assert [target for target in targets if not (ROOT / target).is_file()] == []
+    assert [name for name in COMMANDS if f"| `swzverify {name}` | " not in agents] == []
+    assert "| 3 | nothing was refuted unexpectedly, but something is unknown or vacuous |" in agents
 
 
 def test_every_key_and_every_command_is_there() -> None:

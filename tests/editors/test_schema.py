@@ -176,7 +176,17 @@ OPERANDS = {
 _OF_A = {"tile": "A", "threads": 128, "coord": ["tid/8*4", "tid%8*8"]}
 ORDER = {
     "swzverify": 1,
+    "target": "sm_90a",
     "tiles": {"A": {"element": "f16", "layout": "(64,64):(64,1)", "stages": 3}},
+    "operands": {
+        "A": {
+            "instruction": "wgmma.m64n64k16.f16",
+            "role": "A",
+            "for": {"s": 3},
+            "descriptor": {"start": "s*8192", "lbo": 1024, "sbo": 128, "swizzle": "none"},
+            "reads": {"tile": "A", "at": [0, 0], "stage": "s"},
+        }
+    },
     "accesses": {
         "write_A": {**_OF_A, "instruction": "st.shared.v4.b32", "for": {"i": "any"}, "stage": "i%3"},
         "copy_A": {**_OF_A, "instruction": "cp.async.16", "for": {"k": "any"}, "stage": "k%3"},
@@ -198,8 +208,19 @@ ORDER = {
                         {"wait": "empty", "stage": "i%3", "phase": "(i/3+1)%2"},
                         "write_A",
                         {"arrive": "full", "stage": "i%3"},
+                        {"tma": "A", "stage": "i%3", "barrier": "full", "by": "tid == 0"},
+                        {"fence": "proxy"},
+                        {"bar_sync": 1, "threads": 64},
+                        {"bar_arrive": 2, "threads": 64},
                     ],
                 }
+            },
+        },
+        "products": {
+            "for": {"i": "any"},
+            "threads": 128,
+            "roles": {
+                "all": {"threads": "tid < 128", "steps": [{"wgmma": "A", "at": {"s": "i%3"}}, {"wgmma_wait": 0}]}
             },
         },
     },
@@ -222,6 +243,12 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "WaitPart": (("phases", "mainloop", "steps", 2), {"wait_group": 1}),
     "PassPart": ((*PRODUCER, "steps", 0), {"wait": "empty", "stage": "i%3", "phase": "(i/3+1)%2"}),
     "ArrivePart": ((*PRODUCER, "steps", 2), {"arrive": "full", "stage": "i%3"}),
+    "CopyPart": ((*PRODUCER, "steps", 3), {"tma": "A", "stage": "i%3", "barrier": "full", "by": "tid == 0"}),
+    "ProductPart": (("phases", "products", "roles", "all", "steps", 0), {"wgmma": "A", "at": {"s": "i%3"}}),
+    "ProductWaitPart": (("phases", "products", "roles", "all", "steps", 1), {"wgmma_wait": 0}),
+    "FencePart": ((*PRODUCER, "steps", 4), {"fence": "proxy"}),
+    "BarSyncPart": ((*PRODUCER, "steps", 5), {"bar_sync": 1, "threads": 64}),
+    "BarArrivePart": ((*PRODUCER, "steps", 6), {"bar_arrive": 2, "threads": 64}),
     "BarrierPart": (("phases", "ring", "barriers", "full"), {"stages": 3, "arrivals": 1}),
     "RolePart": (PRODUCER, ORDER["phases"]["ring"]["roles"]["producer"]),
     "ReadsPart": (("operands", "A", "reads"), OPERANDS["operands"]["A"]["reads"]),

@@ -106,6 +106,7 @@ def _code(text: str) -> str:
     return re.sub(r"\s*//[^\n]*", "", text)
 
 
+@pytest.mark.nightly
 @CUDA
 def test_the_hook_checks_the_commit(repository: Path) -> None:
     config = YAML(typ="safe").load((repository / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
@@ -137,6 +138,7 @@ def test_the_projects_tests_prove_its_contracts_and_specs(repository: Path) -> N
     assert re.search(r"alternatives\.swz\.yaml::plain_column::conflict_free PASSED", done.stdout)
 
 
+@pytest.mark.nightly
 @GLUON
 def test_fewer_phases_fail_the_projects_tests(repository: Path) -> None:
     opened(repository, "fewer-phases.patch")

@@ -281,6 +281,7 @@ def test_what_takes_long_never_waits_in_front(monkeypatch: pytest.MonkeyPatch) -
         workers.close()
 
 
+@pytest.mark.nightly
 def test_the_worker_s_answers_are_those_of_this_process() -> None:
     workers = Workers()
     try:

@@ -26,6 +26,7 @@ def frozen(folder: Path, *more: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.nightly
 def test_claims_and_accesses_are_written(tmp_path: Path) -> None:
     (tmp_path / "a.swz.yaml").write_text(SPEC)
     (tmp_path / "ptx").mkdir()

@@ -253,7 +253,7 @@ def loops(name: str, width: int) -> str:
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
-@pytest.mark.parametrize("widths", [WIDTHS[:4], pytest.param(WIDTHS, marks=pytest.mark.nightly)], ids=str)
+@pytest.mark.parametrize("widths", [WIDTHS[:3], pytest.param(WIDTHS, marks=pytest.mark.nightly)], ids=str)
 def test_c_source_everywhere(widths: range, tmp_path: Path) -> None:
     functions: list[str] = []
     calls: list[str] = []

@@ -137,7 +137,7 @@ def test_a_picture_is_small_whatever_it_is_of(make: Callable[[], object]) -> Non
 def test_what_is_cut_off_is_said() -> None:
     picture = offsets(Layout((100, 40), (40, 1)))
     assert len(picture.panels[0].cells) == MOST * MOST
-    assert "Drawn are rows 0 to 31 of 100 and columns 0 to 31 of 40." in picture.captions
+    assert "The picture shows rows 0 to 31 of 100 and columns 0 to 31 of 40." in picture.captions
     assert not any("Drawn" in caption for caption in offsets(Layout((32, 32))).captions)
 
 

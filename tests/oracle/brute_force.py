@@ -80,7 +80,7 @@ def _read_world(spec: Spec, constants: dict[str, int]) -> _World:
         name: read_access(name, value, tiles, memories, constants, target, lets)
         for name, value in as_dict(spec.get("accesses")).items()
     }
-    maps = {name: read_map(name, value, memories, constants) for name, value in as_dict(spec.get("maps")).items()}
+    maps = {name: read_map(name, value, memories, constants, lets) for name, value in as_dict(spec.get("maps")).items()}
     read = {
         name: operands.read_operand(name, value, tiles, memories, constants, target)
         for name, value in as_dict(spec.get("operands")).items()

@@ -133,6 +133,8 @@ def places(spec: Spec) -> Iterator[Place]:
         yield from _operand(operand)
     for index_map in _entries(spec, "maps"):
         over = as_dict(index_map["over"])
+        lets = as_dict(index_map.get("let"))
+        yield from (Place("let", lets, name, tuple(over)) for name in lets)
         yield from (Place("map.over", over, key) for key in over)
         yield from _items(index_map, "value", "map.value", tuple(over))
         yield from _items(index_map, "onto", "map.onto")

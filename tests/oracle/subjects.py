@@ -14,7 +14,7 @@ from . import c_expr
 from .box_tiles import Box, read_box
 from .hardware import SHARED_MEMORY_BYTES, has
 from .layout import IDENTITY, Layout, Swizzle, read_element_bits, read_layout, read_swizzle, read_tma
-from .lets import Trees
+from .lets import Trees, put_in, read_lets
 from .oracle_errors import OracleError
 from .yaml_values import Spec, Yaml, as_dict, as_int, as_list, as_str
 
@@ -224,14 +224,19 @@ def _check_tma_starts(name: str, base: Base, pitch: int, stages: int) -> None:
         raise OracleError(f"TMA tile {name} must begin at a multiple of {TMA_ALIGNMENT}", "SWZ222")
 
 
-def read_map(name: str, value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int]) -> IndexMap:
+def read_map(
+    name: str, value: Yaml, memories: Mapping[str, Base], constants: Mapping[str, int], lets: Trees
+) -> IndexMap:
     """A map, judged over its whole box at once, so that an undefined operation is found."""
     spec = as_dict(value)
     over = {key: c_expr.constant(extent, constants) for key, extent in as_dict(spec["over"]).items()}
     box = [tuple(reversed(point)) for point in product(*(range(extent) for extent in reversed(over.values())))]
     columns = {key: [point[at] for point in box] for at, key in enumerate(over)}
     columns |= {key: [number] * len(box) for key, number in constants.items()}
-    trees = tuple(c_expr.parse(item) for item in as_list(spec["value"]))
+    if set(over) & set(lets):
+        raise OracleError(f"map {name}: a variable has the name of a let", "SWZ105")
+    known = read_lets(spec.get("let"), {*constants, *over}, lets)
+    trees = tuple(put_in(c_expr.parse(item), known) for item in as_list(spec["value"]))
     onto = None
     if "onto" in spec:
         onto = tuple(c_expr.constant(extent, constants) for extent in as_list(spec["onto"]))

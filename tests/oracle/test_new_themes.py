@@ -15,11 +15,7 @@ from .random_specs import new_theme_spec, random_spec
 from .yaml_values import Spec, Yaml, as_dict
 
 SPECS = 750
-# One spec in two by day.
-SHARES = [2, pytest.param(1, marks=pytest.mark.nightly)]
 ERRORS = ("SWZ106", "SWZ222", "SWZ225", "SWZ226", "SWZ304", "SWZ305", "SWZ306", "SWZ307", "SWZ403")
-RARE = {"SWZ307"}
-"""Errors that half of the specs do not reach."""
 
 
 def accesses(spec: Spec) -> list[dict[str, Yaml]]:
@@ -69,14 +65,13 @@ LEAST: dict[str, int] = {
 }
 
 
-@pytest.mark.parametrize("part", SHARES)
-def test_new_themes_reach_what_was_missing(part: int) -> None:
-    """One test for all: in several, two processes would each draw and judge the specs."""
+@pytest.mark.nightly
+def test_new_themes_reach_what_was_missing() -> None:
     found: Counter[str] = Counter()
     refused: Counter[str] = Counter()
     in_open_loops: defaultdict[str, Counter[str]] = defaultdict(Counter)
     ambiguous = 0
-    for seed in range(SPECS // part):
+    for seed in range(SPECS):
         spec = new_theme_spec(seeded(seed))
         judgements: list[Judgement] = []
         try:
@@ -90,12 +85,12 @@ def test_new_themes_reach_what_was_missing(part: int) -> None:
         for each in judgements:
             if each.subject_kind.startswith("access") and each.subject.split(", ")[0] in opened:
                 in_open_loops[each.kind][each.verdict] += 1
-    assert not {feature: found[feature] for feature, least in LEAST.items() if found[feature] < max(1, least // part)}
-    assert ambiguous < SPECS // part * 8 // 100
-    assert set(ERRORS) - (RARE if part > 1 else set()) <= set(refused)
-    assert refused.total() < SPECS // part // 8
+    assert not {feature: found[feature] for feature, least in LEAST.items() if found[feature] < least}
+    assert ambiguous < SPECS * 8 // 100
+    assert set(ERRORS) <= set(refused)
+    assert refused.total() < SPECS // 8
     for kind in ("aligned", "in_bounds", "conflict_free", "wavefronts", "covers", "equivalent"):
-        assert min(in_open_loops[kind][verdict] for verdict in ("proved", "refuted", "vacuous")) >= 2 // part, kind
+        assert min(in_open_loops[kind][verdict] for verdict in ("proved", "refuted", "vacuous")) >= 2, kind
 
 
 @pytest.mark.parametrize("part", [4, pytest.param(1, marks=pytest.mark.nightly)])

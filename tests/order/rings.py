@@ -99,8 +99,118 @@ _ONE_COPY: Final = (
 _BESIDE: Final = "shl.b32 %r32, %r21, 7;\nadd.u32 %r32, %r32, %r3;\nst.shared.u32 [%r32+1024], %r20;\n"
 _READ_BESIDE: Final = _BESIDE.replace("st.shared.u32 [%r32+1024], %r20", "ld.shared.u32 %r30, [%r32+1024]")
 _TWICE: Final = "setp.eq.u32 %p6, %r1, 1;\n@!%p6 bra ONCE;\nmbarrier.arrive.shared::cta.b64 _, [%r28];\nONCE:\n"
+_LAST_WARP: Final = "shr.u32 %r12, %r1, 5;\nsetp.eq.u32 %p2, %r12, 2;\n"
+_ALL_STORE: Final = "st.shared.u32 [%r3], %r1;\nEND:"
+
+
+def flag(first_waits: str, elected: str, then_set: str, others_wait: str, first_arrives: str, begin: str) -> str:
+    """Warp 0 loads a flag before warp 2 sets it, warp 1 behind it, in one interval of the block's barriers.
+
+    Where a lane of warps 0 and 1 stores depends on its warp and on the flag.
+    """
+    return (
+        f".shared .align 16 .b8 b[16];\nmov.u32 %r10, b;\n{_LAST_WARP}setp.eq.u32 %p1, %r1, 0;\n"
+        f"setp.eq.u32 %p3, %r12, 0;\nsetp.eq.u32 %p4, %r1, 64;\n{begin}@%p1 st.shared.u32 [%r3+2048], 0;\n"
+        f"bar.sync 0;\n@%p3 bra LOAD;\n@!%p2 bra WAIT;\n{first_waits}@!%p4 bra SET;\n"
+        f"{elected}SET:\n{then_set}WAIT:\n{others_wait}"
+        f"LOAD:\nld.shared.u32 %r20, [%r3+2048];\n@!%p3 bra STORE;\n{first_arrives}STORE:\nadd.u32 %r21, %r20, %r12;\n"
+        "and.b32 %r21, %r21, 1;\nshl.b32 %r21, %r21, 7;\nand.b32 %r22, %r1, 31;\nshl.b32 %r22, %r22, 2;\n"
+        "add.u32 %r22, %r22, %r21;\nadd.u32 %r22, %r22, %r3;\n@%p2 bra END;\nst.shared.u32 [%r22], %r1;\nEND:"
+    )
+
+
+_ARRIVE: Final = "mbarrier.arrive.shared::cta.b64 _, [%r10{}];\n"
+_MADE: Final = "@%p1 mbarrier.init.shared::cta.b64 [%r10], 32;\n@%p1 mbarrier.init.shared::cta.b64 [%r10+8], 1;\n"
+_SET: Final = "st.shared.u32 [%r3+2048], 1;\n"
+_ONE_OBJECT: Final = (
+    ".shared .align 16 .b8 b[16];\nmov.u32 %r10, b;\nsetp.eq.u32 %p1, %r1, 0;\nsetp.eq.u32 %p2, %r1, 32;\n"
+)
+_MADE_FOR: Final = "mbarrier.init.shared::cta.b64 [%r10], {};\n"
+_ALL_ARRIVE: Final = (
+    "st.shared.u32 [%r4], %r1;\n" + _ARRIVE.format("") + wait("W", "%r10", "0") + "ld.shared.u32 %r30, [%r6];\n"
+)
+_COPY_OF_ONE: Final = (
+    "{} cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 256, [%r10];\n"
+)
+_EXPECT_OF_ONE: Final = "{} mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r10], 256;\n"
+_COPY_BEHIND: Final = (
+    _ONE_OBJECT
+    + "@%p1 "
+    + _MADE_FOR.format(1)
+    + "bar.sync 0;\n"
+    + _EXPECT_OF_ONE.format("@%p1")
+    + _COPY_OF_ONE.format("@%p1")
+)
+_READ_COPY: Final = wait("W", "%r10", "0") + "ld.shared.u32 %r30, [%r4];"
 
 RINGS: Final = {
+    "flag behind objects": Ring(
+        flag(
+            "",
+            wait("W1", "%r10", "0") + _SET + _ARRIVE.format("+8"),
+            "",
+            wait("W2", "%r10+8", "0"),
+            _ARRIVE.format(""),
+            _MADE,
+        ),
+        False,
+    ),
+    "flag behind named barriers": Ring(
+        flag("bar.sync 1, 64;\n", _SET, "bar.sync 2, 64;\nbra LOAD;\n", "bar.sync 2, 64;\n", "bar.arrive 1, 64;\n", ""),
+        False,
+    ),
+    "count of all and no count at one barrier": Ring(
+        _LAST_WARP + "bar.sync 0, 96;\n@%p2 bra END;\nbar.sync 1, 64;\nbar.sync 0;\n" + _ALL_STORE, False
+    ),
+    "object": Ring(_ONE_OBJECT + "@%p1 " + _MADE_FOR.format(64) + "bar.sync 0;\n" + _ALL_ARRIVE, True, 64),
+    "object that is made if a parameter is 0": Ring(
+        _ONE_OBJECT
+        + "setp.eq.u32 %p3, %r7, 0;\nand.pred %p3, %p3, %p1;\n@%p3 "
+        + _MADE_FOR.format(64)
+        + "bar.sync 0;\n"
+        + _ALL_ARRIVE,
+        False,
+        64,
+    ),
+    "object with two arrivals of one thread in the place of another": Ring(
+        _ONE_OBJECT
+        + "@%p1 "
+        + _MADE_FOR.format(2)
+        + "bar.sync 0;\n@%p1 bra FIRST;\n@%p2 bra SECOND;\nbra END;\nFIRST:\n"
+        + 2 * _ARRIVE.format("")
+        + wait("W", "%r10", "0")
+        + "ld.shared.u32 %r30, [%r3];\nbra END;\nSECOND:\nst.shared.u32 [%r3], %r1;\n"
+        + _ARRIVE.format("")
+        + "END:",
+        False,
+        64,
+    ),
+    "object that is made at last": Ring(
+        _ONE_OBJECT + _ALL_ARRIVE + "bar.sync 0;\n@%p1 " + _MADE_FOR.format(64).rstrip(), False, 64
+    ),
+    "copy to an object before it is made": Ring(
+        _ONE_OBJECT
+        + "@%p1 "
+        + _MADE_FOR.format(1)
+        + _COPY_OF_ONE.format("@%p2")
+        + "bar.sync 0;\n"
+        + _EXPECT_OF_ONE.format("@%p2")
+        + _READ_COPY,
+        False,
+        64,
+    ),
+    "copy": Ring(_COPY_BEHIND + _READ_COPY, True, 64),
+    "bulk copy and a wait for cp.async": Ring(
+        _COPY_BEHIND + "cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r30, [%r4];", False, 64
+    ),
+    "bulk copy and a wait for groups of cp.async": Ring(
+        _COPY_BEHIND + "cp.async.commit_group;\ncp.async.wait_group 0;\nbar.sync 0;\nld.shared.u32 %r30, [%r4];",
+        False,
+        64,
+    ),
+    "bulk copy that its thread reads behind a wait for cp.async": Ring(
+        _COPY_BEHIND + "@!%p1 bra END;\ncp.async.wait_all;\nld.shared.u32 %r30, [%r3];\nEND:", False, 64
+    ),
     "ring": Ring(ring(_FILL, _USE), True),
     "start of the parity, which hangs": Ring(ring(WAIT_EMPTY.replace(", 1;", ", 0;") + STORE + FILLED, _USE), True),
     "parity of the reader": Ring(

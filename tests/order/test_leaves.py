@@ -15,7 +15,7 @@ from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.leaves import Kind, Leaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import instance, intervals
-from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
+from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import BASE, Couple, Instances, Place
 from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
 from swzverify.compiled.order.pairs import Asked
@@ -57,7 +57,7 @@ class Oracle:
     def __init__(self, body: str, n: int) -> None:
         module = module_of(body)
         self.kernel = Kernel(module, inlined(module, module.functions[0]), (THREADS, 1, 1))
-        self.step: InStep = in_step(self.kernel, Scope.BLOCK, dict(orders_of(self.kernel).barriers), MASKED)
+        self.step: InStep = in_step(self.kernel, Scope.BLOCK, orders_of(self.kernel))
         self.n = n
         runs = [run(self.kernel, thread, n, ARRAY) for thread in range(THREADS)]
         self.runs = [each for each in runs if each is not None]

@@ -6,7 +6,7 @@ import pytest
 
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
+from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import BASE, Couple, Instances
 from swzverify.compiled.order.intervals import meetings
 from swzverify.compiled.order.pairs import Asked
@@ -118,7 +118,7 @@ def test_two_engines_prove_what_coordinates_decide() -> None:
     for name, answer in (("barrier", Answer.HOLDS), ("no barrier", Answer.FAILS)):
         module = module_of(TRAPS[name].body)
         kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
-        step = in_step(kernel, Scope.BLOCK, dict(orders_of(kernel).barriers), MASKED)
+        step = in_step(kernel, Scope.BLOCK, orders_of(kernel))
         found = [
             Asked(Instances(kernel, step.sharing, couple), each).apart()
             for couple in Couple
@@ -168,3 +168,18 @@ def test_half_a_trip_is_no_trip() -> None:
         (round_,) = variables(values[trip])
         for number in range(7):
             assert evaluate(part, {round_.name: number}) == evaluate(condition, {trip.name: 3 * number + residue})
+
+
+def test_no_piece_of_a_wmma_load_is_forgotten() -> None:
+    """Of the machine instructions that `wmma.load` becomes, the first one reads what thread 0 stores."""
+    body = (
+        "setp.eq.u32 %p1, %r1, 0;\nwmma.load.c.sync.aligned.row.m16n16k16.shared.f32 "
+        "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, [%r3];\n@%p1 st.shared.u32 [%r3], %r1;"
+    )
+    assert races(body, 64).verdict is not RaceVerdict.FREE
+
+
+def test_a_comparison_of_numbers_alone_runs() -> None:
+    """A run notes what its comparisons compare; of two numbers it is one result for all lanes."""
+    body = "setp.eq.u32 %p1, 0, 0;\nld.shared.u32 %r9, [%r4];\nsetp.eq.u32 %p3, %r9, 1;\n@%p3 st.shared.u32 [%r6], %r1;"
+    assert races(body, 64).verdict in (RaceVerdict.UNKNOWN, RaceVerdict.RACE, RaceVerdict.DEPENDS)

@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import interleaved, objects
+from swzverify.compiled.order.barriers import Scope
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.pipelines import Pipelines
 from swzverify.compiled.order.roles import Role
+from swzverify.compiled.order.step import Sharing
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.order.walk import Deed
 from swzverify.compiled.scan.race_parts import Parts
@@ -57,12 +60,13 @@ def _phases_are_ignored(patch: pytest.MonkeyPatch) -> None:
 def _counts_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
     """The count of `init` is taken to be what the threads add up to."""
 
-    def wrong(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> int:
-        del key
-        shares = {at: deed.count for at, deed in deeds if deed.act is Act.ARRIVE}
-        return sum(len(roles[at].threads) * count for at, count in shares.items())
+    right = objects._maker
 
-    patch.setattr(objects, "_initial_count", wrong)
+    def wrong(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> tuple[int, int]:
+        shares = {at: deed.count for at, deed in deeds if deed.act is Act.ARRIVE}
+        return right(key, deeds, roles)[0], sum(len(roles[at].threads) * count for at, count in shares.items())
+
+    patch.setattr(objects, "_maker", wrong)
 
 
 def _copies_are_done_at_once(patch: pytest.MonkeyPatch) -> None:
@@ -90,12 +94,37 @@ def _arrival_of_one_is_that_of_its_warp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pipelines, "_pairs", _nothing)
 
 
+def _shared_memory_is_constant_between_barriers(patch: pytest.MonkeyPatch) -> None:
+    """Lemma 3 is used although barriers of parts of the block order writes, too."""
+    right = Sharing.__init__
+
+    def wrong(self: Sharing, kernel: Kernel, scope: Scope, barriers: set[int], *, is_partly_ordered: bool) -> None:
+        del is_partly_ordered
+        right(self, kernel, scope, barriers)
+
+    patch.setattr(Sharing, "__init__", wrong)
+
+
+def _objects_are_made_before(patch: pytest.MonkeyPatch) -> None:
+    """An object is taken to be initialised before all that uses it."""
+    patch.setattr(Pipelines, "_are_made", lambda *_: True)
+
+
+def _arrivals_are_never_early(patch: pytest.MonkeyPatch) -> None:
+    """Lemma 6 is used without lemma 7: nobody asks whether a thread arrives twice in one phase."""
+    patch.setattr(Pipelines, "is_exact", lambda _: True)
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "phases": (_phases_are_ignored, "phase never flips"),
     "counts": (_counts_need_not_add_up, "count too small"),
     "flights": (_copies_are_done_at_once, "copy that a barrier does not wait for"),
     "fences": (_fences_are_not_needed, "copies over what was stored"),
     "releases": (_copies_release_their_thread, "store after the arrival"),
+    "lemma 3": (_shared_memory_is_constant_between_barriers, "flag behind objects"),
+    "objects": (_objects_are_made_before, "object that is made at last"),
+    "lemma 7": (_arrivals_are_never_early, "object with two arrivals of one thread in the place of another"),
+    "named": (_shared_memory_is_constant_between_barriers, "flag behind named barriers"),
     "lanes": (_arrival_of_one_is_that_of_its_warp, "elected lane frees copies alone"),
 }
 

@@ -85,9 +85,9 @@ def _warp_for_block(patch: pytest.MonkeyPatch) -> None:
     """What a warp shares is taken as shared by the block."""
     right = Sharing.__init__
 
-    def wrong(self: Sharing, kernel: Kernel, scope: Scope, barriers: set[int]) -> None:
+    def wrong(self: Sharing, kernel: Kernel, scope: Scope, barriers: set[int], *, is_partly_ordered: bool) -> None:
         del scope
-        right(self, kernel, Scope.WARP, barriers)
+        right(self, kernel, Scope.WARP, barriers, is_partly_ordered=is_partly_ordered)
 
     patch.setattr(Sharing, "__init__", wrong)
 

@@ -182,7 +182,7 @@ def test_large_tiles_are_cut_and_say_so() -> None:
     tile = Tile("T", 16, Layout((256, 256), (256, 1)), Swizzle(3, 3, 5))
     picture = logical(tile)
     assert len(picture.panels[0].cells) == 64 * 32
-    assert "Drawn are rows 0 to 63 of 256." in picture.captions
+    assert "The picture shows rows 0 to 63 of 256." in picture.captions
     assert "The banks repeat every 8 rows." in picture.captions
     later = logical(tile, View(rows=(64, 128)))
     assert [cell.value for cell in later.panels[0].cells] == [cell.value for cell in picture.panels[0].cells]

@@ -114,7 +114,7 @@ def test_rows_are_those_of_whole_atoms() -> None:
     drawn = operand("f16", "K", "128B", 96)
     assert [panel.title for panel in operand_view(drawn, rows=(9, 17)).panels] == ["rows 8 to 15", "rows 16 to 23"]
     assert len(operand_view(drawn, most_rows=20).panels) == 2
-    assert "Drawn are rows 0 to 15 of 96." in operand_view(drawn, most_rows=20).captions[1]
+    assert "The picture shows rows 0 to 15 of 96." in operand_view(drawn, most_rows=20).captions[1]
     # an atom of 128 bytes along the rows is drawn whole
     along = operand_view(operand("f16", "MN", "128B", 96), most_rows=20)
     assert [panel.title for panel in along.panels] == ["rows 0 to 63, k 0 to 7", "rows 0 to 63, k 8 to 15"]

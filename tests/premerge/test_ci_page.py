@@ -51,6 +51,8 @@ def test_the_hooks_from_git_exist_and_are_all(tmp_path):
     known = {hook["id"] for hook in YAML(typ="safe").load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
     (repo,) = YAML(typ="safe").load(hooks_from_git(tmp_path).read_text("utf-8"))["repos"]
     assert {hook["id"] for hook in repo["hooks"]} == known
+    on_commit = {hook["id"] for hook in repo["hooks"] if "stages" not in hook}
+    assert on_commit == {"swzverify", "swzverify-sources"}  # two hooks that read no file twice
     assert (repo["repo"], repo["rev"]) == ("file:///srv/swzverify", "v0.1.0")
 
 

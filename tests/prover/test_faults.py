@@ -30,6 +30,7 @@ from swzverify.layout import Layout, Swizzle
 from swzverify.prover import Limits, Options, isolation, prove
 from swzverify.prover.isolation import IsolatedSMT, LostAnswerError, ask
 from swzverify.subjects import Access, Tile
+from tests.nightly import counts
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="isolation needs fork")
 
@@ -131,9 +132,10 @@ FAULTS = [
 ]
 
 
+@pytest.mark.parametrize("seeds", counts(6, 100))
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_faults_of_a_kind_never_prove(fault: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(25):
+def test_faults_of_a_kind_never_prove(fault: Callable, seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(seeds):
         _inject(monkeypatch, lambda pipe, key, seed=seed: fault(random.Random(seed), pipe, key))
         claim = _claims()[seed % 2]
         # A budget of its own a case: answers are remembered, and the last one must not be.

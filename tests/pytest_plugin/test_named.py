@@ -277,3 +277,22 @@ def test_last_failed_knows_named_specs(put, project, specs):
 def test_no_ini_no_change(put, project, specs):
     put({"tests/test_it.py": TEST, "k/a.contract": specs.bad})
     project.runpytest().assert_outcomes(passed=1)
+
+
+def test_a_run_that_collects_nothing_says_how_to_collect_contracts(pytester, put, specs):
+    put({"src/a.cu": contract("//", specs.good), "src/b.cuh": contract("//", specs.good), "src/plain.cu": "int x;\n"})
+    found = pytester.runpytest("-q", "src")
+    assert found.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    found.stdout.fnmatch_lines(
+        ["swzverify: 2 sources with contracts; to collect them*", "swzverify_specs =", "    src"]
+    )
+    put({"pytest.ini": "[pytest]\nswzverify_specs =\n    src\n"})
+    named = pytester.runpytest("-q", "src")
+    assert named.ret == 0
+    assert "with contracts" not in named.stdout.str()
+
+
+@pytest.mark.parametrize("files", [{"src/plain.cu": "int x;\n"}, {"src/plain.cu": "int x;\n", "src/test_it.py": TEST}])
+def test_a_run_without_contracts_says_nothing_of_them(pytester, put, files):
+    put(files)
+    assert "contracts" not in pytester.runpytest("-q", "src").stdout.str()

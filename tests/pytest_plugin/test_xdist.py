@@ -45,6 +45,7 @@ def test_a_broken_spec_is_told_by_workers_too(put, project, specs):
     assert "Traceback" not in result.stdout.str()
 
 
+@pytest.mark.nightly
 def test_options_reach_the_workers(put, project, specs):
     put({"a.swz.yaml": specs.bad})
     result = project.runpytest("-n", "2", "--swz-target", "sm_80")

@@ -15,7 +15,7 @@ AT = {"warp": 1, "k": 16}
 SENTENCES: list[tuple[said.Statement, str]] = [
     (
         said.Cost("a", "ldmatrix.x4", "sm_90", "measured", 8, 4, 4, 16, AT),
-        "ldmatrix.x4 on sm_90 (measured) takes at most 8 wavefronts, in the worst of 16 warp instructions, at warp = 1, k = 16; without conflicts that takes 4. There are at most 4 bank conflicts.",
+        "ldmatrix.x4 on sm_90 (measured) takes at most 8 wavefronts, in the worst of 16 warp instructions, at warp = 1, k = 16; without conflicts it would take 4. There are at most 4 bank conflicts.",
     ),
     (
         said.Cost("a", "ldmatrix.x4", "sm_90", "measured", 4, 4, 0, 1, {}),
@@ -23,15 +23,15 @@ SENTENCES: list[tuple[said.Statement, str]] = [
     ),
     (
         said.Limit("conflict_free", "a", None, False, False),
-        "The claim conflict_free of a, no bank conflicts, is broken by these costs.",
+        "These costs break the claim conflict_free of a: no bank conflicts.",
     ),
     (
         said.Limit("wavefronts", "a", 1, True, True),
-        "The claim wavefronts of a, exactly 1 wavefront, is kept by these costs.",
+        "These costs keep the claim wavefronts of a: exactly 1 wavefront.",
     ),
     (
         said.Limit("wavefronts", "a", 4, False, True),
-        "The claim wavefronts of a, at most 4 wavefronts, is kept by these costs.",
+        "These costs keep the claim wavefronts of a: at most 4 wavefronts.",
     ),
     (said.BankBit(2, (said.Bit("lane", 0), said.Bit("k", 1, 8, 24)), 1), "bank[2] = lane[0] ^ ((k-8)/24)[1] ^ 1"),
     (said.TileBankBit("A", 0, (), 0, 0), "bank[0] = 0"),
@@ -53,32 +53,32 @@ SENTENCES: list[tuple[said.Statement, str]] = [
     ),
     (
         said.Kernel(8, (0, 8), (0, 32), 0, True, AT),
-        "Lanes 0 and 8 differ in bit 3 only, which reaches no bank bit: they need the words 0 and 32 of bank 0 at warp = 1, k = 16. In every warp instruction, lanes l and l ^ 8 of a group meet so.",
+        "Lanes 0 and 8 differ in bit 3 only, which reaches no bank bit: they need the words 0 and 32 of bank 0 at warp = 1, k = 16. In every warp instruction, lanes l and l ^ 8 of a group collide in this way.",
     ),
     (
         said.Kernel(5, (0, 5), (3, 35), 3, False, AT),
-        "Lanes 0 and 5 differ in the bits 0 and 2, whose effects on the bank cancel: they need the words 3 and 35 of bank 3 at warp = 1, k = 16. In every warp instruction, lanes l and l ^ 5 of a group meet so.",
+        "Lanes 0 and 5 differ in the bits 0 and 2, whose effects on the bank cancel: they need the words 3 and 35 of bank 3 at warp = 1, k = 16. In every warp instruction, lanes l and l ^ 5 of a group collide in this way.",
     ),
     (
         said.Kernel(1, (0, 1), (7, 7), 7, True, AT),
-        "Lanes 0 and 1 differ in bit 0 only, which reaches no bank bit: they need word 7 twice, where each counts, of bank 7 at warp = 1, k = 16. In every warp instruction, lanes l and l ^ 1 of a group meet so.",
+        "Lanes 0 and 1 differ in bit 0 only, which reaches no bank bit: they need word 7 twice, where each counts, of bank 7 at warp = 1, k = 16. In every warp instruction, lanes l and l ^ 1 of a group collide in this way.",
     ),
     (said.Merged(4), "Lanes l and l ^ 4 of a group touch the same unit, which counts once."),
     (
         said.Crowd((0, 8, 16), 3, (3, 35, 67), 3, False, AT),
-        "Lanes 0, 8 and 16 need the words 3, 35 and 67 of bank 3, at warp = 1, k = 16. No bank is needed for more: the group takes 3 wavefronts.",
+        "Lanes 0, 8 and 16 need the words 3, 35 and 67 of bank 3, at warp = 1, k = 16. No bank has more: the group takes 3 wavefronts.",
     ),
     (
         said.Crowd((5,), 3, (3,), 1, False, AT),
-        "Lane 5 needs word 3 of bank 3, at warp = 1, k = 16. No bank is needed for more: the group takes 1 wavefront.",
+        "Lane 5 needs word 3 of bank 3, at warp = 1, k = 16. No bank has more: the group takes 1 wavefront.",
     ),
     (
         said.Crowd((0, 1, 2, 3), 0, (0,), 4, True, AT),
-        "Lanes 0-3 need word 0 of bank 0, and each lane counts, at warp = 1, k = 16. No bank is needed for more: the group takes 4 wavefronts.",
+        "Lanes 0-3 need word 0 of bank 0, and each lane counts, at warp = 1, k = 16. No bank has more: the group takes 4 wavefronts.",
     ),
     (
         said.Crowd(tuple(range(9)), 0, tuple(range(0, 288, 32)), 9, False, AT),
-        "Lanes 0-8 need 9 words, from 0 to 256, of bank 0, at warp = 1, k = 16. No bank is needed for more: the group takes 9 wavefronts.",
+        "Lanes 0-8 need 9 words, from 0 to 256, of bank 0, at warp = 1, k = 16. No bank has more: the group takes 9 wavefronts.",
     ),
     (
         said.Apart((tuple(range(8)),), 1, AT),
@@ -90,19 +90,19 @@ SENTENCES: list[tuple[said.Statement, str]] = [
     ),
     (
         said.Steps(tuple(range(32)), (said.Level(32, 132),), 1, AT),
-        "The addresses of lanes 0-31 go by steps, 32 by 132 bytes, at warp = 1, k = 16: gcd(132, 128) = 4, so that 128/4 = 32 in a row lie at different places of a 128-byte line, and the next ones at these again: 1 wavefront for the group.",
+        "Lanes 0-31 have 32 addresses 132 bytes apart, at warp = 1, k = 16: gcd(132, 128) = 4, so 128/4 = 32 steps in a row reach different places of a 128-byte line, and the next steps reach the same places again: 1 wavefront for the group.",
     ),
     (
         said.Steps(tuple(range(8)), (said.Level(2, 0), said.Level(4, 128)), None, AT),
-        "The addresses of lanes 0-7 go by steps, 2 by 0 bytes, repeated 4 by 128 bytes, at warp = 1, k = 16: 128 is a multiple of 128, so that all of them lie in the same banks.",
+        "Lanes 0-7 have 2 addresses 0 bytes apart, repeated 4 times 128 bytes apart, at warp = 1, k = 16: 128 is a multiple of 128, so all of them lie in the same banks.",
     ),
     (
         said.Pitch("A", "row", 0, 1, said.Level(64, 144), False),
-        "A step of row moves by 144 bytes: gcd(144, 128) = 16, so that 128/16 = 8 in a row lie at different places of a 128-byte line, and the next ones at these again.",
+        "A step of row moves by 144 bytes: gcd(144, 128) = 16, so 128/16 = 8 steps in a row reach different places of a 128-byte line, and the next steps reach the same places again.",
     ),
     (
         said.Pitch("A", "col", 1, 2, said.Level(8, 256), True),
-        "Without the swizzle, a step of leaf 2 of 2 of col moves by 256 bytes: 256 is a multiple of 128, so that all of them lie in the same banks.",
+        "Without the swizzle, a step of leaf 2 of 2 of col moves by 256 bytes: 256 is a multiple of 128, so all of them lie in the same banks.",
     ),
     (said.Period("A", "row", 64, 8, 0), "Along row the banks repeat every 8 steps, and not before."),
     (said.Period("A", "col", 64, None, 0), "Along col the banks have no period of up to 32 steps."),
@@ -147,26 +147,26 @@ SENTENCES: list[tuple[said.Statement, str]] = [
     ),
     (
         said.BestSwizzle("offset", 22, 3, 9, 5, 4, 0, 1, Swizzle(3, 3, 3)),
-        "Of the 22 swizzles of element offsets with B up to 5 and M from 3 on, that look at the lowest 9 bits, 1 takes the fewest: 4 wavefronts, no bank conflicts. The first is Swizzle<3,3,3>.",
+        "Of the 22 swizzles of element offsets with B up to 5 and M from 3 on that read only the lowest 9 bits, 1 takes the fewest: 4 wavefronts, no bank conflicts. The first is Swizzle<3,3,3>.",
     ),
     (
         said.BestSwizzle("address", 22, 4, 10, 5, 8, 4, 2, Swizzle(2, 4, 3)),
-        "Of the 22 swizzles of byte addresses with B up to 5 and M from 4 on, that look at the lowest 10 bits, 2 take the fewest: 8 wavefronts, 4 bank conflicts. The first is Swizzle<2,4,3>.",
+        "Of the 22 swizzles of byte addresses with B up to 5 and M from 4 on that read only the lowest 10 bits, 2 take the fewest: 8 wavefronts, 4 bank conflicts. The first is Swizzle<2,4,3>.",
     ),
-    (said.LeastBase(3, "offset"), "A swizzle with M below 3 can tear vectors of 8 elements apart."),
-    (said.LeastBase(4, "address"), "A swizzle with M below 4 can tear vectors of 16 bytes apart."),
+    (said.LeastBase(3, "offset"), "A swizzle with M below 3 can split vectors of 8 elements."),
+    (said.LeastBase(4, "address"), "A swizzle with M below 4 can split vectors of 16 bytes."),
     (
         said.BestPad(8, 64, "(64,64):(72,1)", 4, 0),
         "With a pad of 8 elements after every 64, (64,64):(72,1), it takes 4 wavefronts, no bank conflicts.",
     ),
     (
         said.NotLinear("access", "a", (3, 4)),
-        "No XOR of bits is known of the bits 3 and 4 of the bank of a lane's first word.",
+        "No formula of XORs is known for the bits 3 and 4 of the bank of a lane's first word.",
     ),
-    (said.NotLinear("tile", "A", (2,)), "No XOR of bits is known of bank[2] of an element."),
+    (said.NotLinear("tile", "A", (2,)), "No formula of XORs is known for bank[2] of an element."),
     (
         said.Unpriced("a", "SWZ404", "lane 1 has address 2"),
-        "Its warp instructions cannot be priced: lane 1 has address 2.",
+        "The cost of its warp instructions cannot be computed: lane 1 has address 2.",
     ),
 ]
 

@@ -123,6 +123,7 @@ def test_check_run(files: tuple[str, ...]) -> None:
     assert "--kernel-name " + ROWS in Path("log.txt").read_text()
 
 
+@pytest.mark.nightly
 def test_launches_of_another_block_are_not_compared(files: tuple[str, ...]) -> None:
     words = [word if word != "32,8" else "16,16" for word in files]
     found = document(*words, "--check-run", "./app 1")
@@ -139,6 +140,7 @@ def test_counters_of_other_code_are_refused(files: tuple[str, ...]) -> None:
     assert "not those of the machine code" in result.stderr
 
 
+@pytest.mark.nightly
 def test_without_machine_code(files: tuple[str, ...]) -> None:
     result = run(files[0], "--block", "32,8", "--check", export(with_source_names()))
     assert result.exit_code == 2

@@ -166,6 +166,7 @@ def test_a_block_that_the_kernel_does_not_allow(tmp_path: Path, jobs: str) -> No
 # ---- processes
 
 
+@pytest.mark.nightly
 def test_processes_change_nothing(tmp_path: Path) -> None:
     kernels = "".join(
         HEAD.split("\n", 1)[1].replace("entry k(", f"entry k{number}(") + strided(4 * number) + "\nret; }\n"

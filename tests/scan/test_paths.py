@@ -107,12 +107,14 @@ def test_every_lane_that_may_come_taken_for_one_that_comes(monkeypatch: pytest.M
     found_by(34)
 
 
+@pytest.mark.nightly
 def test_values_that_nobody_computes_taken_for_any(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes come where an elected lane, an atomic or a rounded number decides."""
     monkeypatch.setattr(surely, "_is_chosen", lambda *_: True)
     found_by(15)
 
 
+@pytest.mark.nightly
 def test_any_trip_taken_for_one_that_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(surely, "_made", lambda *_: TRUE)
     found_by(60)

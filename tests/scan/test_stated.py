@@ -99,6 +99,7 @@ def all_of(seeds: range) -> tuple[int, int]:
     return told, looping
 
 
+@pytest.mark.nightly
 def test_random_kernels_do_what_is_said() -> None:
     told, looping = all_of(range(24, 27))
     assert told > 12
@@ -207,6 +208,7 @@ def test_loops_that_lanes_leave_taken_for_repeats(monkeypatch: pytest.MonkeyPatc
         of_own_bodies()
 
 
+@pytest.mark.nightly
 def test_ways_that_may_not_lead_there_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_joins(monkeypatch)
     with pytest.raises(AssertionError):

@@ -20,6 +20,7 @@ from swzverify.spec.sources.c_constants import c_definitions
 from swzverify.spec.sources.c_text import Lines, read_c
 from swzverify.spec.sources.constants import Constant, constant
 from swzverify.spec.sources.languages import Language
+from tests.nightly import counts
 
 CPLUSPLUS = shutil.which("g++")
 HEAD = "#include <cstddef>\n#include <cstdint>\n#define __global__\n#define __device__\n#define __launch_bounds__(n)\n"
@@ -310,8 +311,9 @@ def expression(rng: random.Random, depth: int) -> str:
             return f"{parts[0]} {op} {parts[1]}"
 
 
+@pytest.mark.parametrize("count", counts(1000, 3000))
 @pytest.mark.skipif(CPLUSPLUS is None, reason="needs a C++ compiler")
-def test_the_compiler_agrees_with_random_expressions(tmp_path: Path) -> None:
+def test_the_compiler_agrees_with_random_expressions(count: int, tmp_path: Path) -> None:
     rng = random.Random(5)
     given_ = (
         "constexpr int A = 7;\nconstexpr unsigned B = 12;\n#define C (7 - 9)\nconstexpr std::uint16_t D = 65535;\n"
@@ -319,7 +321,7 @@ def test_the_compiler_agrees_with_random_expressions(tmp_path: Path) -> None:
     )
     asserts: list[str] = []
     refused = 0
-    for index in range(3000):
+    for index in range(count):
         kind = rng.choice(["int", "auto", "unsigned", "long", "std::size_t", "int64_t", "uint64_t", "short"])
         body = expression(rng, rng.randrange(1, 4))
         try:
@@ -335,8 +337,8 @@ def test_the_compiler_agrees_with_random_expressions(tmp_path: Path) -> None:
     file = tmp_path / "all.cpp"
     file.write_text(HEAD + given_ + "\n".join(asserts) + "\n")
     compiled(file)
-    assert len(asserts) > 500
-    assert refused > 500
+    assert len(asserts) > count // 6
+    assert refused > count // 6
 
 
 @given(st.text(alphabet="ab01=;{}()<>,\"'\\\n#/* :?%", max_size=60))

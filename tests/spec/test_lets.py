@@ -7,12 +7,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from swzverify.certificates.describe import describe
 from swzverify.prover import prove
 from swzverify.spec import SpecError, load_spec
 from swzverify.spec.lets import circles
 from swzverify.spec.load import Spec, parse_spec
+from tests.oracle.brute_force import judge
 
 WITH_LETS = """\
 swzverify: 1
@@ -269,15 +271,59 @@ def test_a_let_that_nothing_uses_is_read_and_not_judged() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        access_spec("address: tid*4").replace("claims:", "maps: {m: {over: {x: 4}, value: [z]}}\nclaims:"),
+        access_spec("address: tid*4").replace("claims:", "maps: {m: {over: {x: z}, value: [x]}}\nclaims:"),
+        access_spec("address: tid*4").replace("claims:", "maps: {m: {over: {x: 4}, value: [x], onto: [z]}}\nclaims:"),
         access_spec("address: tid*4; bytes: z"),
         access_spec("address: tid*4").replace("threads: 64", "threads: z"),
         access_spec("address: tid*4; for: {i: z}"),
     ],
 )
-def test_lets_are_for_the_expressions_of_accesses(text: str) -> None:
+def test_lets_are_for_expressions_and_not_for_numbers(text: str) -> None:
     [problem] = refusal(text.replace("accesses:", "let: {z: 64}\naccesses:")).problems
     assert problem.message == "unknown name 'z'"
+
+
+MAP_WITH_LETS = """\
+swzverify: 1
+constants: {G: [8]}
+let: {group: i/G}
+maps:
+  m:
+    over: {i: 64}
+    let: {inner: i%G, turned: inner ^ group}
+    value: [group, turned]
+    onto: [8, G]
+claims: [permutation: m]
+"""
+
+
+def test_a_map_with_lets_is_the_map_with_them_written_out() -> None:
+    plain = MAP_WITH_LETS.replace("let: {group: i/G}\n", "").replace(
+        "    let: {inner: i%G, turned: inner ^ group}\n", ""
+    )
+    plain = plain.replace("[group, turned]", "[(i/G), ((i%G) ^ (i/G))]")
+    [ours], [theirs] = read(MAP_WITH_LETS).claims, read(plain).claims
+    assert describe(ours.claim) == describe(theirs.claim)
+    assert (ours.uses, str(prove(ours.claim).outcome)) == (theirs.uses, "proved")
+    [broken] = read(MAP_WITH_LETS.replace("inner: i%G", "inner: i%4")).claims
+    assert str(prove(broken.claim).outcome) == "refuted"
+    for text in (MAP_WITH_LETS, plain, MAP_WITH_LETS.replace("inner: i%G", "inner: i%4")):
+        [judged] = judge(yaml.safe_load(text))
+        assert judged.verdict == str(prove(read(text).claims[0].claim).outcome)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("inner: i%G,", "i: 4, inner: i%G,", TAKEN),
+        ("inner: i%G,", "group: 4, inner: i%G,", "'group' is the name of a let at the top already"),
+        ("over: {i: 64}", "over: {i: 64, group: 2}", "'group' is the name of a let at the top already"),
+        ("inner: i%G,", "inner: i%H,", "unknown name 'H'"),
+        ("inner: i%G,", "inner: turned,", "the let 'inner' stands for itself: inner -> turned -> inner"),
+    ],
+)
+def test_a_mistake_in_a_let_of_a_map(old: str, new: str, said: str) -> None:
+    assert said in [problem.message for problem in refusal(MAP_WITH_LETS.replace(old, new)).problems]
 
 
 def test_what_grows_too_long_is_refused_where_it_is_used() -> None:

@@ -41,6 +41,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "chunk_cases", lambda bench: bench.cases.group)
 
 
+@pytest.mark.nightly
 def test_a_killed_worker_costs_nothing(spec: Path, tmp_path: Path, cluster: Any) -> None:
     whole, out = tmp_path / "whole", tmp_path / "out"
     run_sweep(SweepOptions(str(spec), str(whole), jobs=1), lambda _: None)
@@ -75,6 +76,7 @@ echo "Submitted batch job $!"
 SCANCEL = "#!/bin/sh\nfor job; do kill -- -$job; done\n"
 
 
+@pytest.mark.nightly
 def test_slurm_jobs(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is an extra")
     for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):

@@ -124,6 +124,7 @@ def test_a_killed_process_loses_nothing(spec: Path, tmp_path: Path, whole: bytes
     assert (out / "cases.csv").read_bytes() == whole
 
 
+@pytest.mark.nightly
 def test_a_process_that_dies_is_replaced(spec: Path, tmp_path: Path, whole: bytes) -> None:
     out = tmp_path / "out"
     killed: list[int] = []

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from swzverify.apps.commands.explore import explore_command as explore_command
     from swzverify.apps.commands.init import init_command as init_command
     from swzverify.apps.commands.locality import locality_command as locality_command
+    from swzverify.apps.commands.lsp import lsp_command as lsp_command
+    from swzverify.apps.commands.mcp import mcp_command as mcp_command
     from swzverify.apps.commands.prove import prove_command as prove_command
     from swzverify.apps.commands.recheck import recheck_command as recheck_command
     from swzverify.apps.commands.scan import scan_command as scan_command

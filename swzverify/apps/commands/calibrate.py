@@ -9,11 +9,11 @@ from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.terminal import echo, terminal_style
+from swzverify.apps.commands.terminal import echo, say, terminal_style
 from swzverify.apps.options.calibrate import CalibrateOptions
 from swzverify.gpu.calibrate import calibrate as measure
 from swzverify.gpu.calibration import judged, load_calibration, save_calibration
-from swzverify.report.calibration import render_calibration
+from swzverify.report.calibration import render_calibration, render_calibration_json
 
 
 def calibrate_command(options: CalibrateOptions) -> NoReturn:
@@ -28,6 +28,9 @@ def calibrate_command(options: CalibrateOptions) -> NoReturn:
     if options.output is not None:
         save_calibration(Path(options.output), found)
     rows = judged(found)
-    style = terminal_style(err=False, verbosity=0)
-    echo(render_calibration(found.about, rows, style), style, err=False)
+    if options.form == "json":
+        say(render_calibration_json(found.about, rows))
+    else:
+        style = terminal_style(err=False, verbosity=0)
+        echo(render_calibration(found.about, rows, style), style, err=False)
     sys.exit(0 if all(row.holds for row in rows) else 1)

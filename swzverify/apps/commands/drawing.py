@@ -13,6 +13,7 @@ from swzverify.explain.pictures.png import render_png
 from swzverify.explain.pictures.svg import render_svg
 from swzverify.explain.pictures.text import Depth, TextLook, render_text
 from swzverify.report.escape import log_lines
+from swzverify.report.picture_json import render_picture_json
 from swzverify.report.style import TextStyle
 
 
@@ -28,6 +29,8 @@ def tell_picture(picture: Picture, form: str, output: str | None) -> None:
         write_text(render_html(picture), output)
     elif form == "latex":
         write_text(render_latex(picture), output)
+    elif form == "json":
+        write_text(render_picture_json(picture), output)
     elif form == "png":
         write_bytes(render_png(picture), output)
     else:

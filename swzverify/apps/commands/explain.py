@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 from swzverify.apps.commands.files import check_output
 from swzverify.apps.commands.show import is_file, subject_of
@@ -23,7 +24,7 @@ from swzverify.report.explain_json import render_explanations_json
 from swzverify.report.explain_latex import render_explanations_latex
 from swzverify.report.explain_text import render_explanations_text
 from swzverify.spec import Spec, load_spec
-from swzverify.spec.build import SpecClaim
+from swzverify.spec.build import SpecCase, SpecClaim
 from swzverify.subjects import Access, IndexMap, Tile
 
 _SUFFIXES = {".tex": "latex", ".json": "json", ".txt": "text"}
@@ -74,14 +75,28 @@ def explain(wanted: ExplainOptions) -> Explained:
     case, _ = one_case(spec, layout.at)
     chosen: Mapping[str, int] = case.chosen if len(spec.cases) > 1 else {}
     if wanted.tile is None and wanted.access is None:
-        if not case.accesses and not case.tiles:
-            raise SwzError("SWZ591", f"{what} has no tile and no access", hint="a spec with `tiles:` or `accesses:`")
-        if len(case.accesses) == 1:
-            wanted = replace(wanted, access=next(iter(case.accesses)))
-        elif case.accesses or len(case.tiles) > 1:
-            names = [f"--access {name}" for name in case.accesses] + [f"--tile {name}" for name in case.tiles]
-            raise SwzError("SWZ591", f"{what} has several: what is to be explained?", hint=" or ".join(names[:8]))
+        each = [_of_subject(one, chosen).explanations for one in _all_of(wanted, case)]
+        return Explained(what, chosen, tuple(chain.from_iterable(each)))
     return _of_subject(wanted, chosen)
+
+
+def _all_of(wanted: ExplainOptions, case: SpecCase) -> list[ExplainOptions]:
+    """One request for each access to shared memory, and for each tile that none of them uses.
+
+    Raises:
+        SwzError: SWZ591 if there is none, or if `--at` names a warp instruction and there are several.
+    """
+    accesses = {name: each for name, each in case.accesses.items() if not each.instruction.is_global}
+    used = [each.tile for each in accesses.values()]
+    found = [replace(wanted, access=name) for name in accesses]
+    found += [replace(wanted, tile=name) for name, tile in case.tiles.items() if tile not in used]
+    if not found:
+        what = f"{wanted.what} has no tile and no access to shared memory"
+        raise SwzError("SWZ591", what, hint="a spec with `tiles:` or `accesses:`")
+    if len(found) > 1 and set(wanted.layout.at) - set(case.chosen):
+        names = " or ".join(f"--access {name}" for name in [*accesses][:8])
+        raise SwzError("SWZ591", "--at names a warp instruction of one access", hint=names or "leave it out")
+    return found
 
 
 def _of_subject(wanted: ExplainOptions, chosen: Mapping[str, int]) -> Explained:

@@ -11,7 +11,7 @@ import click
 
 from swzverify.apps.commands.files import check_output, prepare_known, save_known
 from swzverify.apps.commands.reports import check_reports, write_reports
-from swzverify.apps.commands.terminal import loudness
+from swzverify.apps.commands.terminal import loudness, say
 from swzverify.apps.options.declare import named_files
 from swzverify.apps.options.prove import STDIN, ProveOptions, Settings
 from swzverify.apps.run.collect import Collected, collect_specs
@@ -25,19 +25,53 @@ from swzverify.spec.guard import MAX_BYTES
 
 def prove_command(options: ProveOptions) -> NoReturn:
     """Prove the claims, write the reports, and end with the exit code."""
-    verbosity = loudness(verbose=options.verbose, quiet=options.quiet)
     if options.write_test is not None and "-" in options.paths:
         raise click.UsageError("--write-test needs the spec's file, which its tests read: save standard input to one")
-    report, collected = _run(options)
-    told = report if options.allow_no_claims else _with_empty_paths(report, collected)
+    if options.watch:
+        from swzverify.apps.commands.watching import watch_specs  # noqa: PLC0415 - an extra has what it needs
+
+        watch_specs(options, prove_once)
+    sys.exit(int(prove_once(options)[1]))
+
+
+def prove_once(options: ProveOptions) -> tuple[Report, ExitCode]:
+    """Prove the claims and write the reports; returns the report and the exit code."""
+    verbosity = loudness(verbose=options.verbose, quiet=options.quiet)
+    if options.fix or options.diff:
+        report, collected = _fixed_run(options)
+    else:
+        report, collected = _run(options)
+    told = report if options.allow_no_claims else _with_nothing_found(report, collected, options.settings.select)
     code = told.exit_code
     if code is ExitCode.NO_CLAIM and options.allow_no_claims:
         code = ExitCode.AS_EXPECTED
-    write_reports(told, code, options.reports, verbosity)
+    write_reports(told, code, options.reports, verbosity, printed=not options.diff)
     save_known(options.write_baseline, report)
     if options.write_test is not None:
         _case_tests().save_tests(options.write_test, report, options.settings.target, quiet=options.quiet)
-    sys.exit(int(code))
+    return report, code
+
+
+def _fixed_run(options: ProveOptions) -> tuple[Report, Collected]:
+    """The report on the specs after what `--fix` writes; what is written is told on standard error."""
+    from swzverify.apps.commands.fixes import (  # noqa: PLC0415 - few runs write into specs
+        check_fixes,
+        find_fixes,
+        save_fixes,
+        tell_fixes,
+    )
+
+    check_fixes(options)
+    certifies = options.fix and options.settings.certificates is not None
+    plain = replace(options, settings=replace(options.settings, certificates=None)) if certifies else options
+    report, collected = _run(plain)
+    found = find_fixes(report, options.settings)
+    if options.diff:
+        say("".join(each.diff for each in found))
+    changed = save_fixes(found) if options.fix else 0
+    if not options.quiet:
+        tell_fixes(found, written=options.fix)
+    return _run(options) if changed or certifies else (report, collected)
 
 
 def _run(options: ProveOptions) -> tuple[Report, Collected]:
@@ -47,7 +81,8 @@ def _run(options: ProveOptions) -> tuple[Report, Collected]:
         raise click.UsageError("--time-limit and --memory-limit need a system that can fork; this one cannot")
     if settings.target is not None:
         _check_target(settings.target)
-    settings, collected = _with_stdin(settings, options.paths)
+    paths = options.paths or (os.curdir,)
+    settings, collected = _with_stdin(settings, paths)
     files, named = collected.files, named_files(options)
     check_output(options.reports.output, files, "--output")
     if options.write_test is not None:
@@ -66,11 +101,18 @@ def _run(options: ProveOptions) -> tuple[Report, Collected]:
         check_evidence(settings.recording, settings.calibration)
     with progress_line(enabled=not options.quiet) as watch:
         report = run_specs(files, settings, problems=collected.problems, watch=watch)
-    return accepted(replace(report, nothing=f"{report.nothing} in {shown_names(options.paths)}")), collected
+    return accepted(replace(report, nothing=f"{report.nothing} in {shown_names(paths)}")), collected
 
 
-def _with_empty_paths(report: Report, collected: Collected) -> Report:
-    """The report with a problem for each path without a claim, beside others with some."""
+def _with_nothing_found(report: Report, collected: Collected, select: tuple[str, ...]) -> Report:
+    """The report with a problem for each name that selects no claim, and for each path without a claim.
+
+    Where no path has a claim, and no name is wrong, the report says so by itself.
+    """
+    if select and not report.problems:
+        from swzverify.apps.run.select import names_without_claims  # noqa: PLC0415 - most runs select nothing
+
+        report = replace(report, problems=(*report.problems, *names_without_claims(select, report.results)))
     if not report.results:
         return report
     told = {result.spec for result in report.results}.union(problem.file for problem in report.problems)

@@ -35,6 +35,11 @@ def recheck_command(options: RecheckOptions) -> NoReturn:
     processes = processes_for(len(entries), options.jobs, few=1)
     recheck_all(options.folder, entries, limits, processes, found.__setitem__)
     outcomes = [found[place] for place in range(len(entries))]
-    lines = told(outcomes, limits, time.monotonic() - started, verbose=options.verbose)
-    say("\n".join(map(visible, lines)) + "\n")
+    spent_s = time.monotonic() - started
+    if options.form == "json":
+        from swzverify.report.recheck_json import render_recheck_json  # noqa: PLC0415 - it loads the prover's layouts
+
+        say(render_recheck_json(outcomes, limits, spent_s))
+    else:
+        say("\n".join(map(visible, told(outcomes, limits, spent_s, verbose=options.verbose))) + "\n")
     sys.exit(int(exit_code(outcomes)))

@@ -35,15 +35,15 @@ def check_reports(reports: Reports, specs: Sequence[str], named: Mapping[str, st
         used[place] = "another --report"
 
 
-def write_reports(report: Report, code: ExitCode, reports: Reports, verbosity: int) -> None:
-    """Write all reports, then fail if one could not be; without `output` the main one is printed.
+def write_reports(report: Report, code: ExitCode, reports: Reports, verbosity: int, *, printed: bool = True) -> None:
+    """Write all reports, then fail if one could not be; without `output` the main one is `printed`.
 
     Problems go to standard error as well where the main report is text.
     """
     errors = terminal_style(err=True, verbosity=verbosity)
     if reports.form == Format.TEXT and report.problems:
         echo(render_problems(report.problems, errors), errors, err=True)
-    if reports.output is None:
+    if reports.output is None and printed:
         style = terminal_style(err=False, verbosity=verbosity)
         echo(rendered(report, code, reports.form, style), style, err=False)
     write_each(reports.files, lambda file: _in_file(report, code, file, verbosity))

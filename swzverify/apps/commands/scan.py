@@ -39,6 +39,15 @@ class ExitCode(IntEnum):
 
 def scan_command(options: ScanOptions) -> NoReturn:
     """Read compiled kernels, write the verdicts of their accesses, and end with the exit code."""
+    if options.watch:
+        from swzverify.apps.commands.watching import watch_kernels  # noqa: PLC0415 - an extra has what it needs
+
+        watch_kernels(options, scan_once)
+    sys.exit(scan_once(options))
+
+
+def scan_once(options: ScanOptions) -> int:
+    """Read compiled kernels and write the verdicts of their accesses; returns the exit code."""
     detail = Detail(loudness(verbose=options.verbose, quiet=options.quiet), options.top)
     read, reports = [*options.files, *options.cubins], options.reports
     launch = launch_of(options)
@@ -78,7 +87,7 @@ def scan_command(options: ScanOptions) -> NoReturn:
         save_known(options.write_baseline, report)
         save_written(options.write_spec, found, options.target)
     save_certificates(options.certificates, found)
-    sys.exit(code)
+    return code
 
 
 def _exit_code(report: Report, fail_on: tuple[str, ...]) -> ExitCode:

@@ -19,8 +19,8 @@ HOSTS = ("127.0.0.1", "::1")
 """The addresses that the server may listen at."""
 
 
-def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve the page until Ctrl-C; `ready` is told its link. Port 0 takes a free one.
+def serve(host: str, port: int, ready: Callable[[str], None], query: str = "") -> None:
+    """Serve the page until Ctrl-C; `ready` is told its link, with the query. Port 0 takes a free one.
 
     Raises:
         SwzError: SWZ593 without Flask, SWZ594 if nothing can listen there.
@@ -29,8 +29,8 @@ def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
     with listening(host, port) as place:
         server = page_server(place, workers.ask)
         try:
-            workers.ask("", "view")  # what the page opens with; the process is warm then
-            ready(link_of(place))
+            workers.ask(query, "view")  # what the page opens with; the process is warm then
+            ready(link_of(place) + (f"?{query}" if query else ""))
             server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
             pass  # how it is ended

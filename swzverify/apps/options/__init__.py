@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from swzverify.apps.options.explore import ExploreOptions as ExploreOptions
     from swzverify.apps.options.init import InitOptions as InitOptions
     from swzverify.apps.options.locality import LocalityOptions as LocalityOptions
+    from swzverify.apps.options.lsp import LspOptions as LspOptions
+    from swzverify.apps.options.mcp import McpOptions as McpOptions
     from swzverify.apps.options.prove import ProveOptions as ProveOptions
     from swzverify.apps.options.recheck import RecheckOptions as RecheckOptions
     from swzverify.apps.options.scan import ScanOptions as ScanOptions

@@ -11,9 +11,9 @@ from swzverify.apps.options.declare import POSITIVE, Options, option, several
 
 @dataclass(frozen=True, slots=True)
 class CalibrateOptions(Options):
-    """Hold the counters of this GPU against the cost rule.
+    """Compare the counters of this GPU with the cost rule.
 
-    It runs address patterns of every instruction that discriminate between possible rules.
+    For every instruction, it runs address patterns for which different rules give different costs.
 
     \b
     Exit codes:
@@ -22,10 +22,9 @@ class CalibrateOptions(Options):
       2  an error in the usage, or with the device
     """
 
-    output: str | None = option(
-        "--output FILE", "Keep the patterns and counts (.npz); `prove --calibration` reads them."
-    )
-    source: str | None = option("--from FILE", "Judge a file that was kept instead of running here.")
+    output: str | None = option("--output FILE", "Write the patterns and counts (.npz), for `prove --calibration`.")
+    source: str | None = option("--from FILE", "Judge such a file instead of running here.")
+    form: str = option("--format", "What to write the report as.", ("text", "json"), default="text")
     names: tuple[str, ...] = several("--instruction NAME", "Only this one; may be given again.")
-    patterns: int = option("--patterns", "Patterns of each one.", POSITIVE, default=650)
+    patterns: int = option("--patterns", "Patterns for each instruction.", POSITIVE, default=650)
     seed: int = option("--seed", "Seed of the random patterns.", click.IntRange(min=0), default=1)

@@ -9,7 +9,7 @@ from swzverify.apps.options.declare import Options, argument, flag, option
 
 @dataclass(frozen=True, slots=True)
 class CrosscheckOptions(Options):
-    """Hold the claims of spec files against the GPU at hand.
+    """Compare the claims of spec files with this machine's GPU.
 
     The GPU evaluates the same maps, runs the real instructions, and counts their costs.
 
@@ -30,12 +30,10 @@ class CrosscheckOptions(Options):
         ("counters", "clocks", "none"),
         default="counters",
     )
-    record: str | None = option(
-        "--record FILE", "Keep what the device answered; `swzverify prove --recording` reads it."
-    )
+    record: str | None = option("--record FILE", "Write the device's answers, for `swzverify prove --recording`.")
     emit: str | None = option("--emit DIR", "Write a CUDA program to run elsewhere instead of running here.")
     against: str | None = option(
-        "--against FILE", "Compare with what an emitted program answered instead of running here."
+        "--against FILE", "Compare with the answers of an emitted program instead of running here."
     )
-    verbose: bool = flag("-v, --verbose", "Tell what was left out, too.")
+    verbose: bool = flag("-v, --verbose", "Also show what was left out.")
     quiet: bool = flag("-q, --quiet", "Show only disagreements, and the summary.")

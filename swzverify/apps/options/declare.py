@@ -116,7 +116,9 @@ def command(name: str, options: type[_O], work: Callable[[_O], object]) -> click
     def run(**values: object) -> None:
         work(_filled(options, values))
 
-    return click.Command(name, params=list(_parameters(options)), callback=run, help=options.__doc__)
+    text = options.__doc__ or ""
+    summary = " ".join(text.partition("\n\n")[0].split())  # click would cut it to one line of the list of commands
+    return click.Command(name, params=list(_parameters(options)), callback=run, help=text, short_help=summary)
 
 
 def asked(options: object, *, writing: bool = True) -> dict[str, Any]:

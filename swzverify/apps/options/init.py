@@ -12,9 +12,9 @@ from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, op
 class InitOptions(Options):
     """Write a commented spec to start from: a tile, what writes and reads it, and what is claimed.
 
-    FILE is tile.swz.yaml where none is given; - is standard output. Every claim is proved first:
-    one that fails is written down as `expect: refuted`, with the reason. `--swizzle auto` takes the
-    swizzle that frees columns of bank conflicts by a theorem (docs/theorems.md, universal-mended).
+    FILE is tile.swz.yaml by default; - is standard output. Every claim is proved first: a claim that
+    fails is written as `expect: refuted`, with the reason. `--swizzle auto` takes a swizzle for which a
+    theorem says that columns have no bank conflicts (docs/theorems.md, universal-mended).
 
     \b
     Exit codes:
@@ -27,7 +27,7 @@ class InitOptions(Options):
     element: str = option("--element TYPE", "Type of an element.", default="f16")
     tile: str = option("--tile RxC", "Rows and elements of a row.", default="64x64")
     instruction: str = option(
-        "--instruction NAME", "What reads or writes the tile, by its PTX name.", default="ldmatrix.x4"
+        "--instruction NAME", "The instruction that reads or writes the tile, by its PTX name.", default="ldmatrix.x4"
     )
     swizzle: str | None = option(
         "--swizzle WHICH", "auto, none, or Swizzle<B,M,S> on element offsets.  [default: auto]"

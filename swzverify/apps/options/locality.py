@@ -16,8 +16,8 @@ class LocalityOptions(Options):
     """Count the tiles of A and B that each wave of blocks needs.
 
     SPEC is a spec with maps from blocks to tiles: value is [row, column] of the tile. A block reads
-    one row of tiles of A and one column of tiles of B; the fewer different ones a wave needs, the
-    more of them are shared through the L2 cache. The first variable of a map runs fastest, as
+    one row of tiles of A and one column of tiles of B. The fewer different tiles a wave needs, the
+    more its blocks share through the L2 cache. The first variable of a map runs fastest, as
     blockIdx.x does. Blocks outside of `onto` have no tile.
 
     \b

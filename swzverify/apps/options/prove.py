@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import click
@@ -12,8 +13,18 @@ from swzverify.apps.options.shared import Reports, jobs_option
 from swzverify.claims import KINDS, claim_type
 from swzverify.core.outside import Group
 
+_NAME = re.compile(r"[A-Za-z_][\w.,:-]*|.+::.+", re.ASCII)
+"""A name of a spec, several as in `write,tile`, or the id of a claim."""
 STDIN = "<stdin>"
 """The name of the spec on standard input."""
+
+
+class _KindOrName(OpenChoice):
+    """A kind of claim, or a name that some spec has: that it has one is known when the specs are read."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The kind or the name. A usage error for what can be neither."""
+        return super().convert(value, param, ctx) if self.knows(value) or not _NAME.fullmatch(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +33,10 @@ class Settings:
 
     jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few specs]")
     select: tuple[str, ...] = several(
-        "--select KIND",
-        f"Prove claims of this kind only; may be given again. Kinds: {', '.join(KINDS)}.",
-        OpenChoice(list(KINDS), Group.CLAIMS, claim_type),
+        "--select KIND|NAME",
+        "Prove only claims of this kind, or about this tile, access, map, ...; a name such as "
+        f"read_A::conflict_free is one claim. May be given again. Kinds: {', '.join(KINDS)}.",
+        _KindOrName(list(KINDS), Group.CLAIMS, claim_type),
     )
     target: str | None = option("--target NAME", "Prove for this target instead of the specs' own, such as sm_90.")
     rlimit: int | None = option("--rlimit N", "Budget of a query, in Z3's resource units.", POSITIVE)
@@ -64,7 +76,8 @@ class ProveOptions(Options):
     """Prove the claims of spec files.
 
     PATH is a spec file, a folder (every *.swz.yaml below it) or a pattern in quotes, such as
-    'specs/**/*.swz.yaml'; - is standard input, which is called <stdin>.
+    'specs/**/*.swz.yaml'; - is standard input, which is called <stdin>. Without a PATH it is the
+    current folder.
 
     \b
     Exit codes:
@@ -75,7 +88,7 @@ class ProveOptions(Options):
       5  no claim found, or none at one of the paths, without --allow-no-claims
     """
 
-    paths: tuple[str, ...] = argument("PATH...")
+    paths: tuple[str, ...] = argument("PATH...", default=())
     reports: Reports = group(Reports)
     settings: Settings = group(Settings)
     baseline: str | None = option("--baseline FILE", "Accept the known failures in this file; fail on new ones only.")
@@ -85,8 +98,13 @@ class ProveOptions(Options):
     write_test: str | None = option(
         "--write-test FILE", "Write each new counterexample as a pytest test, which fails until the spec is mended."
     )
+    fix: bool = flag(
+        "--fix", "Write the nearest proved cure of each refuted claim into its spec, if no other claim breaks."
+    )
+    diff: bool = flag("--diff", "Show what --fix writes as a diff in place of the report; alone it writes nothing.")
+    watch: bool = flag("--watch", "Prove again the specs that change, or whose files do, until Ctrl-C.")
     allow_no_claims: bool = flag(
         "--allow-no-claims", "Exit with 0 where no claim is found, or none at a path, for files that may hold none."
     )
-    verbose: bool = flag("-v, --verbose", "Tell every claim's whole story.")
+    verbose: bool = flag("-v, --verbose", "Show everything about every claim.")
     quiet: bool = flag("-q, --quiet", "Show only what came out unexpectedly, and the summary.")

@@ -32,12 +32,13 @@ class RecheckOptions(Options):
     folder: str = argument("DIR")
     solvers: tuple[str, ...] = several(
         "--solver",
-        "Who judges; may be given again, then each must agree.  [default: the first one installed]",
+        "The solver; may be given again, then all must agree.  [default: the first one installed]",
         SOLVERS,
     )
     no_solver: bool = flag("--no-solver", "Ask no solver: check hashes, points, counts and witnesses only.")
     drat: bool = flag("--drat", "Have CaDiCaL write a proof of every formula, and drat-trim check it.")
-    timeout_s: float = option("--timeout SECONDS", "What one step may take.", click.FloatRange(min=0.1), default=300.0)
-    memory_mib: int = option("--memory MIB", "What one process may hold.", click.IntRange(min=256), default=4096)
+    timeout_s: float = option("--timeout SECONDS", "The time of one step.", click.FloatRange(min=0.1), default=300.0)
+    memory_mib: int = option("--memory MIB", "The memory of one process.", click.IntRange(min=256), default=4096)
     jobs: int | None = jobs_option("Processes to use.  [default: one per CPU]")
+    form: str = option("--format", "What to write the judgement as.", ("text", "json"), default="text")
     verbose: bool = flag("-v, --verbose", "List what was rechecked too.")

@@ -18,15 +18,14 @@ FAILURES = ("conflict", "unknown", *(each.failure for each in (*OPERAND_CLAIMS, 
 class ScanOptions(Options):
     """Find bank conflicts and races of compiled kernels, without a spec, and misaligned or outside accesses.
 
-    Each FILE is PTX; a cubin, fatbin, object, library or program that holds PTX, which cuobjdump
-    takes out; or a .cu file, which nvcc compiles. Every access to shared memory is listed with a
-    verdict: free, conflict, depends (on parameters), or unknown with the reason. Beside it stands
-    whether each lane's address is aligned, and inside its array. Machine code with a table of lines
-    (-lineinfo) tells what each access became on the chip. Each kernel has a verdict on races of its
-    threads in shared memory.
+    Each FILE is PTX, a .cu file, which nvcc compiles, or a cubin, fatbin, object, library or program
+    with PTX, which cuobjdump extracts. Every access to shared memory has a verdict: free, conflict,
+    depends (on parameters), or unknown with the reason. The report also says whether the access is
+    aligned and inside its array. With machine code and its table of lines (-lineinfo) it says what each
+    access became on the chip. Each kernel has a verdict on races in shared memory.
 
-    Text and JSON Lines are written as functions are judged. After Ctrl-C the report is on those that
-    were.
+    Text and JSON Lines are written while functions are judged. After Ctrl-C the report covers the
+    functions that were judged.
 
     \b
     Exit codes:
@@ -34,31 +33,31 @@ class ScanOptions(Options):
       1  there is a verdict that --fail-on names, and no known finding; or counters disagree
       2  an error in a file or in the usage
       5  no access to shared memory found
-      130  interrupted; the report is on what was judged
+      130  interrupted; the report covers what was judged
     """
 
     files: tuple[str, ...] = argument("FILE...")
     kernel: str | None = option(
-        "--kernel NAME", "This kernel only, by its name in the PTX or in C++; device functions stay."
+        "--kernel NAME", "Only this kernel, by its name in the PTX or in C++, and the device functions."
     )
     blocks: tuple[str, ...] = several(
         "--block [KERNEL=]X,Y,Z",
-        "Threads of a block, of all kernels or of those that a name or a glob means; may be given again.  [default: "
-        "what .reqntid says, else what .maxntid says, as an assumption]",
+        "The shape of the block, for all kernels or for those with a name or a glob; may be given again.  [default: "
+        ".reqntid of the kernel, else .maxntid as an assumption]",
     )
     grid: str | None = option("--grid X,Y,Z", "Blocks of the grid, in every launch.  [default: any grid]")
     lockstep: bool = flag(
         "--lockstep",
-        "Take the lanes of a warp to run each instruction together, for code that is written for one warp: no GPU "
-        "since sm_70 promises it.",
+        "Assume that the lanes of a warp run each instruction together, for code that relies on it. No GPU since "
+        "sm_70 guarantees it.",
     )
-    target: str = option("--target SM", "The GPU whose rules count.", default="sm_90")
+    target: str = option("--target SM", "The GPU whose rules are used.", default="sm_90")
     smem: str | None = option(
         "--smem BYTES",
-        "Dynamic shared memory of the launch: what `.extern .shared` arrays have, such as 49152 or 48K.",
+        "Dynamic shared memory of the launch, such as 49152 or 48K: the size of `.extern .shared` arrays.",
     )
     smem_align: str | None = option(
-        "--smem-align N", "Dynamic shared memory begins at a multiple of N bytes, a power of two, whatever PTX says."
+        "--smem-align N", "Assume that dynamic shared memory starts at a multiple of N bytes, a power of two."
     )
     parameters: tuple[str, ...] = several(
         "--param NAME=VALUE",
@@ -66,7 +65,7 @@ class ScanOptions(Options):
     )
     assumptions: tuple[str, ...] = several(
         "--assume CONDITION",
-        "A C condition on parameters that holds of every launch, such as 'lda % 32 == 0'; may be given again.",
+        "A C condition on parameters that every launch satisfies, such as 'lda % 32 == 0'; may be given again.",
     )
     nvcc_arguments: tuple[str, ...] = several(
         "--nvcc-arg ARG",
@@ -88,7 +87,7 @@ class ScanOptions(Options):
         writes=True,
     )
     write_baseline: str | None = option(
-        "--write-baseline FILE", "Write what is found now as known findings.", writes=True
+        "--write-baseline FILE", "Write the present findings as known findings.", writes=True
     )
     write_spec: str | None = option(
         "--write-spec FILE",
@@ -100,32 +99,29 @@ class ScanOptions(Options):
     )
     exports: tuple[str, ...] = several(
         "--check FILE.csv",
-        "Lay counters beside the verdicts: an export of `ncu --page source --csv`; may be given again.",
+        "Compare the verdicts with counters: an export of `ncu --page source --csv`; may be given again.",
     )
     check_run: str | None = option(
-        "--check-run COMMAND", "Profile this command with ncu, and lay its counters beside the verdicts."
+        "--check-run COMMAND", "Profile this command with ncu, and compare the verdicts with its counters."
     )
     suggest: bool = flag(
-        "--no-suggest", "Do not look for changes of an array that free its conflicts.", turns=False, writes=True
+        "--no-suggest", "Do not look for changes of an array that remove its conflicts.", turns=False, writes=True
     )
     trials: int | None = option(
         "--trials N",
-        "Launches of a kernel to try at most, where nothing is proved of an access.  [default: 2000]",
+        "At most so many launches of a kernel, to find conflicts of accesses without a proof.  [default: 2000]",
         click.IntRange(min=0),
     )
     jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few functions]")
-    scheduler: str | None = option(
-        "--scheduler ADDRESS", "Work on the Dask cluster whose scheduler is there.", writes=True
-    )
+    scheduler: str | None = option("--scheduler ADDRESS", "Work on the Dask cluster with this scheduler.", writes=True)
     resume: str | None = option(
         "--resume FOLDER",
-        "Keep there what was found at each function, and go on there when the same scan runs again.",
+        "Store the findings of each function there; the same scan, run again, continues from them.",
         writes=True,
     )
+    watch: bool = flag("--watch", "Scan again each FILE that changes, until Ctrl-C.", writes=True)
     top: int | None = option(
-        "--top N", "Show in text only the N worst problems of all kernels.", click.IntRange(min=1), writes=True
+        "--top N", "In text, show only the N worst problems of all kernels.", click.IntRange(min=1), writes=True
     )
-    verbose: bool = flag("-v, --verbose", "List every access in text, each with all its lanes.", writes=True)
-    quiet: bool = flag(
-        "-q, --quiet", "Show in text only what is neither free nor known, without lanes, and the summary.", writes=True
-    )
+    verbose: bool = flag("-v, --verbose", "In text, list every access with all its lanes.", writes=True)
+    quiet: bool = flag("-q, --quiet", "In text, show only new problems, without lanes, and the summary.", writes=True)

@@ -11,9 +11,9 @@ from swzverify.apps.options.declare import Options, option
 class SchemaOptions(Options):
     """Print the JSON Schema (draft 7) of spec files, version 1.
 
-    Editors complete, explain and check a spec by it; docs/editors.md shows how. It accepts every
-    spec that `swzverify prove` reads, and some that it refuses: names that are not there, say,
-    which a schema cannot know of.
+    Editors use it to complete, explain and check a spec; docs/editors.md shows how. It accepts every
+    spec that `swzverify prove` reads, and some that `prove` refuses: a schema cannot check, for
+    example, that a name exists.
 
     \b
     Exit codes:

@@ -26,6 +26,7 @@ _PICTURES_BY_SUFFIX = {
     ".tex": "latex",
     ".png": "png",
     ".txt": "text",
+    ".json": "json",
 }
 
 
@@ -97,17 +98,21 @@ class LayoutOptions:
     """What accesses a layout that is given in place of a spec, and where."""
 
     element: str | None = option("--element TYPE", "The elements of a layout.  [default: f32]")
-    coord: str | None = option("--coord EXPRS", "Beside a layout: what each lane accesses, such as 'lane,0'.")
-    instruction: str | None = option("--instruction NAME", "What accesses it.  [default: a load of one element]")
-    threads: int = option("--threads", "The block of --coord.", click.IntRange(1, 1024), default=32)
+    coord: str | None = option(
+        "--coord EXPRS", "For a layout: the coordinate that each lane accesses, such as 'lane,0'."
+    )
+    instruction: str | None = option(
+        "--instruction NAME", "The instruction that accesses it.  [default: a load of one element]"
+    )
+    threads: int = option("--threads", "The threads of the block, for --coord.", click.IntRange(1, 1024), default=32)
     loops: Mapping[str, range] = several(
         "--for NAME=STOP",
-        "A loop of --coord: k=4, or k=0:64:16.",
+        "A loop around --coord: k=4, or k=0:64:16.",
         convert=by_name("--for", "such as k=4 or k=0:64:16", loop_in),
     )
     at: Mapping[str, int] = several(
         "--at NAME=N",
-        "The warp instruction at warp=1, a loop's or a constant's value.",
+        "The warp instruction at these values, such as warp=1, of a loop, or of a constant.",
         convert=by_name("--at", "such as warp=1 or k=16", named_value),
     )
 

@@ -15,10 +15,10 @@ class SweepOptions(Options):
     """Measure many variants of a spec, for research.
 
     SPEC is a spec file with a section `sweep:`, whose axes are constants of the spec, elements,
-    instructions, targets or other values of it. Every combination that meets the conditions is a
-    case. The folder gets cases.parquet and cases.csv: for each case whether it is sound, and the wavefronts
-    and bank conflicts of every access in the worst case. A sweep that was stopped goes on where it
-    was when the same command runs again.
+    instructions, targets or other values of it. Every combination that satisfies the conditions is a
+    case. The folder gets cases.parquet and cases.csv: for each case whether it is sound, and the worst
+    wavefronts and bank conflicts of every access. If a sweep was stopped, the same command continues
+    it.
 
     \b
     Exit codes:
@@ -29,16 +29,16 @@ class SweepOptions(Options):
     without: ClassVar[str] = "what is finished stays; run the same command again to go on"
     spec: str = argument("SPEC")
     output: str | None = option(
-        "--output FOLDER", "Where the results go.  [default: the spec's name, with .sweep behind it]"
+        "--output FOLDER", "The folder of the results.  [default: the spec's name with .sweep after it]"
     )
     jobs: int | None = jobs_option("Processes.  [default: all processors]")
     prove: bool = flag("--prove", "Prove the spec's claims in every case as well; slower.")
-    scheduler: str | None = option("--scheduler ADDRESS", "Work on the Dask cluster whose scheduler is there.")
+    scheduler: str | None = option("--scheduler ADDRESS", "Work on the Dask cluster with this scheduler.")
     slurm: int | None = option("--slurm N", "Work in N Slurm jobs, through dask-jobqueue.", POSITIVE)
     heatmap: tuple[str, str] | None = option(
         "--heatmap X,Y", "Show the fewest bank conflicts for each pair of values of two axes.", convert=two_axes
     )
     picture: str | None = option("--picture FILE", "Draw the heatmap into a file: .svg, .html, .tex, .png or text.")
-    restart: bool = flag("--restart", "Throw away what is in the folder, and begin anew.")
+    restart: bool = flag("--restart", "Delete the results in the folder, and start again.")
     target: str | None = option("--target NAME", "The GPU.  [default: the spec's]")
     form: str = option("--format", kind=("text", "json"), default="text")

@@ -21,21 +21,19 @@ OF_LISTINGS = ("reuse", "order", "registers")
 class SynthOptions(Options):
     """Find the best layout of a tile for all accesses to it, and prove it.
 
-    SPEC is a spec file. Every member of the family is priced or ruled out, so that none is better
-    than the answer: no bank conflicts, else the fewest wavefronts. Where none is free of conflicts,
-    the smallest set of accesses is told that cannot be free together, and why. The answer is proved
-    as ordinary claims by two engines, and told as a change of the spec, as CuTe C++ and as CUDA.
-
-    The families reuse, order and registers are those of a listing of machine code: the fewest
-    register bank conflicts by other reuse marks, another order of the instructions, or other numbers
-    of the registers.
+    SPEC is a spec file. The cost of every layout of the family is computed or ruled out, so none is
+    better than the answer: no bank conflicts, else the fewest wavefronts. If every layout has
+    conflicts, the answer names the smallest set of accesses that cannot be free together, and why. Two
+    engines prove the answer as ordinary claims; it is a change of the spec, CuTe C++ and CUDA. The
+    families reuse, order and registers are for a listing of machine code: the fewest register bank
+    conflicts with other reuse marks, another order of the instructions, or other register numbers.
 
     \b
     Exit codes:
       0  the answer has no bank conflict, and that is proved
-      1  every layout of the family has bank conflicts; the best one is told
+      1  every layout of the family has bank conflicts; the answer is the best one
       2  no answer: an error in the spec or in the usage
-      3  the answer was not proved by two engines, or not shown to be the best one
+      3  the answer was not proved by two engines, or not shown to be the best
     """
 
     without: ClassVar[str] = "no answer"
@@ -59,13 +57,15 @@ class SynthOptions(Options):
         "Count an access's wavefronts N times, in place of its `weight:` in the spec; may be given again.",
         convert=by_name("--weight", "an access and a number, such as read_A=4", weight),
     )
-    smem_bytes: int | None = option("--smem-bytes N", "All stages of the tile in N bytes at most.", POSITIVE)
+    smem_bytes: int | None = option("--smem-bytes N", "Limit all stages of the tile to N bytes.", POSITIVE)
     blocks_per_sm: int | None = option(
-        "--blocks-per-sm N", "N blocks at once on a multiprocessor.", click.IntRange(min=1, max=32)
+        "--blocks-per-sm N", "Let N blocks fit on a multiprocessor at once.", click.IntRange(min=1, max=32)
     )
-    keep_aligned: int | None = option("--keep-aligned BYTES", "Keep vectors of BYTES whole as well.", POSITIVE)
+    keep_aligned: int | None = option(
+        "--keep-aligned BYTES", "Also keep vectors of BYTES contiguous and aligned.", POSITIVE
+    )
     stages: int | None = option("--stages N", "Stages of the tile.  [default: the spec's]", POSITIVE)
-    every: bool = flag("--all", "Tell every answer that is as good, and prove each.")
+    every: bool = flag("--all", "Show and prove every answer that is equally good.")
     target: str | None = option("--target NAME", "The GPU.  [default: the spec's]")
     form: str = option("--format", kind=("text", "json"), default="text", writes=True)
     output: str | None = option("--output FILE", "Write the report to a file instead of standard output.", writes=True)

@@ -13,8 +13,8 @@ from swzverify.apps.options.shared import PageFormat, jobs_option
 class TheoremsOptions(Options):
     """List the general theorems on swizzles, pads and bank conflicts, and prove them all again.
 
-    A published statement that does not hold is listed too, with a counterexample; refuted is what
-    is expected of it.
+    Published statements that do not hold are listed too, with a counterexample; their expected verdict
+    is refuted.
 
     \b
     Exit codes:

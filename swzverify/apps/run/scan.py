@@ -56,7 +56,7 @@ FEW_FUNCTIONS = 8
 
 _UNRELATED: Final = frozenset(
     {"reports", "fail_on", "baseline", "write_baseline", "write_spec", "exports", "check_run"}
-    | {"jobs", "scheduler", "resume", "top", "verbose", "quiet"}
+    | {"jobs", "scheduler", "resume", "watch", "top", "verbose", "quiet"}
 )
 """Options that change no verdict."""
 

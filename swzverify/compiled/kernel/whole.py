@@ -9,6 +9,7 @@ leaf is added: an analysis of what threads share knows every leaf.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -36,6 +37,7 @@ from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction
 _LOADS = frozenset({"ld", "ldu"})
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
 _OBJECT_BYTES = 8
+_PIECES: Final = "of an instruction with several pieces, not every one is followed"
 COPY_TO_PHASE: Final = re.compile(
     r"cp\.async\.bulk\.shared::(?:cta|cluster)\.global\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
 )
@@ -162,6 +164,10 @@ class Kernel(Reader):
             self._access(at, *use, place)
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))
             if self.flow.is_reachable(self.flow.block_of[use[0].index])
+        ]
+        pieces = Counter(each.index for each in self.accesses)
+        self.accesses = [
+            replace(each, reason=each.reason or _PIECES) if pieces[each.index] > 1 else each for each in self.accesses
         ]
         self.access_at = {each.index: each for each in self.accesses}
         self.repeat = {loop.header: self._repeat(loop) for loop in self.flow.loops}

@@ -33,11 +33,15 @@ class Member(NamedTuple):
 
 
 class _Object(NamedTuple):
-    """A barrier at one moment: its phase modulo 2, who has arrived in it, and the bytes it still expects."""
+    """A barrier at one moment: its phase modulo 2, who has arrived in it, and the bytes it still expects.
+
+    `is_made` is false before a thread that is looked at has initialised it.
+    """
 
     phase: int
     arrived: tuple[bool, ...]
     bytes: int = 0
+    is_made: bool = True
 
 
 class _Flight(NamedTuple):
@@ -69,11 +73,13 @@ class Moments:
         nodes: The places of the first two threads.
         copies: A copy that runs, with its thread, and the place of a thread.
         early: Who arrived again in one phase, and at which barrier; such runs are not followed.
+        unmade: Who used an object that was not initialised, and which one; such runs are not followed.
     """
 
     nodes: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     copies: set[tuple[int, Touch, int, int]] = field(default_factory=set[tuple[int, Touch, int, int]])
     early: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
+    unmade: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
 
 
 class _Runs:
@@ -88,7 +94,8 @@ class _Runs:
                     used.setdefault(self._named(deed.key, at), set()).add((at, deed.act))
         for (key, warp), uses in used.items():
             takes_part = any(self._takes_part(key, warp, each) for each in members)
-            is_known = takes_part or any(each.role == barriers[key].copier for each in members)
+            known_by = barriers[key].copier, barriers[key].maker
+            is_known = takes_part or any(each.role in known_by for each in members)
             is_asked = any(act in (Act.WAIT, Act.SYNC) or who == 0 for who, act in uses)
             if is_known and is_asked:
                 self._keys[key, warp] = len(self._keys)
@@ -103,7 +110,7 @@ class _Runs:
         first = _State(
             tuple(0 for _ in self._members),
             tuple(None for _ in self._members),
-            tuple(_Object(0, nobody) for _ in self._keys),
+            tuple(_Object(0, nobody, is_made=not self._is_here(each.maker)) for each in self._of),
             (),
         )
         pending, seen = [first], {first}
@@ -156,7 +163,7 @@ class _Runs:
         for place, each in enumerate(state.objects):
             if self._completes(state, place, each):
                 nobody = tuple(False for _ in each.arrived)
-                done = _Object(1 - each.phase, nobody, each.bytes)
+                done = each._replace(phase=1 - each.phase, arrived=nobody)
                 yield state._replace(objects=_put(state.objects, place, done))
         for place, flight in enumerate(state.flights):
             left = state._replace(flights=(*state.flights[:place], *state.flights[place + 1 :]))
@@ -174,17 +181,26 @@ class _Runs:
             has_returned = barrier.counts_returned and state.waits[who] == _RETURNED
             if takes_part and not each.arrived[who] and not has_returned:
                 return False
-        is_copier_here = any(member.role == barrier.copier for member in self._members)
-        return not is_copier_here or each.bytes == 0
+        return each.is_made and (not self._is_here(barrier.copier) or each.bytes == 0)
+
+    def _is_here(self, role: int | None) -> bool:
+        """Whether a thread of a role is looked at."""
+        return any(member.role == role for member in self._members)
 
     def _done(self, state: _State, who: int, deed: Deed) -> _State | None:
         """The state behind an event; None if it does not happen now."""
         place = self._keys.get(self._named(deed.key, who), -1)
+        if deed.act is Act.INIT and place >= 0:
+            made = state.objects[place]._replace(is_made=True)
+            return state._replace(objects=_put(state.objects, place, made))
+        if place >= 0 and not state.objects[place].is_made:
+            self.found.unmade.add((who, deed.key))
+            return None
         if deed.act is Act.COPY:
             touch = Touch(deed.index, deed.values, is_data=False)
             flight = _Flight(who, self._touches.setdefault(touch, len(self._touches)), place, deed.bytes)
             return state._replace(flights=tuple(sorted((*state.flights, flight))))
-        if place < 0 or deed.act is Act.INIT:
+        if place < 0:
             return state
         each = state.objects[place]
         match deed.act:
@@ -198,7 +214,7 @@ class _Runs:
                     self.found.early.add((who, deed.key))
                     return None
                 size = deed.bytes if deed.act is Act.ARRIVE else 0
-                more = _Object(each.phase, _put(each.arrived, who, True), each.bytes + size)
+                more = each._replace(arrived=_put(each.arrived, who, True), bytes=each.bytes + size)
                 waits = _put(state.waits, who, (place, each.phase)) if deed.act is Act.SYNC else state.waits
                 return state._replace(objects=_put(state.objects, place, more), waits=waits)
 

@@ -262,7 +262,7 @@ class _Walk:
         A path ends when the thread has waited, and if others are asked for, at a barrier after that.
         """
         flow, instructions = self._flow, self._kernel.function.instructions
-        block = flow.block_of[index]
+        block, is_bulk = flow.block_of[index], self._accesses[index].is_bulk
         pending = [(block, index + 1, self.trips_at(index, is_absolute=False), 0, False)]
         seen: set[tuple[int, int, Trips, int, bool]] = set()
         while pending:
@@ -271,7 +271,8 @@ class _Walk:
                 continue
             seen.add(state)
             for at in range(start, flow.blocks[block].stop):
-                groups, is_done = _waited(instructions[at], groups, is_done=is_done)
+                if not is_bulk:  # waits for `cp.async` say nothing of bulk copies
+                    groups, is_done = _waited(instructions[at], groups, is_done=is_done)
                 yield at, trips, is_done
                 if is_done and (is_own or at in self._barriers):
                     break

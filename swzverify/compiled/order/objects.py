@@ -34,11 +34,13 @@ class Barrier:
         shares: For each role, by its place, the arrivals of each of its threads in a phase.
         counts_returned: Whether a thread that has returned counts as arrived.
         copier: The place of the role whose only thread expects and copies bytes; None without any.
+        maker: The place of the role whose only thread initialises the object; None for other barriers.
     """
 
     shares: dict[int, int] = field(default_factory=dict[int, int])
     counts_returned: bool = False
     copier: int | None = None
+    maker: int | None = None
 
 
 def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
@@ -83,17 +85,21 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         counts = {deed.count for _, deed in deeds}
         found.counts_returned = counts == {0}
+        if 0 in counts and len(counts) > 1:
+            raise LostError  # threads that have returned count at some of its instructions alone
         if not found.counts_returned:
             _check_whole_warps([each for at in found.shares for each in roles[at].threads], threads)
             if {each or threads for each in counts} != {total}:
                 raise LostError
-    elif any(deed.act is not Act.INIT for _, deed in deeds) and _initial_count(key, deeds, roles) != total:
-        raise LostError
+    elif any(deed.act is not Act.INIT for _, deed in deeds):
+        found.maker, count = _maker(key, deeds, roles)
+        if count != total:
+            raise LostError
     return found
 
 
-def _initial_count(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> int:
-    """The count of an object that one thread initialises once."""
+def _maker(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> tuple[int, int]:
+    """The role whose one thread initialises an object, once, and the object's count."""
     inits = [(at, deed) for at, deed in deeds if deed.act is Act.INIT]
     if len({at for at, _ in inits}) != 1 or len(roles[inits[0][0]].threads) != 1:
         raise LostError
@@ -101,7 +107,7 @@ def _initial_count(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Rol
     if any(_can_begin(nodes, target, key) for node in nodes for target in _behind_init(node, key)):
         raise LostError
     (count,) = {deed.count for _, deed in inits} if len({deed.count for _, deed in inits}) == 1 else (-1,)
-    return count
+    return inits[0][0], count
 
 
 def _behind_init(node: Node, key: Expr) -> Iterable[int]:

@@ -70,10 +70,13 @@ class Pipelines:
         return [*self.named, *(each.index for each in self.events.values() if each.place is not None)]
 
     def is_exact(self) -> bool:
-        """Whether no thread arrives again at a barrier before its phase is complete."""
+        """Whether no thread arrives again at a barrier before its phase is complete, or before it is made."""
         for place, role in enumerate(self._roles):
-            keys = {deed.key for node in role.walk.nodes for deed, _ in node.deeds if deed.act in _ARRIVALS}
+            deeds = [deed for node in role.walk.nodes for deed, _ in node.deeds]
             member = Member(role.threads[0], place)
+            if not self._are_made(member, {deed.key for deed in deeds if deed.act is not Act.INIT}):
+                return False
+            keys = {deed.key for deed in deeds if deed.act in _ARRIVALS}
             for group in self._groups([member], LEVELS - 1) if keys else ():
                 moments = self._of(group)
                 if moments is not None:
@@ -81,6 +84,22 @@ class Pipelines:
                 if not keys:
                     break
             if keys:
+                return False
+        return True
+
+    def _are_made(self, member: Member, keys: set[Key]) -> bool:
+        """Whether a thread uses no object before its maker has initialised it."""
+        makers = {self._barriers[key].maker for key in keys} - {None}
+        for role in sorted(each for each in makers if each is not None):
+            both = dict.fromkeys((member, Member(self._roles[role].threads[0], role)))
+            of_maker = {key for key in keys if self._barriers[key].maker == role}
+            for group in self._groups(list(both), 1):
+                moments = self._of(group)
+                if moments is not None:
+                    of_maker &= {key for who, key in moments.unmade if who == 0}
+                if not of_maker:
+                    break
+            if of_maker:
                 return False
         return True
 

@@ -23,7 +23,7 @@ from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.uniform import Uniformity
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.barriers import Scope
+from swzverify.compiled.order.barriers import MASKED, Orders, Scope
 from swzverify.ir.expr import Expr, Var
 
 RETURNED: Final = "threads that return after an access are not ordered by the barriers that the others reach"
@@ -48,11 +48,14 @@ class Sharing(Uniformity):
     """What all threads of a scope share that are in the same trips of the loops around a value.
 
     `loops` are the loops that all threads leave at one trip, those apart that are sent away for good.
-    `barriers` are instructions at which all threads of the scope meet.
+    `barriers` are instructions at which all threads of the scope meet. With `is_partly_ordered`, barriers of some
+    threads order accesses, too: then shared memory may change between two loads without a race.
     """
 
-    def __init__(self, kernel: Kernel, scope: Scope, barriers: Collection[int]) -> None:
-        flow = kernel.flow
+    def __init__(
+        self, kernel: Kernel, scope: Scope, barriers: Collection[int], *, is_partly_ordered: bool = False
+    ) -> None:
+        flow, self._is_partly_ordered = kernel.flow, is_partly_ordered
         self._scope, self._closed = scope, kernel.closed
         self._holds = holds = {flow.block_of[each] for each in barriers}
         accesses = {flow.block_of[each.index] for each in kernel.accesses}
@@ -92,7 +95,9 @@ class Sharing(Uniformity):
         opcode = leaf.name.partition(" ")[0]
         if _LOAD.fullmatch(opcode) and not _STRONG.fullmatch(opcode):
             is_fed = all(self.shares(each) for each in leaf.feeds)
-            return is_fed and (leaf.is_input or (leaf.block is not None and self._is_together(leaf.block)))
+            if leaf.is_input or self._is_partly_ordered:
+                return is_fed and leaf.is_input
+            return is_fed and leaf.block is not None and self._is_together(leaf.block)
         return self._scope is Scope.WARP and _OF_WARP.fullmatch(opcode) is not None and super()._stays(leaf)
 
     def _leaves_together(self, header: int) -> bool:
@@ -139,23 +144,24 @@ class InStep:
     has_returns: bool
 
 
-def in_step(kernel: Kernel, scope: Scope, barriers: dict[int, Scope], masked: str) -> InStep:
+def in_step(kernel: Kernel, scope: Scope, orders: Orders, *, is_partly_ordered: bool = False) -> InStep:
     """The barriers that count for a scope; those that some of its threads miss are taken out.
 
-    `masked` is the reason of a warp's barrier that some lanes miss.
+    `is_partly_ordered` is that of `Sharing`.
     """
+    barriers = orders.barriers
     kept = {each for each, of in barriers.items() if of is Scope.BLOCK or scope is Scope.WARP}
     divergent: dict[int, int] = {}
     left_out: dict[str, None] = {}
     while True:
-        sharing = Sharing(kernel, scope, kept)
+        sharing = Sharing(kernel, scope, kept, is_partly_ordered=is_partly_ordered)
         missed = _missed(kernel.flow, kept, sharing, {kernel.flow.block_of[each.index] for each in kernel.accesses})
         if not missed:
             has_returns = bool(kept) and _has_returns(kernel.flow, sharing)
             return InStep(scope, frozenset(kept), sharing, divergent, tuple(left_out), has_returns)
         for each, (choice, is_returned) in missed.items():
             if barriers[each] is Scope.WARP:
-                left_out[masked] = None
+                left_out[MASKED] = None
             elif is_returned:
                 left_out[RETURNED] = None
             else:
@@ -167,7 +173,8 @@ def missed_by_lanes(kernel: Kernel, barriers: Collection[int], named: Collection
     """The instructions among `named` that the lanes of a warp may not come to together."""
     kept = {*barriers, *named}
     accesses = {kernel.flow.block_of[each.index] for each in kernel.accesses}
-    return {*named} & _missed(kernel.flow, kept, Sharing(kernel, Scope.WARP, kept), accesses).keys()
+    sharing = Sharing(kernel, Scope.WARP, kept, is_partly_ordered=True)
+    return {*named} & _missed(kernel.flow, kept, sharing, accesses).keys()
 
 
 def _has_returns(flow: Flow, sharing: Sharing) -> bool:

@@ -291,7 +291,7 @@ class _Array:
             more = [f"{len(others) - _MOST_LINES} more"] if len(others) > _MOST_LINES else []
             lines = f"{counted(len(others), 'PTX line').partition(' ')[2]} {listed([*others[:_MOST_LINES], *more])}"
             found.append(f"the accesses at {lines} have to change alike")
-        return replace(cure, also="; ".join(found))
+        return replace(cure, also="; ".join(found), after=None)
 
     def _rows(self, place: int) -> list[int]:
         """Lengths of rows that the address suggests: its factors, the longest first."""

@@ -18,11 +18,11 @@ from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.arrays import are_in_distinct_arrays
-from swzverify.compiled.order.barriers import MASKED, Scope, orders_of
+from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import Couple, Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
 from swzverify.compiled.order.pairs import Asked
-from swzverify.compiled.order.step import InStep, in_step
+from swzverify.compiled.order.step import InStep
 from swzverify.compiled.order.verdict import (
     BarrierFinding,
     KernelRaces,
@@ -102,14 +102,12 @@ class _Judge:
         self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
         self._threads = prod(kernel.block)
         self._orders = orders_of(kernel)
-        self._of_block, self._of_warp = (
-            in_step(kernel, scope, dict(self._orders.barriers), MASKED) for scope in (Scope.BLOCK, Scope.WARP)
-        )
         self._left_out: dict[str, None] = dict.fromkeys(self._orders.left_out)
         self._assumptions: dict[str, None] = {}
         self._found: dict[tuple[int, int], Found] = {}
         self._judge = MeetingJudge(kernel, facts, self._left_out)
-        self._parts = Parts(kernel, self._orders, self._of_block, self._of_warp, self._judge.never)
+        self._parts = Parts(kernel, self._orders, self._judge.never)
+        self._of_block, self._of_warp = self._parts.of_block, self._parts.of_warp
 
     def judged(self) -> KernelRaces:
         """The verdict on the kernel."""
@@ -170,7 +168,7 @@ class _Judge:
 
     def _summary(self) -> KernelRaces:
         pairs = [self._pair(*key, found) for key, found in self._found.items() if found.verdict is not RaceVerdict.FREE]
-        for each in self._kernel.accesses:
+        for each in {(each.index, each.reason): each for each in self._kernel.accesses}.values():
             if each.reason:
                 participant = self._participant(each)
                 pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, each.reason))

@@ -164,7 +164,9 @@ class Code:
         if formula.undefined is not FALSE:
             known = known & (undefined == 0)
         if base_name(instruction) == "setp":
-            self._note_compared(formula, results[0], tuple(point.values()), active & known)
+            # Of numbers alone, one result is for all lanes.
+            rows = [np.broadcast_to(each, active.shape) for each in (results[0], *point.values())]
+            self._note_compared(formula, rows[0], tuple(rows[1:]), active & known)
         for target, result, width in zip(written(instruction), results, formula.widths, strict=False):
             self._lanes.write(target, signed(result, width) if formula.signed else result, known, active)
         return True

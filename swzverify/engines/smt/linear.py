@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 
-from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extend, Extract, Var, postorder
+from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
+    Const,
+    Expr,
+    Extend,
+    Extract,
+    Var,
+    binary,
+    const,
+    extend,
+    postorder,
+)
 from swzverify.ir.intervals import intervals
 
 
@@ -69,3 +81,32 @@ def _scaled(value: LinearSum | None, factor: int, high: int, top: int) -> Linear
     if value is None or high * factor >= top:
         return None
     return LinearSum({name: own * factor for name, own in value.factors.items()}, value.constant * factor)
+
+
+def addends(root: Expr) -> Iterator[Expr]:
+    """Expressions whose sum over the integers is the value of `root` at every point.
+
+    >>> from swzverify.ir.integers import add, integer, named
+    >>> [each.width for each in addends(add(named("k", 100), integer(200)).bits)]
+    [7, 9]
+    """
+    match root:
+        case Extend(operand, _, False):
+            yield from addends(operand)
+        case Binary(BinaryOperator.ADD, left, right) if _highest(left) + _highest(right) < 1 << root.width:
+            yield from addends(left)
+            yield from addends(right)
+        case _:
+            yield root
+
+
+def total(parts: Iterable[Expr]) -> Expr:
+    """The sum over the integers, in a width that holds it."""
+    known = tuple(parts)
+    width = max(1, sum(map(_highest, known)).bit_length(), *(each.width for each in known))
+    terms = [extend(each, width, signed=False) for each in known]
+    return reduce(partial(binary, BinaryOperator.ADD), terms, const(0, width))
+
+
+def _highest(node: Expr) -> int:
+    return intervals(node)[node][1]

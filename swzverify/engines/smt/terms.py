@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 
 import z3
 
+from swzverify.engines.smt.linear import addends, total
 from swzverify.errors import InternalError
 from swzverify.ir.expr import (
     Binary,
@@ -25,6 +26,7 @@ from swzverify.ir.expr import (
     Var,
     operands,
     postorder,
+    var,
 )
 
 Bits: TypeAlias = z3.BitVecRef
@@ -78,6 +80,7 @@ class Translator:
         self.bounds: dict[str, Truth] = {}
         self.limits: dict[str, int] = {}
         self._known = known
+        self._remainders: dict[tuple[Expr, int], Bits] = {}
 
     def variable(self, node: Var, name: str | None = None) -> Bits:
         """The Z3 constant for a variable, and its bound among `bounds`."""
@@ -119,9 +122,41 @@ class Translator:
                 continue
             if replaced and any(operand in replaced for operand in operands(node)):
                 replaced[node] = self._node(node, [(replaced if o in replaced else kept)[o] for o in operands(node)])
+            elif isinstance(node, Binary) and (divisor := _slow_divisor(node)):
+                replaced[node] = self._remainder(node, divisor)
             elif node not in kept or (isinstance(node, Var) and self.limits.get(node.name) != node.limit):
                 kept[node] = self._node(node, [kept[o] for o in operands(node)])
         return (replaced if root in replaced else kept)[root]
+
+    def _remainder(self, node: Binary, divisor: int) -> Bits:
+        """A remainder by a constant. Constant addends of the dividend are added to the remainder of the others.
+
+        Z3 would divide for k%3 and for (k+2)%3, and find only by search that the two differ.
+        """
+        parts = list(addends(node.left))
+        dividend = total(part for part in parts if not isinstance(part, Const))
+        if (dividend, divisor) not in self._remainders:
+            self._remainders[dividend, divisor] = self._defined_remainder(dividend, divisor)
+        rest = self._remainders[dividend, divisor]
+        shift = sum(part.value for part in parts if isinstance(part, Const)) % divisor
+        if not shift:
+            return self.widen(rest, node.width)
+        width = node.width + 1
+        limit = self.fixed(divisor, width)
+        moved = _binary(BinaryOperator.ADD, self.widen(rest, width), self.fixed(shift, width))
+        back = _binary(BinaryOperator.SUB, moved, limit)
+        return self._cut(self._choose(_compare(Comparison.ULT, moved, limit), moved, back), 0, node.width)
+
+    def _defined_remainder(self, dividend: Expr, divisor: int) -> Bits:
+        """The one solution of quotient*divisor + remainder = dividend, which costs Z3 less than its own divider."""
+        value, name = self.term(dividend), f"{len(self._remainders)}: "
+        quotient = self.variable(var(f"{name}quotient", ((1 << dividend.width) - 1) // divisor + 1))
+        remainder = self.variable(var(f"{name}remainder", divisor))
+        width = max(dividend.width, divisor.bit_length()) + 1  # no sum wraps
+        product = _binary(BinaryOperator.MUL, self.widen(quotient, width), self.fixed(divisor, width))
+        found = _binary(BinaryOperator.ADD, product, self.widen(remainder, width))
+        self.bounds[f"{name}division"] = _equal(found, self.widen(value, width))
+        return remainder
 
     def _node(self, node: Expr, parts: Sequence[Bits]) -> Bits:
         """One operator, over its operands' terms."""
@@ -135,8 +170,7 @@ class Translator:
             case Compare(comparison):
                 return self._choose(_compare(comparison, parts[0], parts[1]), self.fixed(1, 1), self.fixed(0, 1))
             case Extract(_, low, width):
-                made = z3.Z3_mk_extract(self.context.ref(), low + width - 1, low, parts[0].ast)
-                return _Term(made, self.context, width)
+                return self._cut(parts[0], low, width)
             case Extend(operand, width, signed):
                 widen = z3.Z3_mk_sign_ext if signed else z3.Z3_mk_zero_ext
                 return _Term(widen(self.context.ref(), width - operand.width, parts[0].ast), self.context, width)
@@ -144,6 +178,10 @@ class Translator:
                 return self._choose(_equal(parts[0], self.fixed(1, 1)), parts[1], parts[2])
             case _:
                 assert_never(node)
+
+    def _cut(self, term: Bits, low: int, width: int) -> Bits:
+        made = z3.Z3_mk_extract(self.context.ref(), low + width - 1, low, term.ast)
+        return _Term(made, self.context, width)
 
     def _choose(self, condition: Truth, then: Bits, otherwise: Bits) -> Bits:
         made = z3.Z3_mk_ite(self.context.ref(), condition.ast, then.ast, otherwise.ast)
@@ -199,3 +237,11 @@ def _compare(comparison: Comparison, left: Bits, right: Bits) -> Truth:
 
 def _equal(left: Bits, right: Bits) -> Truth:
     return _compare(Comparison.EQ, left, right)
+
+
+def _slow_divisor(node: Binary) -> int:
+    """The constant that a remainder divides by, if Z3 would make a divider for it; else 0."""
+    if node.operator is not BinaryOperator.UREM or not isinstance(node.right, Const):
+        return 0
+    value = node.right.value
+    return value if value & (value - 1) else 0

@@ -38,7 +38,7 @@ class Chosen:
     @property
     def words(self) -> list[str]:
         """What all warp instructions cost, and what this one costs."""
-        return [self.every, f"Drawn is {self.where}: {cost_words(self.cost)}."]
+        return [self.every, f"The picture shows {self.where}: {cost_words(self.cost)}."]
 
     @property
     def every(self) -> str:

@@ -33,28 +33,34 @@ DARK_INK, LIGHT_INK = "#000000", "#ffffff"
 class Scale:
     """What colours stand for: the values of `name`, from `least` to `most`.
 
-    A `logarithmic` scale has equal steps for equal factors; its `least` is 1 or more.
+    A `logarithmic` scale has equal steps for equal factors; its `least` is 1 or more. On a `scattered`
+    scale of 32 values neighbours have colours that are easily told apart: values are names, not sizes.
 
     >>> Scale("bank", 0, 31).shade(31), Scale("wavefronts", 1, 32, logarithmic=True).shade(8)
     (31, 19)
+    >>> [LANES_SCALE.shade(lane) for lane in range(9)]
+    [0, 16, 8, 24, 4, 20, 12, 28, 2]
     """
 
     name: str
     least: int
     most: int
     logarithmic: bool = False
+    scattered: bool = False
 
     def shade(self, value: int) -> int:
         """The place in `SHADES` of a value; values outside have the colour of the nearer end."""
         low, high, here = self.least, self.most, min(max(value, self.least), self.most)
         if high <= low:
             return 0
+        if self.scattered:
+            return int(f"{here - low:05b}"[::-1], 2)
         part = log2(here / low) / log2(high / low) if self.logarithmic else (here - low) / (high - low)
         return round(part * (len(SHADES) - 1))
 
 
 BANKS_SCALE = Scale("bank", 0, 31)
-LANES_SCALE = Scale("lane", 0, 31)
+LANES_SCALE = Scale("lane", 0, 31, scattered=True)
 
 
 def xterm_colour(code: int) -> str:

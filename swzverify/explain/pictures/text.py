@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -90,26 +90,56 @@ def _panel(panel: Panel, picture: Picture, look: TextLook, width: int) -> list[s
     heads, above_heads = ([graphic(head) for head in each] for each in (panel.row_heads, panel.column_heads))
     corner = graphic(f"{panel.row_name}\\{panel.column_name}")
     left = max(len(corner), *map(len, heads)) if heads else len(corner)
-    marked = any(cell.marked for cell in panel.cells)
-    wide = max(panel.characters + marked, *map(len, above_heads)) + 1 if above_heads else 2
-    across = max(1, (width - left - 1) // wide)
+    sizes = _column_sizes(panel, above_heads)
     places = {(cell.row, cell.column): cell for cell in panel.cells}
     found: list[str] = []
-    for first in range(0, len(above_heads), across):
-        columns = range(first, min(first + across, len(above_heads)))
-        if first and not any((row, column) in places for row in range(len(heads)) for column in columns):
+    for columns in _parts(sizes, width - left - 1):
+        if columns.start and not any((row, column) in places for row in range(len(heads)) for column in columns):
             continue
-        above = "".join(above_heads[column].rjust(wide - marked) + " " * marked for column in columns)
-        found += [""] * (first > 0) + [f"{corner.rjust(left)} {above}"]
+        above = "".join(sizes[column].head(above_heads[column]) for column in columns)
+        found += [""] * (columns.start > 0) + [f"{corner.rjust(left)} {above}"]
         for row, head in enumerate(heads):
             for line in range(panel.lines):
-                cells = (places.get((row, column)) for column in columns)
-                shown = "".join(_cell(cell, line, wide, marked, picture.scale, look) for cell in cells)
+                cells = ((places.get((row, column)), sizes[column]) for column in columns)
+                shown = "".join(_cell(cell, line, size, picture.scale, look) for cell, size in cells)
                 found.append(f"{(head if line == 0 else '').rjust(left)} {shown}")
     return found
 
 
-def _cell(cell: Cell | None, line: int, wide: int, marked: bool, scale: Scale | None, look: TextLook) -> str:
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """The width of a column, and whether its last place is for marks."""
+
+    wide: int
+    marked: bool
+
+    def head(self, text: str) -> str:
+        """The head of the column, above the cells' texts."""
+        return text.rjust(self.wide - self.marked) + " " * self.marked
+
+
+def _column_sizes(panel: Panel, heads: Sequence[str]) -> list[_Size]:
+    """Columns with cells are alike; an empty column takes the room of its head alone."""
+    used = {cell.column for cell in panel.cells}
+    marked = any(cell.marked for cell in panel.cells)
+    wide = max(panel.characters, *(len(heads[column]) for column in used)) + marked + 1 if used else 2
+    return [_Size(wide, marked) if column in used else _Size(len(head) + 1, False) for column, head in enumerate(heads)]
+
+
+def _parts(sizes: Sequence[_Size], width: int) -> Iterator[range]:
+    """The columns that fit beside each other, one at least."""
+    first, taken = 0, 0
+    for column, size in enumerate(sizes):
+        if column > first and taken + size.wide > width:
+            yield range(first, column)
+            first, taken = column, 0
+        taken += size.wide
+    if sizes:
+        yield range(first, len(sizes))
+
+
+def _cell(cell: Cell | None, line: int, size: _Size, scale: Scale | None, look: TextLook) -> str:
+    wide, marked = size.wide, size.marked
     if cell is None:
         return " " * wide
     text = graphic(cell.lines[line]) if line < len(cell.lines) else ""

@@ -35,7 +35,7 @@ def part_words(grid: Grid) -> list[str]:
     shown = (("rows", grid.rows, grid.all_rows), ("columns", grid.columns, grid.all_columns))
     cut = [f"{what} {first} to {end - 1} of {whole}" for what, (first, end), whole in shown if end - first < whole]
     if cut:
-        found.append(f"Drawn are {' and '.join(cut)}.")
+        found.append(f"The picture shows {' and '.join(cut)}.")
     period = row_period(grid.tile, grid.base)
     if period is not None:
         again = "Each row begins at the same banks" if period == 1 else f"The banks repeat every {period} rows"

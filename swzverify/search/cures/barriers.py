@@ -1,4 +1,4 @@
-"""One more barrier, or one less group that a wait leaves, after which the order of a phase is enough."""
+"""One change of the steps of a phase after which their order is enough."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from swzverify.claims import RaceFree, ReadsWhatWasWritten
 from swzverify.errors import SwzError
 from swzverify.prover import Options
 from swzverify.search.cures.cure import Cure
+from swzverify.search.cures.roles import role_candidates
 from swzverify.search.cures.work import SpentError, Work
 from swzverify.subjects import Phase
 from swzverify.subjects.phase import Part, Sync, WaitGroup
@@ -26,7 +27,7 @@ def find_order_cures(claim: RaceFree | ReadsWhatWasWritten, options: Options | N
             continue
         try:
             if work.proves(replace(claim, phase=phase)):
-                found[kind] = Cure(claim.phase.name, change, f"{claim.kind} is proved")
+                found[kind] = Cure(claim.phase.name, change, f"{claim.kind} is proved", after=phase)
         except SwzError:
             continue
         except SpentError:
@@ -37,6 +38,7 @@ def find_order_cures(claim: RaceFree | ReadsWhatWasWritten, options: Options | N
 def _candidates(phase: Phase) -> Iterator[tuple[str, str, Phase]]:
     """The kind of each change, the change in words, and the phase after it."""
     if phase.roles:
+        yield from role_candidates(phase)
         return
     for part in Part:
         steps = phase.part(part)

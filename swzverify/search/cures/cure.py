@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from swzverify.subjects import Access, Base, Tile
+from swzverify.subjects import Access, Base, Operand, Phase, Tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,8 @@ class Cure:
     """A change of one object after which the claim was proved.
 
     `gives` is what the access then costs, and `also` what else the change does: bytes that it
-    takes, claims that no longer hold.
+    takes, claims that no longer hold. `after` is the object after the change, which a spec can state;
+    reports show its words only.
 
     >>> Cure("A", "swizzle: Swizzle<3,3,3> on element offsets", "4 wavefronts (minimum 4) instead of 32").text
     'A: swizzle: Swizzle<3,3,3> on element offsets: 4 wavefronts (minimum 4) instead of 32'
@@ -23,6 +24,7 @@ class Cure:
     change: str
     gives: str
     also: str = ""
+    after: Tile | Access | Operand | Phase | None = field(default=None, compare=False, repr=False)
 
     @property
     def text(self) -> str:

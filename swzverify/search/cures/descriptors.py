@@ -46,7 +46,7 @@ def find_operand_cures(claim: Delivers, options: Options | None = None) -> tuple
             continue
         try:
             if work.proves(Delivers(candidate.operand)):
-                found[candidate.kind] = Cure(claim.operand.name, candidate.change, _GIVES)
+                found[candidate.kind] = Cure(claim.operand.name, candidate.change, _GIVES, after=candidate.operand)
         except SwzError:
             continue
         except SpentError:

@@ -220,7 +220,8 @@ def _cure(claim: CostClaim, beside: Surroundings, candidate: Candidate, work: Wo
     _require(_first_broken((*aligned, *rest), candidate, work) is None)
     measure = verdict.measure or (None if priced is None else priced.worst)
     lost = _lost(others, candidate, work)
-    return Cure(candidate.object, candidate.change, _gives(claim, measure, refuted), _also(candidate, lost))
+    after = candidate.access(claim.access) if candidate.new is None else candidate.new
+    return Cure(candidate.object, candidate.change, _gives(claim, measure, refuted), _also(candidate, lost), after)
 
 
 def _require(holds: bool) -> None:

@@ -29,7 +29,7 @@ MOST_BYTES = 2_000_000
 
 @pytest.mark.parametrize(
     ("part", "claims", "tables", "pictures"),
-    [(slice(1, None, 4), 150, 1, 10), pytest.param(slice(None), 900, 3, 50, marks=pytest.mark.nightly)],
+    [(slice(5, None, 8), 80, 1, 4), pytest.param(slice(None), 900, 3, 50, marks=pytest.mark.nightly)],
 )
 def test_the_page_of_the_library_is_small_and_safe_and_its_pictures_are_right(
     part: slice, claims: int, tables: int, pictures: int
@@ -173,7 +173,7 @@ claims:
     Path("a.swz.yaml").write_text(text, encoding="utf-8")
     page = page_of("prove", "a.swz.yaml", "--format", "html")
     (figure,) = page.find("figure")
-    assert len(figure.find("td", "x")) == 32
+    assert len(figure.find("td", "x")) == 31  # each word but the first of the bank
     seen: list[Picture | None] = []
     monkeypatch.setattr("swzverify.apps.run.case_picture.case_picture", lambda *_: seen.append(None))
     for form in ("text", "json", "sarif"):

@@ -16,10 +16,10 @@ from swzverify.explain.pictures.words import access_words
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Instruction
 from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE
 
-CLASH = "another word of the same bank: one more wavefront"
-APART = "lanes that never share a wavefront"
-_OF_BANKS = "A column is a bank, and above each other are different words that a group needs of it."
-_OF_OCTETS = "A column is 16 bytes of a line of 128 bytes, and a row has lanes that may share a wavefront."
+CLASH = "a further word of its bank: one more wavefront"
+APART = "lanes that cannot share the first wavefront: one more"
+_OF_BANKS = "Each column is a bank; its cells are the different words that a group needs from this bank."
+_OF_OCTETS = "Each column is 16 bytes of a 128-byte line; lanes in one row may share a wavefront."
 
 
 def groups(run: Chosen) -> Picture:
@@ -70,7 +70,7 @@ def _group_words(group: GroupCost) -> str:
     lanes = f"lane{'s' * (len(group.lanes) > 1)} {_short(group.lanes)}"
     if group.bank is None or group.wavefronts == 1:
         return f"{lanes}, {counted(group.wavefronts, 'wavefront')}"
-    return f"{lanes}, {counted(group.wavefronts, 'wavefront')}, bank {group.bank} has most words"
+    return f"{lanes}, {counted(group.wavefronts, 'wavefront')}, bank {group.bank} has the most words"
 
 
 def _banks(row: Instruction, group: GroupCost, addresses: Mapping[int, int], title: str) -> Panel:
@@ -84,7 +84,7 @@ def _banks(row: Instruction, group: GroupCost, addresses: Mapping[int, int], tit
     for bank, stack in enumerate(stacks):
         for level, ((word, _), lanes) in enumerate(stack.items()):
             tip = f"bank {bank}, byte {word * BANK_WORD_BYTES}: lane{'s' * (len(lanes) > 1)} {_short(lanes)}"
-            cells.append(Cell(level, bank, (_short(lanes),), lanes[0], len(stack) > 1, tip, tuple(lanes)))
+            cells.append(Cell(level, bank, (_short(lanes),), lanes[0], level > 0, tip, tuple(lanes)))
     heads = tuple(str(index + 1) for index in range(max(map(len, stacks))))
     return Panel(title, "word", "bank", heads, tuple(map(str, range(BANKS))), tuple(cells))
 
@@ -97,7 +97,7 @@ def _octet(_: Instruction, group: GroupCost, addresses: Mapping[int, int], title
             places.setdefault(addresses[lane] // CHUNK_BYTES % CHUNKS_PER_LINE, []).append(lane)
         for chunk, held in places.items():
             tip = ", ".join(f"lane {lane} at byte {addresses[lane]}" for lane in held)
-            cells.append(Cell(level, chunk, (_short(held),), held[0], len(group.apart) > 1, tip, tuple(held)))
+            cells.append(Cell(level, chunk, (_short(held),), held[0], level > 0, tip, tuple(held)))
     heads = tuple(str(index + 1) for index in range(len(group.apart)))
     step = CHUNK_BYTES // BANK_WORD_BYTES
     names = tuple(f"{first}-{first + step - 1}" for first in range(0, BANKS, step))

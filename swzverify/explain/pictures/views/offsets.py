@@ -101,7 +101,7 @@ def _coordinate(extents: tuple[int, ...], row: int, column: int, columns: int) -
 
 def _cut(sides: tuple[tuple[str, int, int], ...]) -> list[str]:
     parts = [f"{name}s 0 to {shown - 1} of {whole}" for name, shown, whole in sides if shown < whole]
-    return [f"Drawn are {' and '.join(parts)}."] if parts else []
+    return [f"The picture shows {' and '.join(parts)}."] if parts else []
 
 
 def _panel(

@@ -77,7 +77,7 @@ def operand_view(
         else f"{wrong} of {total} elements are read elsewhere than the tile has them; where it has them stands below."
     )
     where = binding_text({**operand.binding(point), BASE: points.places[0].at(point)})
-    cut = f" Drawn are rows {first} to {end - 1} of {operand.rows}." if end - first < operand.rows else ""
+    cut = f" The picture shows rows {first} to {end - 1} of {operand.rows}." if end - first < operand.rows else ""
     return Picture(
         f"{operand.name}: the byte address of each element that the tensor core reads",
         (

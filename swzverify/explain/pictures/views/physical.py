@@ -43,10 +43,10 @@ def physical(tile: Tile, view: View | None = None, *, target: Target | None = No
 
 def _words(grid: Grid, view: View) -> list[str]:
     first, end, whole = _lines(grid, view)
-    cut = f"Drawn are rows {first} to {end - 1} of {whole}. " if end - first < whole else ""
+    cut = f"The picture shows rows {first} to {end - 1} of {whole}. " if end - first < whole else ""
     return [
         f"{cut}A row is {BANK_PERIOD_BYTES} bytes, all {BANKS} banks, in {_cells_across(grid)} cells.",
-        *(each for each in part_words(grid) if not each.startswith("Drawn")),
+        *(each for each in part_words(grid) if not each.startswith("The picture shows")),
     ]
 
 

@@ -40,7 +40,11 @@ def refuted_at(instruction: Instruction, cost: AccessCost, addresses: Mapping[in
     """The worst group of a warp instruction with its cost."""
     which = worst_group(cost)
     groups = len(cost.groups)
-    part = (f"Drawn is group {which} of {groups}, the first of those that take most.",) if groups > 1 else ()
+    part = (
+        (f"The picture shows group {which} of {groups}, the first of those that take the most wavefronts.",)
+        if groups > 1
+        else ()
+    )
     octets = instruction.by_octets
     column = "16 bytes of a line of 128 bytes" if octets else "a bank"
     return Picture(

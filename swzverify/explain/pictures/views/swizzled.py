@@ -84,7 +84,7 @@ def swizzled_access(run: Chosen) -> Picture:
             f"The tile is {map_words(access.tile)}.",
             _sentence(f"{BEFORE}: {chosen(bare).every}"),
             _sentence(f"{AFTER}: {run.every}"),
-            f"Drawn is {run.where}: {cost_words(before.cost)} {BEFORE}, {cost_words(run.cost)} {AFTER}.",
+            f"The picture shows {run.where}: {cost_words(before.cost)} {BEFORE}, {cost_words(run.cost)} {AFTER}.",
         ),
         (
             *group_panels(before, which, f"{BEFORE}, "),

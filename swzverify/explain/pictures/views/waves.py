@@ -22,7 +22,7 @@ def waves(orders: Sequence[Locality], words: Sequence[str] = ()) -> Picture:
     """
     cut = any(max(order.row.max(), order.column.max()) >= MAX_SIDE for order in orders)
     last = max(len(order.waves) for order in orders) - 1
-    drawn = f"Drawn are the first {MAX_SIDE} rows and columns of tiles."
+    drawn = f"The picture shows the first {MAX_SIDE} rows and columns of tiles."
     return Picture(
         f"Waves of {orders[0].size} blocks",
         (
