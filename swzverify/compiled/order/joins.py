@@ -83,7 +83,6 @@ class Joins:
 
     def __init__(self) -> None:
         self._listed: dict[tuple[object, ...], Listed] = {}
-        self._points: dict[tuple[object, ...], Points] = {}
 
     def never_meet(self, ends: Ends, conditions: Iterable[Expr], few: Mapping[Var, tuple[int, ...]]) -> bool:
         """Whether two accesses have no common byte under some conditions, as far as lists of values show it.
@@ -113,23 +112,13 @@ class Joins:
         listed.keep_conditions(sides, shared, parts)
         found: list[Ranges] = []
         for who, side in enumerate(sides):
-            points = self._points_of(listed, (*shared, *side.own), side)
+            points = listed.points((*shared, *side.own), side)
             if points is None:
                 return False
             tag = None if ends.tags is None else ends.tags[who]
             place = np.arange(len(points.holds)) // listed.size(side.own)
             found.append(points.ranges(place, (side.number, modulus, ends.lengths[1 - who]), tag))
         return first_meeting(found[0], found[1], ends.lengths) is None
-
-    def _points_of(self, listed: Listed, nodes: Sequence[Var], side: Listing) -> Points | None:
-        """The points of one thread; None if the address is not known at one of them."""
-        key = (side.position, side.lost, *side.conditions, *nodes)
-        if key not in self._points:
-            found = _points(listed, nodes, side)
-            if len(found.holds) > _KEPT_POINTS:
-                return None if found.is_lost else found
-            self._points[key] = found
-        return None if self._points[key].is_lost else self._points[key]
 
 
 class Part(NamedTuple):
@@ -162,7 +151,8 @@ class Listed:
     """Variables whose values are listed, with a variable for each part of an address that has few values."""
 
     def __init__(self, bounds: Iterable[tuple[Var, int]], few: Mapping[Var, Sequence[int]]) -> None:
-        self.values: dict[Var, Values] = {each: np.asarray(sorted(some)) for each, some in few.items()}
+        self.values: dict[Var, Values] = {each: _numbers(some) for each, some in few.items()}
+        self._points: dict[tuple[object, ...], Points] = {}
         self._cuts: dict[Expr, Expr] = {}
         self._parts: tuple[dict[Expr, Part], dict[Expr, Part]] = ({}, {})
         for each, limit in bounds:
@@ -265,6 +255,17 @@ class Listed:
             found.append(Listing(position, each.number, lost, dict.fromkeys(variables(*own, position, lost))))
         return modulus, (found[0], found[1])
 
+    def points(self, read: Sequence[Var], side: Listing) -> Points | None:
+        """The points of one thread; None if the address is not known at one of them.
+
+        They are kept for other questions, but only for those of which the same bounds are known.
+        """
+        key = side.position, side.lost, tuple(side.conditions), tuple(read)
+        found = self._points.get(key) or _points(self, read, side)
+        if len(found.holds) <= _KEPT_POINTS:
+            self._points[key] = found
+        return None if found.is_lost else found
+
     def keep_conditions(self, sides: Sequence[Listing], shared: Iterable[Var], conditions: Iterable[Expr]) -> None:
         """Keep the conditions on one thread and on what both share; others are left out."""
         for each in conditions:
@@ -323,6 +324,11 @@ def _points(listed: Listed, nodes: Sequence[Var], side: Listing) -> Points:
     position, holds, lost = (np.broadcast_to(each, shape).ravel() for each in evaluate_many(roots, arrays))
     values = {each: np.broadcast_to(axis, shape).ravel() for each, axis in zip(nodes, axes, strict=True)}
     return Points(position, holds != 0, bool((holds & lost).any()), values)
+
+
+def _numbers(values: Iterable[int]) -> Values:
+    """Numbers of up to 64 bits in order, as those of 64 bits with a sign that have the same bits."""
+    return np.asarray(sorted(values), dtype=np.uint64).astype(np.int64)
 
 
 def find_bound(condition: Expr) -> tuple[Var, int] | None:
