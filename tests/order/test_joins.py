@@ -1,7 +1,7 @@
 """Lists of addresses: random questions, beside every point of them, which numpy evaluates without the package.
 
-A planted mistake changes a piece of the text of `joins.py`. Each is found by a question at which the changed lists say
-`never`, although there is a point.
+A planted mistake changes a piece of the text of `joins.py` or of a module that it uses. Each is found by a question at
+which the changed lists say `never`, although there is a point.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from swzverify.compiled.kernel.arithmetic import add, less, mul, widened
-from swzverify.compiled.order import joins, residues
+from swzverify.compiled.order import joins, known, residues
 from swzverify.compiled.order.joins import Ends
 from swzverify.ir.expr import const, extract, var
 from tests.nightly import counts
@@ -40,14 +40,14 @@ class Wrong:
 def _changed(wrong: Wrong | None = None) -> dict[str, Any]:
     """The names of `joins.py` with small limits, and perhaps with a mistake."""
     found: dict[ModuleType, dict[str, Any]] = {}
-    for module in (residues, joins):
+    for module in (residues, known, joins):
         source = inspect.getsource(module)
         if wrong is not None and wrong.module is module:
             assert source.count(wrong.piece) == 1
             source = source.replace(wrong.piece, wrong.becomes)
         found[module] = {"__name__": module.__name__}
         exec(compile(source, module.__name__, "exec", dont_inherit=True), found[module])  # noqa: S102 - our own text
-    found[joins] |= _SMALL | {"plus_number": found[residues]["plus_number"]}
+    found[joins] |= _SMALL | {"plus_number": found[residues]["plus_number"], "part_of": found[known]["part_of"]}
     return found[joins]
 
 
@@ -86,21 +86,25 @@ MISTAKES = {
     "a part that is not known is 0": Wrong(
         "found = Part(choose(found.lost, self._cuts[node], found.value), FALSE)", "found = Part(found.value, FALSE)", 92
     ),
-    "the condition of a choice counts as known": Wrong("                    parts[condition].lost,\n", "", 460),
-    "the other side of a choice counts as known": Wrong("both(negation(chosen), parts[otherwise].lost)", "FALSE", 1767),
-    "one side of a choice counts as known": Wrong("both(chosen, parts[then].lost)", "FALSE", 263),
+    "the condition of a choice counts as known": Wrong("                parts[condition].lost,\n", "", 460, known),
+    "the other side of a choice counts as known": Wrong(
+        "both(negation(chosen), parts[otherwise].lost)", "FALSE", 1767, known
+    ),
+    "one side of a choice counts as known": Wrong("both(chosen, parts[then].lost)", "FALSE", 263, known),
     "the wrong side of `and` decides": Wrong(
-        "if operator is BinaryOperator.AND else", "if operator is BinaryOperator.OR else", 263
+        "if operator is BinaryOperator.AND else", "if operator is BinaryOperator.OR else", 263, known
     ),
     "one side of `and` counts as known": Wrong(
         "sides = (both(parts[left].lost, other), both(parts[right].lost, one))",
         "sides = (both(parts[left].lost, other),)",
         850,
+        known,
     ),
     "an operation with one known operand counts as known": Wrong(
         "tuple(parts[each].lost for each in operands(node))",
         "tuple(parts[each].lost for each in operands(node)[1:])",
         1,
+        known,
     ),
     "a remainder without the number": Wrong("const(found[1] % divisor, node.width)", "const(0, node.width)", 301),
     "a remainder with too few values": Wrong("np.arange(divisor)", "np.arange(divisor - 1)", 3),

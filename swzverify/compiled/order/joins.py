@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from math import prod
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel.arithmetic import add, both, choose, either, widened
+from swzverify.compiled.kernel.arithmetic import add, choose, either, widened
 from swzverify.compiled.kernel.linear import Sum, sum_of
+from swzverify.compiled.order.known import Part, part_of
 from swzverify.compiled.order.residues import plus_number
 from swzverify.engines.enumeration import Ranges, first_meeting
 from swzverify.engines.obligations import Truths
@@ -34,16 +34,12 @@ from swzverify.ir.expr import (
     Const,
     Expr,
     Extend,
-    Ite,
     Var,
     binary,
     conjunction,
     conjuncts,
     const,
-    negation,
-    operands,
     postorder,
-    rebuilt,
     var,
     variables,
 )
@@ -121,13 +117,6 @@ class Joins:
         return first_meeting(found[0], found[1], ends.lengths) is None
 
 
-class Part(NamedTuple):
-    """A part of a formula over variables whose values are listed, and the bit that says where it is not known."""
-
-    value: Expr
-    lost: Expr
-
-
 @dataclass(slots=True)
 class Listing:
     """What is listed of one thread.
@@ -189,25 +178,7 @@ class Listed:
             return Part(const(0, node.width), TRUE)
         if (rest := self._remainder(node)) is not None:
             return Part(rest, FALSE)
-        value = rebuilt(node, {each: parts[each].value for each in operands(node)})
-        match node:
-            case Ite(condition, then, otherwise):
-                chosen = parts[condition].value
-                sides = (
-                    both(chosen, parts[then].lost),
-                    both(negation(chosen), parts[otherwise].lost),
-                    parts[condition].lost,
-                )
-            case Binary(BinaryOperator.AND | BinaryOperator.OR as operator, left, right, 1):
-                # One side alone decides where it is known to be 0, or 1.
-                one, other = (
-                    either(part.lost, part.value if operator is BinaryOperator.AND else negation(part.value))
-                    for part in (parts[left], parts[right])
-                )
-                sides = (both(parts[left].lost, other), both(parts[right].lost, one))
-            case _:
-                sides = tuple(parts[each].lost for each in operands(node))
-        return Part(value, reduce(either, sides, FALSE))
+        return part_of(node, parts)
 
     def _remainder(self, node: Expr) -> Expr | None:
         """A number that is not known, plus a small one, modulo a small one: from the remainder of the former."""

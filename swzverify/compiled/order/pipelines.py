@@ -12,11 +12,11 @@ from typing import Final
 
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.events import Act, Event, events_of
-from swzverify.compiled.order.instance import Couple
 from swzverify.compiled.order.interleaved import Member, Moments, moments_of
 from swzverify.compiled.order.objects import Barrier, Key, barriers_of
 from swzverify.compiled.order.pairs import Moment
 from swzverify.compiled.order.roles import MASKS, Role, roles_of
+from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.walk import LostError, Values
 from swzverify.hardware import LANES

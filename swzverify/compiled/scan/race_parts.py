@@ -9,11 +9,12 @@ from typing import Final
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import Orders, Scope
-from swzverify.compiled.order.instance import Couple, Instances
+from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.pipelines import LEVELS, pipelines_of
 from swzverify.compiled.order.step import in_step, missed_by_lanes
+from swzverify.compiled.order.threads import Couple
 from swzverify.ir.expr import Expr
 
 UNORDERED: Final = "fences of the proxies, and new uses of the bytes of barrier objects, are not modelled"
