@@ -198,7 +198,11 @@ class MeetingJudge:
         if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
             return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
         if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
-            answers = [self._of(asked, asked.question(each)) for each in ways]
+            answers = list[Found]()
+            for each in ways:
+                answers.append(self._of(asked, asked.question(each)))
+                if self._has_enough() and answers[-1].verdict is RaceVerdict.UNKNOWN:
+                    break  # nothing worse is found any more
             found = min(answers, key=lambda each: rank(each.verdict))
         elif found.reason == GAVE_UP and ways:
             # Without the conditions of the way there is less to read.
@@ -290,6 +294,7 @@ class MeetingJudge:
         if parts:
             return undecided or Finding("z3", Answer.EMPTY)
         found = asker.possible(condition)
+        self._points.learn(found.point)
         if found.answer is Answer.UNDECIDED and without_products(condition) is not condition:
             self._hard += 1
         return found

@@ -52,8 +52,12 @@ class Points:
         if condition is FALSE or any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
             return None
         found = next((point for each in self._tried(condition) if (point := _held(condition, each)) is not None), None)
-        self._known |= found or {}
+        self.learn(found)
         return found
+
+    def learn(self, point: Mapping[str, int] | None) -> None:
+        """Try the values of a point that was found elsewhere."""
+        self._known |= point or {}
 
     def _tried(self, condition: Expr) -> Iterator[Mapping[Var, _Values]]:
         """Values of the variables of a condition at each point."""
