@@ -1,7 +1,8 @@
 """The same value in plainer words, where the limits of variables allow them.
 
 Compilers divide signed numbers by shifting and adding sign bits. Where a number is a thread's
-coordinate its sign bit is 0: the detour goes away.
+coordinate its sign bit is 0: the detour goes away. Where a sum does not wrap, a part of it that is a multiple
+of what it is divided by stands outside of the quotient.
 """
 
 from __future__ import annotations
@@ -94,6 +95,10 @@ def _plain(node: Expr, span: Callable[[Expr], Interval]) -> Expr:
             return _masked(left, ~mask & ((1 << node.width) - 1), span)
         case Binary(BinaryOperator.UREM, left, Const(divisor)) if span(left)[1] < divisor:
             return left
+        case Binary(BinaryOperator.LSHR, Binary(BinaryOperator.ADD, left, Const(more)), Const(count)):
+            if count < node.width and more % (1 << count) == 0 and span(left)[1] + more < 1 << node.width:
+                shifted = _plain(binary(BinaryOperator.LSHR, left, const(count, node.width)), span)
+                return binary(BinaryOperator.ADD, shifted, const(more >> count, node.width))
         case _:
             pass
     return node

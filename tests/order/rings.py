@@ -165,7 +165,8 @@ READ:
 
 _OF_GROUP: Final = (
     "shr.u32 %r12, %r1, 6;\nadd.u32 %r12, %r12, {};\nmov.u32 %r13, {};\nst.shared.u32 [%r4], %r1;\n"
-    "bar.sync %r12, %r13;\nxor.b32 %r14, %r1, {};\nshl.b32 %r14, %r14, 2;\nadd.u32 %r14, %r14, %r3;\nld.shared.u32 %r30, [%r14];"
+    "bar.sync %r12, %r13;\nxor.b32 %r14, %r1, {};\nshl.b32 %r14, %r14, 2;\nadd.u32 %r14, %r14, %r3;\n"
+    "ld.shared.u32 %r30, [%r14];"
 )
 """Each two warps meet at a barrier whose number is a register, and read what threads of other warps stored."""
 

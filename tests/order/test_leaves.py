@@ -16,10 +16,11 @@ from swzverify.compiled.kernel.leaves import Kind, Leaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import instance, intervals
 from swzverify.compiled.order.barriers import Scope, orders_of
-from swzverify.compiled.order.instance import BASE, Couple, Instances, Place
+from swzverify.compiled.order.instance import BASE, Instances, Place
 from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.step import InStep, Sharing, in_step
+from swzverify.compiled.order.threads import Couple
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, Var, variables
 from tests.order.conftest import module_of

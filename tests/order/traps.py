@@ -80,6 +80,23 @@ TRAPS = {
     ),
     "odd multiples": Trap(_MULTIPLES.format(3), 64, "free"),
     "multiples that become even": Trap(_MULTIPLES.format(2), 64, "depends"),
+    "bounds of another pair": Trap(
+        "setp.lt.u32 %p1, %r7, 5;\nsetp.lt.u32 %p2, %r7, 32;\nsetp.lt.u32 %p3, %r1, %r7;\nand.pred %p4, %p1, %p3;\n"
+        "and.pred %p5, %p2, %p3;\n@%p4 st.shared.u32 [%r4], %r1;\nld.shared.u32 %r30, [%r4+20];\nbar.sync 0;\n"
+        "@%p5 st.shared.u32 [%r4], %r1;\nld.shared.u32 %r31, [%r4+20];",
+        32,
+        "depends",
+    ),
+    "few values of 64 bits": Trap(
+        "cvt.u64.u32 %rd2, %r4;\nmov.u64 %rd3, 0;\n"
+        + counted(
+            "add.u64 %rd4, %rd2, %rd3;\nst.shared.u32 [%rd4+512], %r1;\nld.shared.u32 %r30, [%rd4+452];\n"
+            "ld.global.u32 %r21, [%rd1];\nadd.u64 %rd1, %rd1, 4;\nsetp.eq.u32 %p2, %r21, 0;\n"
+            "xor.b64 %rd5, %rd3, -64;\nselp.b64 %rd3, %rd3, %rd5, %p2;"
+        ),
+        15,
+        "depends",
+    ),
     "barrier in one arm": Trap(
         "setp.eq.u32 %p1, %r7, 0;\nmov.u32 %r10, %r4;\n@%p1 bra B;\nst.shared.u32 [%r4], %r1;\nbar.sync 0;\n"
         "mov.u32 %r10, %r6;\nB:\nld.shared.u32 %r30, [%r10];",

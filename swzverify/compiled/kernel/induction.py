@@ -118,7 +118,8 @@ class Sequence:
         if period > 1:
             turn, whole = const(self.turn, trips.width), const(period, trips.width)
             round_ = add(turn, binary(BinaryOperator.UREM, sub(trips, turn), whole))
-            trips = ite(less(trips, const(count, trips.width), signed=False), trips, round_)
+            is_first = less(trips, const(count, trips.width), signed=False)
+            trips = ite(is_first, trips, round_) if self.turn else round_
         found: Expr = const(self.values[-1], width)
         for place in reversed(range(count - 1)):
             is_here = compare(Comparison.EQ, trips, const(place, trips.width))

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import reduce
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel.arithmetic import add, either, less, shift_left, widened
+from swzverify.compiled.kernel.arithmetic import add, either, less, widened
 from swzverify.compiled.kernel.lanes import places_of
 from swzverify.compiled.kernel.leaves import Kind, Leaf, begin_of
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.families import Families
 from swzverify.compiled.order.intervals import Trip, Trips
 from swzverify.compiled.order.registers import Registers
 from swzverify.compiled.order.step import Sharing
-from swzverify.engines.obligations import second
+from swzverify.compiled.order.threads import Couple, threads_of
 from swzverify.hardware import LANES
 from swzverify.ir.bounded import Bounded
 from swzverify.ir.expr import (
@@ -44,63 +44,9 @@ MOST_TRIPS: Final = 1 << 30
 BASE: Final = "base of "
 """Begins the names of the trips that questions count from."""
 DYNAMIC: Final = "dynamic shared memory"
-_NUMBER_BITS: Final = 16
 _TRIP_BITS: Final = 64
 Place: TypeAlias = tuple[tuple[int, Trip | None], ...]
 """The trips of the loops around a place, by headers; None where nothing is known. Other loops are left."""
-
-
-class Couple(StrEnum):
-    """Which two threads of a block are meant.
-
-    - `ANY`: two distinct threads.
-    - `WARPS`: two threads of distinct warps.
-    - `LANES`: two distinct lanes of one warp.
-    - `SELF`: one thread, against what it started before.
-    """
-
-    ANY = "any"
-    WARPS = "warps"
-    LANES = "lanes"
-    SELF = "self"
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A thread as variables: `own` are not shared with the other thread, `tag` tells the two apart."""
-
-    number: Expr
-    own: tuple[Var, ...]
-    shared: tuple[Var, ...]
-    tag: Var
-
-
-def threads_of(couple: Couple, block: tuple[int, int, int]) -> tuple[Thread, Thread]:
-    """The two threads, by their numbers in the block, of 16 bits.
-
-    >>> threads_of(Couple.LANES, (64, 1, 1))[1].tag.name
-    "lane'"
-    """
-    total = block[0] * block[1] * block[2]
-    warps = -(-total // LANES)
-
-    def one(who: int) -> Thread:
-        if couple in (Couple.ANY, Couple.SELF):
-            name = second("thread") if who and couple is Couple.ANY else "thread"
-            thread = var(name, total)
-            number = widened(thread, _NUMBER_BITS)
-            return Thread(
-                number, (thread,) if couple is Couple.ANY else (), () if couple is Couple.ANY else (thread,), thread
-            )
-        lane = var(second("lane") if who else "lane", LANES)
-        warp = var(second("warp") if who and couple is Couple.WARPS else "warp", warps)
-        five = const(LANES.bit_length() - 1, _NUMBER_BITS)
-        number = add(shift_left(widened(warp, _NUMBER_BITS), five), widened(lane, _NUMBER_BITS))
-        if couple is Couple.WARPS:
-            return Thread(number, (warp, lane), (), warp)
-        return Thread(number, (lane,), (warp,), lane)
-
-    return one(0), one(1)
 
 
 @dataclass(slots=True)
@@ -111,17 +57,20 @@ class Uses:
         facts: What holds of the variables that were made.
         read: The leaves that were read, by their names, coordinates left out.
         few: The values of variables that have few of them, which are facts, too.
+        made: The variables that stand for leaves which a thread computes or loads.
     """
 
     facts: dict[Expr, None] = field(default_factory=dict[Expr, None])
     read: dict[str, Leaf] = field(default_factory=dict[str, Leaf])
     few: dict[Var, tuple[int, ...]] = field(default_factory=dict[Var, tuple[int, ...]])
+    made: dict[Var, Leaf] = field(default_factory=dict[Var, Leaf])
 
     def add(self, other: Uses) -> None:
         """Take over what other values were made of."""
         self.facts |= other.facts
         self.read |= other.read
         self.few |= other.few
+        self.made |= other.made
 
 
 class Instances:
@@ -132,6 +81,7 @@ class Instances:
         sharing: What the threads share.
         couple: Which two threads are meant.
         threads: The two threads.
+        families: What coordinates alone decide.
         uses: What the values of one question were made of.
         bounded: Writes values in plainer words.
     """
@@ -140,6 +90,7 @@ class Instances:
         self.kernel, self.sharing, self.couple = kernel, sharing, couple
         self._flow, self._leaves = kernel.flow, kernel.leaves
         self.threads = threads_of(couple, kernel.block)
+        self.families = Families(self.threads)
         self.uses, self.bounded = Uses(), Bounded()
         self._registers = Registers(kernel)
         self._memo: dict[tuple[Expr, int, Place], tuple[Expr, Uses]] = {}
@@ -235,6 +186,7 @@ class Instances:
         if not is_shared:
             name = f"{name} of {'the other thread' if who else 'one thread'}"
         made = var(name, leaf.variable.limit)
+        self.uses.made[made] = leaf
         if leaf.kind is Kind.TRIPS and leaf.block is not None:
             self._keep_most(leaf.block, made)
         if (values := self._registers.values(leaf.variable)) is not None:

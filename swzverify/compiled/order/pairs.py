@@ -14,13 +14,14 @@ from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import SharedAccess
-from swzverify.compiled.order.instance import DYNAMIC, Couple, Instances, Place, Thread, Uses, without_overlap
+from swzverify.compiled.order.families import MOST_SHARED, Family, signed
+from swzverify.compiled.order.instance import DYNAMIC, Instances, Place, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
+from swzverify.compiled.order.joins import Ends
 from swzverify.compiled.order.moments import Moment
-from swzverify.engines.obligations import Apart, Arrays, Numbers, Side, Truths
+from swzverify.compiled.order.threads import Couple, Thread
 from swzverify.hardware import LANES
 from swzverify.ir.bounded import bounded
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import (
     TRUE,
     Comparison,
@@ -39,8 +40,6 @@ from swzverify.ir.expr import (
 )
 from swzverify.ir.intervals import interval_of
 
-MOST_SHARED: Final = 232_448
-"""Bytes of shared memory that a block can have. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
 _WIDE: Final = 44
 """Bits in which distances of addresses do not wrap."""
 _ADDRESSES: Final = 1 << 32
@@ -62,6 +61,8 @@ class Question:
         places: The places of both accesses.
         addresses: Both addresses.
         few: The values of variables of `condition` that have few of them.
+        made: The leaves that variables of `condition` stand for, but for those of the launch.
+        ends: What both touch; None if that is said in other words.
     """
 
     condition: Expr
@@ -73,6 +74,8 @@ class Question:
     places: tuple[Place, Place]
     addresses: tuple[Expr, Expr]
     few: Mapping[Var, tuple[int, ...]]
+    made: Mapping[Var, Leaf]
+    ends: Ends | None = None
 
 
 class Asked:
@@ -105,9 +108,12 @@ class Asked:
             for loop in self.kernel.around(access.index)
         )
 
-    def apart(self) -> Apart | None:
-        """That they never meet, if coordinates alone decide their distance; conditions on more are left out."""
-        if self.couple is Couple.SELF or self._is_any_lane() or any(each.is_bulk for each in self.accesses):
+    def family(self) -> tuple[Family, int] | None:
+        """What coordinates decide of the distance, and the number in it; conditions on more are left out.
+
+        None if more than coordinates decides it, or if the distance may go round.
+        """
+        if not self._are_two() or any(each.is_bulk for each in self.accesses):
             return None
         instances, threads = self.instances, self.instances.threads
         places = self._places(instances)
@@ -119,11 +125,6 @@ class Asked:
         rest = [{t: c for t, c in each.terms.items() if t not in terms} for each, terms in zip(sums, own, strict=True)]
         if rest[0] != rest[1]:
             return None
-        # Only the distance counts: unrolled accesses that are equally far apart are one question.
-        distance = (sums[1].number - sums[0].number) % _ADDRESSES
-        positions = _positions([Sum(terms, number, 32) for number, terms in zip((0, distance), own, strict=True)])
-        if positions is None:
-            return None
         guards: list[Expr] = []
         for who, (access, place) in self._both(places):
             parts = [
@@ -132,22 +133,12 @@ class Asked:
             ]
             mine = {*threads[who].own, *threads[who].shared}
             guards.append(conjunction(each for each in parts if mine.issuperset(variables(each))))
-        if any(node.width >= MAX_ARRAY_WIDTH for node in postorder(*positions, *guards)):
-            return None
-        sides = [
-            Side(
-                thread.own,
-                position,
-                access.width_bytes,
-                Position(position),
-                guard,
-                None if guard is TRUE else Condition(guard),
-            )
-            for thread, position, access, guard in zip(threads, positions, self.accesses, guards, strict=True)
-        ]
-        tags = threads[0].tag, threads[1].tag
-        differ = negation(compare(Comparison.EQ, *tags))
-        return Apart(threads[0].shared, (), sides[0], sides[1], differ, ((tags[0].name, tags[1].name),))
+        one, two = self.accesses
+        found = instances.families.of(
+            [Sum(terms, 0, 32) for terms in own], (guards[0], guards[1]), (one.width_bytes, two.width_bytes)
+        )
+        distance = signed((sums[1].number - sums[0].number) % _ADDRESSES)
+        return None if found is None or not found.is_near(distance) else (found, distance)
 
     def question(self, way: Way | None = None) -> Question:
         """Whether they meet; with a way, only by it."""
@@ -155,7 +146,7 @@ class Asked:
         instances.uses = uses = Uses()
         places, threads = self._places(instances), instances.threads
         addresses = self._addresses(places)
-        conditions: list[Expr] = [] if self._is_any_lane() or self.couple is Couple.SELF else [_differ(threads)]
+        conditions: list[Expr] = [_differ(threads)] if self._are_two() else []
         if self._moments is None:
             conditions.append(_meet(addresses, self.accesses, None))
         else:
@@ -188,7 +179,8 @@ class Asked:
         found = together(conditions)
         exact = None if sure is None else together([found, *sure])
         inside, both = together(in_memory), (addresses[0], addresses[1])
-        return Question(found, exact, inside, same, read, instances, places, both, uses.few)
+        ends = self._ends(both) if self._moments is None else None
+        return Question(found, exact, inside, same, read, instances, places, both, uses.few, uses.made, ends)
 
     # ---- parts
 
@@ -216,6 +208,17 @@ class Asked:
 
     def _both(self, places: tuple[Place, Place]) -> Iterable[tuple[int, tuple[SharedAccess, Place]]]:
         return enumerate(zip(self.accesses, places, strict=True))
+
+    def _ends(self, addresses: tuple[Expr, Expr]) -> Ends:
+        one, two = self.accesses
+        is_equal = one.width_bytes == two.width_bytes and not (one.is_bulk or two.is_bulk)
+        lengths = (1, 1) if is_equal else (one.width_bytes, two.width_bytes)
+        tags = (self.instances.threads[0].tag, self.instances.threads[1].tag) if self._are_two() else None
+        return Ends(addresses, lengths, tags)
+
+    def _are_two(self) -> bool:
+        """Whether two distinct threads make the accesses."""
+        return self.couple is not Couple.SELF and not self._is_any_lane()
 
     def _is_any_lane(self) -> bool:
         """Whether a lane may be the one that the other access comes from: lanes of one warp share addresses."""
@@ -311,8 +314,8 @@ def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
     """
     total = sum_of(address)
     starts = {each.variable for each in arrays} | {var(DYNAMIC, SHARED_LIMIT)}
-    parts = [(term, _signed(count)) for term, count in total.terms.items() if starts.isdisjoint(variables(term))]
-    ends = [_signed(total.number)] * 2
+    parts = [(term, signed(count)) for term, count in total.terms.items() if starts.isdisjoint(variables(term))]
+    ends = [signed(total.number)] * 2
     for term, count in parts:
         most = _most(term)
         least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
@@ -320,7 +323,7 @@ def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
     if ends[0] >= 0 and ends[1] < MOST_SHARED:
         return TRUE
     width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)
-    offset: Expr = const(_signed(total.number), width)
+    offset: Expr = const(signed(total.number), width)
     for at, (term, count) in enumerate(parts):
         offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(count, width)))
     return less(offset, const(MOST_SHARED, width), signed=False)
@@ -334,53 +337,9 @@ def _of_some_sign(term: Expr, name: str, width: int) -> Expr:
     return ite(has_sign, widened(term, width, signed=True), widened(term, width))
 
 
-def _signed(number: int) -> int:
-    return number - _ADDRESSES if number >= _ADDRESSES >> 1 else number
-
-
-def _positions(sums: Sequence[Sum]) -> list[Expr] | None:
-    """Sums of coordinates as numbers that do not wrap and are not negative; None if they may be too far apart."""
-    low, high = 0, 0
-    for each in sums:
-        parts = [(_signed(count) * _most(term)) for term, count in each.terms.items()]
-        number = _signed(each.number)
-        low, high = min(low, number + sum(min(0, x) for x in parts)), max(high, number + sum(max(0, x) for x in parts))
-    if high - low >= _ADDRESSES - MOST_SHARED:
-        return None
-    found: list[Expr] = []
-    for each in sums:
-        position: Expr = const(_signed(each.number) - low, _WIDE)
-        for term, count in each.terms.items():
-            position = add(position, mul(widened(term, _WIDE), const(_signed(count), _WIDE)))
-        found.append(bounded(position))
-    return found
-
-
 def _most(term: Expr) -> int:
     """The largest value of an expression of coordinates, or more."""
     known: dict[Expr, tuple[int, int]] = {}
     for node in postorder(term):
         known[node] = interval_of(node, known)
     return known[term][1]
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """The plain reading of a start; two of one expression are equal, so that nothing is asked twice."""
-
-    position: Expr
-
-    def __call__(self, arrays: Arrays) -> Numbers:
-        """The starts at given arrays."""
-        return evaluate_many((self.position,), arrays)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """The plain reading of a guard."""
-
-    guard: Expr
-
-    def __call__(self, arrays: Arrays) -> Truths:
-        """Whether there are ranges at given arrays."""
-        return evaluate_many((self.guard,), arrays)[0] != 0

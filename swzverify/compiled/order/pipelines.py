@@ -14,11 +14,11 @@ from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.boxes import boxes_of, with_boxes
 from swzverify.compiled.order.events import MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
-from swzverify.compiled.order.instance import Couple
 from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, barriers_of, name_of
 from swzverify.compiled.order.roles import Role, roles_of
+from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, Var, const, substitute

@@ -34,6 +34,7 @@ from swzverify.ir.expr import (
 _MOST_DIVISOR: Final = 16
 _BITS: Final = 31
 """Bits of dividends: a trip is below 2^30."""
+_DIVISIONS: Final = (BinaryOperator.UDIV, BinaryOperator.UREM)
 _MOST_BEHIND: Final = 1 << 16
 """A trip plus such a number is still far from the limit of 32 bits."""
 
@@ -70,9 +71,7 @@ def _quotient(node: Expr) -> tuple[int, Expr] | None:
     match node:
         case Binary(BinaryOperator.LSHR, product, Const(bits)):
             pass
-        case Binary(BinaryOperator.UDIV | BinaryOperator.UREM, dividend, Const(divisor)) if (
-            1 < divisor <= _MOST_DIVISOR
-        ):
+        case Binary(operator, dividend, Const(divisor)) if operator in _DIVISIONS and 1 < divisor <= _MOST_DIVISOR:
             return divisor, dividend
         case Extract(product, bits):
             pass
@@ -99,11 +98,9 @@ def _divided(condition: Expr, trip: Var, divisor: int, residue: int, round_: Var
         behind = None if found is None or found[0] != divisor else _behind(found[1], trip)
         if behind is not None:
             number, rest = divmod(residue + behind, divisor)
-            if isinstance(node, Binary) and node.operator is BinaryOperator.UREM:
-                new[node] = const(rest, node.width)
-                continue
             quotient = add(widened(round_, max(node.width, 32)), const(number, max(node.width, 32)))
-            new[node] = extract(quotient, 0, node.width)
+            is_rest = isinstance(node, Binary) and node.operator is BinaryOperator.UREM
+            new[node] = const(rest, node.width) if is_rest else extract(quotient, 0, node.width)
         elif node not in new:
             new[node] = rebuilt(node, new)
     return new[condition]
@@ -111,19 +108,28 @@ def _divided(condition: Expr, trip: Var, divisor: int, residue: int, round_: Var
 
 def _behind(dividend: Expr, trip: Var) -> int | None:
     """By how much a dividend is more than a trip; None if it is something else."""
-    total = sum_of(dividend)
-    if dividend.width <= _BITS or len(total.terms) != 1 or total.number >= _MOST_BEHIND:
+    found = plus_number(dividend) if dividend.width > _BITS else None
+    return None if found is None or found[0] is not trip else found[1]
+
+
+def plus_number(value: Expr) -> tuple[Var, int] | None:
+    """A variable and a small number whose sum a value is, without wrapping; None if it is something else.
+
+    >>> from swzverify.compiled.kernel.arithmetic import widened
+    >>> plus_number(add(widened(var("x", 100), 32), const(3, 32)))
+    (Var(name='x', limit=100, width=7), 3)
+    """
+    total = sum_of(value)
+    if len(total.terms) != 1 or total.number >= _MOST_BEHIND:
         return None
     ((term, count),) = total.terms.items()
-    return total.number if count == 1 and _is_same(term, trip) else None
-
-
-def _is_same(value: Expr, trip: Var) -> bool:
-    """Whether a value is a trip, with more bits or as many."""
-    while value.width >= trip.width and value is not trip:
-        match value:
-            case Extract(value, 0) | Extend(value, _, False):
+    least = value.width
+    while not isinstance(term, Var):
+        least = min(least, term.width)
+        match term:
+            case Extract(term, 0) | Extend(term, _, False):
                 pass
             case _:
-                return False
-    return value is trip
+                return None
+    is_whole = count == 1 and term.limit <= 1 << least and term.limit + total.number <= 1 << value.width
+    return (term, total.number) if is_whole else None

@@ -7,7 +7,7 @@ questions without a proof the others are left: in a kernel that races, nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from swzverify.engines.obligations import Answer, Finding
@@ -16,7 +16,7 @@ from swzverify.ir.expr import Expr, conjunction, conjuncts, negation, postorder,
 
 MOST_PARTS: Final = 800
 """Parts of a question about a group."""
-_MOST_OPEN: Final = 12
+_MOST_OPEN: Final = 6
 """Questions about groups of one kernel that prove nothing."""
 
 
@@ -34,22 +34,26 @@ def ruled_out(conditions: Iterable[Expr], possible: Callable[[Expr], Finding]) -
     True
     """
     found: set[Expr] = set()
-    pending, left = _groups(dict.fromkeys(conditions))[::-1], _MOST_OPEN
-    while pending and left > 0:
-        members = pending.pop()
-        if len(members) < 2:
-            continue
-        answer = possible(any_of(members))
-        if answer.answer is Answer.EMPTY:
-            found.update(members)
-            continue
-        left -= 1
-        rest = [each for each in members if not _holds(each, answer)]
-        if answer.answer is Answer.HOLDS and len(rest) < len(members):
-            pending.append(rest)
-        else:
-            half = len(members) // 2
-            pending += [members[half:], members[:half]]
+    left = _MOST_OPEN
+    for group in _groups(dict.fromkeys(conditions)):
+        pending = [group]
+        while pending and left > 0:
+            members = pending.pop()
+            if len(members) < 2:
+                continue
+            answer = possible(any_of(members))
+            if answer.answer is Answer.EMPTY:
+                found.update(members)
+                continue
+            left -= 1
+            rest = [each for each in members if not _holds(each, answer)]
+            if answer.answer is Answer.HOLDS and len(rest) < len(members):
+                pending.append(rest)
+            else:
+                half = len(members) // 2
+                pending += [members[half:], members[:half]]
+        if left <= 0:
+            break
     return frozenset(found)
 
 
@@ -66,23 +70,21 @@ def any_of(conditions: Sequence[Expr]) -> Expr:
     return conjunction((*common, negation(conjunction(map(negation, dict.fromkeys(own))))))
 
 
-def _groups(conditions: Iterable[Expr]) -> list[list[Expr]]:
+def _groups(conditions: Iterable[Expr]) -> Iterator[list[Expr]]:
     """Conditions on the same variables, as many as one question may have."""
     by_variables: dict[frozenset[Expr], list[Expr]] = {}
     for each in conditions:
         by_variables.setdefault(frozenset(variables(each)), []).append(each)
-    found: list[list[Expr]] = []
     for same in by_variables.values():
         nodes: set[Expr] = set()
         group: list[Expr] = []
         for each in same:
             nodes.update(postorder(each))
             if group and len(nodes) > MOST_PARTS:
-                found.append(group)
+                yield group
                 group, nodes = [], set(postorder(each))
             group.append(each)
-        found.append(group)
-    return found
+        yield group
 
 
 def _holds(condition: Expr, answer: Finding) -> bool:

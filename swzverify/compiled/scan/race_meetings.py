@@ -12,18 +12,22 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.families import Family
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.compiled.order.intervals import Way
+from swzverify.compiled.order.joins import NAME as BY_LISTS
+from swzverify.compiled.order.joins import Joins
+from swzverify.compiled.order.known import whatever, without_products
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, Witness, rank
 from swzverify.compiled.scan.asker import BUDGET, Asker
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.race_groups import ruled_out
-from swzverify.compiled.scan.race_points import some_point
+from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
 from swzverify.compiled.scan.race_witness import in_first_block, is_loose, is_of_launch, small_values, witness_of
-from swzverify.engines.obligations import Answer, Apart, Finding
+from swzverify.engines.obligations import Answer, Finding
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, negation, postorder, variables
 from swzverify.prover import Options
@@ -37,7 +41,10 @@ _AT_LAST: Final = (0, 400)
 """The same once as many races are found as can be run, or Z3 has given up on many questions."""
 _MOST_GIVEN_UP: Final = 8
 """Pairs on which Z3 gives up before it gets less for the others, and one question alone for each."""
-_FOR_GROUPS: Final = (0, 4)
+_MOST_HARD: Final = 4
+"""Questions with products of values that are not known on which Z3 gives up, before others are asked without these."""
+_TOO_HARD: Final = Finding("z3", Answer.UNDECIDED, detail="it has products of values that are not known")
+_FOR_GROUPS: Final = (0, 20)
 """The same for questions about many pairs at once."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
@@ -45,6 +52,8 @@ _FIRST_TRIPS: Final = (0, 1)
 """Trips at which a race is looked for if it is not known what later ones carry."""
 MOST_MEETINGS: Final = 8192
 """Meetings of a kernel that are looked at; unrolled code has a few thousand."""
+_MOST_DISTANCES: Final = 32
+"""Distances of accesses in one question to Z3."""
 _MOST_LATE: Final = 128
 """Meetings that are asked about once the kernel has its verdict."""
 NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
@@ -70,6 +79,7 @@ class Found:
     condition: str = ""
 
 
+_BY_COORDINATES: Final = Found(RaceVerdict.FREE, "coordinates alone decide it", (BY_LISTS, "z3"))
 _BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
 
 
@@ -88,6 +98,8 @@ class MeetingJudge:
         self._kernel, self._facts, self._left_out = kernel, facts, left_out
         self._asker, self._brief, self._briefest = (Asker(*each) for each in (_BUDGET, _AFTER_A_RACE, _AT_LAST))
         self._of_groups = Asker(*_FOR_GROUPS)
+        self._joins, self._points = Joins(), Points()
+        self._hard = 0
         self._panel = Panel(Options(rlimit=BUDGET))
         self.found: dict[tuple[int, int], Found] = {}
         self._racy, self._open = set[tuple[int, int]](), set[tuple[int, int]]()
@@ -95,26 +107,24 @@ class MeetingJudge:
 
     def decide(self, asked: Sequence[Asked], refined: Refined = lambda _: ()) -> None:
         """Ask what is cheap first. `refined` has the same question with more that is known, if it is not free."""
-        left: list[Asked] = []
+        left: list[tuple[Asked, list[Question]]] = []
         for each in asked[MOST_MEETINGS : MOST_MEETINGS + 1]:
             # One stands for all of them: a report has no use for tens of thousands.
             self.keep(each, Found(RaceVerdict.UNKNOWN, TOO_MANY))
+        families = {each: found for each in asked[:MOST_MEETINGS] if (found := each.family()) is not None}
+        never = self._never_met(families.values())
         for each in asked[:MOST_MEETINGS]:
-            apart = each.apart()
-            engines = () if apart is None else self._engines(apart)
-            if engines:
-                self.keep(each, Found(RaceVerdict.FREE, "coordinates alone decide it", engines))
-            else:
-                left.append(each)
-        by_way = [[each.question(way) for way in _ways(each)] for each in left]
-        wholes = [[conjunction(self._conditions(each)) for each in questions] for questions in by_way]
-        never = ruled_out((each for whole in wholes for each in whole), self._possible_in_brief)
+            if families.get(each) in never:
+                self.keep(each, _BY_COORDINATES)
+            elif questions := self._not_listed(each):
+                left.append((each, questions))
+        wholes = [[conjunction(self._conditions(each)) for each in questions] for _, questions in left]
+        ruled = ruled_out((each for whole in wholes for each in whole), self._possible_in_brief)
         pending: list[tuple[int, int, Asked, Question]] = []
-        for at, (each, questions, whole) in enumerate(zip(left, by_way, wholes, strict=True)):
-            if never.issuperset(whole):
+        for at, ((each, questions), whole) in enumerate(zip(left, wholes, strict=True)):
+            if ruled.issuperset(whole):
                 self.keep(each, _BY_Z3)
-                if any(question.in_memory is not TRUE for question in questions):
-                    self.assumptions[IN_MEMORY] = None
+                self._assume_memory(questions)
             else:
                 question = questions[0] if len(questions) == 1 else each.question()
                 pending.append((len(postorder(question.condition)), at, each, question))
@@ -126,13 +136,48 @@ class MeetingJudge:
                 each, self._answer(each, question, refined) if is_asked else Found(RaceVerdict.UNKNOWN, NOT_ASKED)
             )
 
-    def _engines(self, apart: Apart) -> tuple[str, ...]:
-        """The engines that prove that two families of ranges never meet; none if not two of them do."""
-        native = next(iter(self._panel.natives(apart)), None)
-        if native is None or native.answer is not Answer.HOLDS:
-            return ()
-        smt = self._panel.smt(apart)
-        return (native.engine, smt.engine) if smt.answer is Answer.HOLDS else ()
+    def _not_listed(self, asked: Asked) -> list[Question]:
+        """The questions about a meeting, one for each way; none if lists of addresses show that it is free."""
+        ways = _ways(asked)
+        whole = [asked.question()] if len(ways) > 1 else []
+        if whole and self._is_listed(whole[0]):
+            questions = whole
+        else:
+            questions = [asked.question(way) for way in ways]
+            if not all(map(self._is_listed, questions)):
+                return questions
+        self.keep(asked, Found(RaceVerdict.FREE, "few values decide it", (BY_LISTS,)))
+        self._assume_memory(questions)
+        return []
+
+    def _is_listed(self, question: Question) -> bool:
+        """Whether lists of addresses show that accesses never meet."""
+        return question.ends is not None and self._joins.never_meet(
+            question.ends, self._conditions(question), question.few
+        )
+
+    def _assume_memory(self, questions: Iterable[Question]) -> None:
+        """What was shown of some questions assumes that offsets are within the memory of a block."""
+        if any(question.in_memory is not TRUE for question in questions):
+            self.assumptions[IN_MEMORY] = None
+
+    def _never_met(self, asked: Iterable[tuple[Family, int]]) -> set[tuple[Family, int]]:
+        """The distances in families of accesses with which no two of them meet, by lists of both threads and by Z3."""
+        distances: dict[Family, dict[int, None]] = {}
+        for family, distance in asked:
+            distances.setdefault(family, {})[distance] = None
+        found: set[tuple[Family, int]] = set()
+        for family, numbers in distances.items():
+            apart = sorted(family.apart(numbers))
+            pending = [apart[at : at + _MOST_DISTANCES] for at in range(0, len(apart), _MOST_DISTANCES)]
+            while pending:
+                group = pending.pop()
+                if self._panel.possible(family.meets(group)).answer is Answer.EMPTY:
+                    found.update((family, each) for each in group)
+                elif len(group) > 1:
+                    half = len(group) // 2
+                    pending += [group[half:], group[:half]]
+        return found
 
     def never(self, condition: Expr) -> bool:
         """Whether a condition is shown not to hold."""
@@ -154,7 +199,11 @@ class MeetingJudge:
         if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
             return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
         if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
-            answers = [self._of(asked, asked.question(each)) for each in ways]
+            answers = list[Found]()
+            for each in ways:
+                answers.append(self._of(asked, asked.question(each)))
+                if self._has_enough() and answers[-1].verdict is RaceVerdict.UNKNOWN:
+                    break  # nothing worse is found any more
             found = min(answers, key=lambda each: rank(each.verdict))
         elif found.reason == GAVE_UP and ways:
             # Without the conditions of the way there is less to read.
@@ -186,9 +235,15 @@ class MeetingJudge:
         condition = conjunction(conditions)
         whole = conjunction((condition, in_memory))
         reason = self._why_not(asked, question)
-        if reason and some_point(whole) is not None:
+        if reason and (certain := self._without_loose(asked, question, whole)) is not None:
+            return self._met(asked, certain, whole)
+        if reason and self._points.some(whole) is not None:
             return Found(RaceVerdict.UNKNOWN, reason)
-        if not reason and question.exact is not None and some_point(conjunction((whole, question.exact))) is not None:
+        if (
+            not reason
+            and question.exact is not None
+            and self._points.some(conjunction((whole, question.exact))) is not None
+        ):
             return self._met(asked, question, whole)
         found = self._possible(condition)
         if found.answer is Answer.UNDECIDED and not self._has_given_up() and self._is_split(condition, question):
@@ -203,6 +258,17 @@ class MeetingJudge:
             return Found(RaceVerdict.UNKNOWN, GAVE_UP)
         return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
 
+    def _without_loose(self, asked: Asked, question: Question, whole: Expr) -> Question | None:
+        """A question without the leaves of which nothing is known, if a point shows that they do not matter there."""
+        loose = {made for made, leaf in question.made.items() if is_loose(leaf)}
+        if not loose or question.exact is None or question.same is not None:
+            return None
+        read = tuple(leaf for leaf in question.read if not is_loose(leaf))
+        certain = replace(question, exact=whatever(question.exact, loose), read=read)
+        if self._why_not(asked, certain) or self._points.some(conjunction((whole, certain.exact or FALSE))) is None:
+            return None
+        return certain
+
     def _possible_in_brief(self, condition: Expr) -> Finding:
         """As `_possible`, within a budget of its own, which is small."""
         return self._possible(condition, self._of_groups)
@@ -210,6 +276,9 @@ class MeetingJudge:
     def _possible(self, condition: Expr, asker: Asker | None = None) -> Finding:
         """Whether a condition can hold; where a trip is divided by a number, for each residue by itself."""
         asker = asker or self._asker
+        if self._hard >= _MOST_HARD and (rest := without_products(condition)) is not condition:
+            found = asker.possible(rest)
+            return found if found.answer is Answer.EMPTY else _TOO_HARD
         trips = [each for each in variables(condition) if each.name.startswith(BASE)]
         undecided: Finding | None = None
         parts = list(by_residues(condition, trips))
@@ -225,7 +294,11 @@ class MeetingJudge:
                 undecided = replace(found, answer=Answer.UNDECIDED)
         if parts:
             return undecided or Finding("z3", Answer.EMPTY)
-        return asker.possible(condition)
+        found = asker.possible(condition)
+        self._points.learn(found.point)
+        if found.answer is Answer.UNDECIDED and without_products(condition) is not condition:
+            self._hard += 1
+        return found
 
     def _is_split(self, condition: Expr, question: Question) -> bool:
         """Whether Z3 shows that a condition never holds for each value of one variable that has few of them."""
@@ -271,6 +344,8 @@ class MeetingJudge:
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
             if self._point(differ) is None and self._possible(differ).answer is Answer.EMPTY:
+                if not self.never(conjunction((condition, negation(question.same)))):
+                    return Found(RaceVerdict.UNKNOWN, INEXACT)
                 return Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
         given = [leaf for leaf in question.read if leaf.symbol is None and is_of_launch(asked, leaf)]
         in_first = conjunction((exact, *in_first_block(given)))
@@ -282,7 +357,7 @@ class MeetingJudge:
 
     def _point(self, condition: Expr) -> Mapping[str, int] | None:
         """A point at which a condition holds; None if none is found."""
-        point = some_point(condition)
+        point = self._points.some(condition)
         if point is None:
             found = self._possible(condition)
             point = (found.point or {}) if found.answer is Answer.HOLDS else None

@@ -10,13 +10,14 @@ from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel, SharedAccess
 from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import Orders, Scope
 from swzverify.compiled.order.events import LostError
-from swzverify.compiled.order.instance import Couple, Instances
+from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.pipelines import LEVELS, Pipelines, pipelines_of
 from swzverify.compiled.order.proxies import Proxies
 from swzverify.compiled.order.step import in_step, missed_by_lanes
+from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan.operand_claims import IN_WINDOW
 from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED

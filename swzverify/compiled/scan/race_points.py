@@ -1,48 +1,129 @@
 """Points at which a condition may hold, tried before Z3 is asked: one that is found needs no Z3.
 
-The points are always the same ones. In each, all values are below one bound, small or large, so that two
-values are often equal; the widest values also take multiples of a power of two.
+The points are always the same ones. First, in each of them all values are below one bound, small or large, so that
+two values are often equal. Then parts of the condition on few values, such as those on two threads, are solved: each
+point has one of their solutions, and the other values have bounds of their own. At last, these are what they were at
+the last points that were found for the kernel, or new ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import FALSE, Expr, postorder, variables
+from swzverify.ir.expr import FALSE, Expr, Var, conjunction, conjuncts, postorder, variables
 
 _SEED: Final = 20_250_101
 _POINTS: Final = 4096
 _BOUNDS: Final = (2, 8, 33, 256, 1 << 12, 1 << 62)
 """The points have these bounds in turn."""
 _LARGEST: Final = (1 << 63) - 1
+_SMALL: Final = (1, 2, 4, 8, 33, 100, 256, 1 << 12)
+"""The bounds of single values."""
+_MOST_VALUES: Final = 1024
+"""Values of a variable for which parts of a condition are solved."""
+_MOST_SOLVED: Final = 1 << 17
+"""Points at which these parts are looked at."""
+_SHARE_KNOWN: Final = 0.75
+"""How often a variable has the value that it had at the last point that was found."""
+_Values: TypeAlias = NDArray[np.int64]
 
 
-def some_point(condition: Expr) -> dict[str, int] | None:
-    """A point at which a condition holds, of those that are tried; None if none is found.
+class Points:
+    """Looks for points of the conditions of one kernel: what one condition had is tried for others, too."""
 
-    >>> from swzverify.ir.expr import Comparison, compare, const, var
-    >>> some_point(compare(Comparison.EQ, var("x", 16), const(9, 4)))
-    {'x': 9}
-    >>> some_point(compare(Comparison.ULT, var("x", 16), const(0, 4))) is None
-    True
-    """
-    read = variables(condition)
-    if condition is FALSE or any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
-        return None
-    points = {node.name: _values(at, min(node.limit, _LARGEST)) for at, node in enumerate(read)}
-    (holds,) = evaluate_many((condition,), points)
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def some(self, condition: Expr) -> dict[str, int] | None:
+        """A point at which a condition holds, of those that are tried; None if none is found.
+
+        >>> from swzverify.ir.expr import Comparison, compare, const, var
+        >>> Points().some(compare(Comparison.EQ, var("x", 16), const(9, 4)))
+        {'x': 9}
+        >>> Points().some(compare(Comparison.ULT, var("x", 16), const(0, 4))) is None
+        True
+        """
+        if condition is FALSE or any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
+            return None
+        found = next((point for each in self._tried(condition) if (point := _held(condition, each)) is not None), None)
+        self.learn(found)
+        return found
+
+    def learn(self, point: Mapping[str, int] | None) -> None:
+        """Try the values of a point that was found elsewhere."""
+        self._known |= point or {}
+
+    def _tried(self, condition: Expr) -> Iterator[Mapping[Var, _Values]]:
+        """Values of the variables of a condition at each point."""
+        read = variables(condition)
+        yield {node: _values(at, min(node.limit, _LARGEST)) for at, node in enumerate(read)}
+        solved = _solutions(conjunction(_parts_on_few(condition)))
+        if solved is None:
+            return
+        values = {node: _small_values(at, min(node.limit, _LARGEST)) for at, node in enumerate(read)}
+        yield values | dict(solved)
+        known = {node: self._known[node.name] for node in read if self._known.get(node.name, node.limit) < node.limit}
+        if known:
+            again = {node: np.where(_is_known(at), known[node], values[node]) for at, node in enumerate(known)}
+            yield values | again | dict(solved)
+
+
+def _held(condition: Expr, points: Mapping[Var, _Values]) -> dict[str, int] | None:
+    """The first of some points at which a condition holds."""
+    (holds,) = evaluate_many((condition,), {node.name: values for node, values in points.items()})
     found = np.flatnonzero(np.broadcast_to(holds, (_POINTS,)))
-    return {name: int(values[found[0]]) for name, values in points.items()} if found.size else None
+    return {node.name: int(values[found[0]]) for node, values in points.items()} if found.size else None
+
+
+def _parts_on_few(condition: Expr) -> Iterable[Expr]:
+    """Parts of a condition that can be solved together."""
+    points, known = 1, set[Var]()
+    for part in conjuncts(condition):
+        new = [each for each in variables(part) if each not in known]
+        size = points
+        for each in new:
+            size *= each.limit
+        if size <= _MOST_SOLVED and all(each.limit <= _MOST_VALUES for each in new):
+            points, known = size, known.union(new)
+            yield part
+
+
+@lru_cache(maxsize=64)
+def _solutions(condition: Expr) -> tuple[tuple[Var, _Values], ...] | None:
+    """Values at which a condition holds, for each point; None if it never does."""
+    read = variables(condition)
+    axes = np.ix_(*(np.arange(each.limit) for each in read))
+    (holds,) = evaluate_many((condition,), {each.name: axis for each, axis in zip(read, axes, strict=True)})
+    found = np.flatnonzero(np.broadcast_to(holds, tuple(each.limit for each in read)))
+    if not found.size:
+        return None
+    chosen = found[np.random.default_rng(_SEED).integers(0, found.size, _POINTS)]
+    places = np.unravel_index(chosen, tuple(each.limit for each in read)) if read else ()
+    return tuple((each, place.astype(np.int64)) for each, place in zip(read, places, strict=True))
 
 
 @lru_cache(maxsize=256)
-def _values(at: int, limit: int) -> NDArray[np.int64]:
+def _values(at: int, limit: int) -> _Values:
     """The values of one variable at all points; those of another one are independent."""
     draw = np.random.default_rng((_SEED, at))
     most = np.minimum(np.resize(np.asarray(_BOUNDS), _POINTS), limit)
     return draw.integers(0, most)
+
+
+@lru_cache(maxsize=256)
+def _small_values(at: int, limit: int) -> _Values:
+    """The same, with bounds that are independent, too."""
+    draw = np.random.default_rng((_SEED, at, 1))
+    return draw.integers(0, np.minimum(draw.choice(_SMALL, _POINTS), limit))
+
+
+@lru_cache(maxsize=64)
+def _is_known(at: int) -> NDArray[np.bool_]:
+    """Whether a variable has the value that it had at a point before."""
+    return np.random.default_rng((_SEED, at, 2)).random(_POINTS) < _SHARE_KNOWN

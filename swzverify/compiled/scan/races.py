@@ -20,10 +20,11 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel, SharedAccess
 from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import Scope, orders_of
-from swzverify.compiled.order.instance import Couple, Instances
+from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.step import InStep
+from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import (
     BarrierFinding,
     KernelRaces,

@@ -1,0 +1,67 @@
+"""Two threads of a block as variables: which two are meant, and what tells them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from swzverify.compiled.kernel.arithmetic import add, shift_left, widened
+from swzverify.engines.obligations import second
+from swzverify.hardware import LANES
+from swzverify.ir.expr import Expr, Var, const, var
+
+_NUMBER_BITS: Final = 16
+
+
+class Couple(StrEnum):
+    """Which two threads of a block are meant.
+
+    - `ANY`: two distinct threads.
+    - `WARPS`: two threads of distinct warps.
+    - `LANES`: two distinct lanes of one warp.
+    - `SELF`: one thread, against what it started before.
+    """
+
+    ANY = "any"
+    WARPS = "warps"
+    LANES = "lanes"
+    SELF = "self"
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread as variables: `own` are not shared with the other thread, `tag` tells the two apart."""
+
+    number: Expr
+    own: tuple[Var, ...]
+    shared: tuple[Var, ...]
+    tag: Var
+
+
+def threads_of(couple: Couple, block: tuple[int, int, int]) -> tuple[Thread, Thread]:
+    """The two threads, by their numbers in the block, of 16 bits.
+
+    >>> threads_of(Couple.LANES, (64, 1, 1))[1].tag.name
+    "lane'"
+    """
+    total = block[0] * block[1] * block[2]
+    warps = -(-total // LANES)
+
+    def one(who: int) -> Thread:
+        if couple in (Couple.ANY, Couple.SELF):
+            name = second("thread") if who and couple is Couple.ANY else "thread"
+            thread = var(name, total)
+            number = widened(thread, _NUMBER_BITS)
+            return Thread(
+                number, (thread,) if couple is Couple.ANY else (), () if couple is Couple.ANY else (thread,), thread
+            )
+        lane = var(second("lane") if who else "lane", LANES)
+        warp = var(second("warp") if who and couple is Couple.WARPS else "warp", warps)
+        five = const(LANES.bit_length() - 1, _NUMBER_BITS)
+        number = add(shift_left(widened(warp, _NUMBER_BITS), five), widened(lane, _NUMBER_BITS))
+        if couple is Couple.WARPS:
+            return Thread(number, (warp, lane), (), warp)
+        return Thread(number, (lane,), (warp,), lane)
+
+    return one(0), one(1)
