@@ -47,6 +47,7 @@ FREE = {
     "guard": (ONE_LANE, "64"),
     "trips": (TRIPS, "64"),
     "own": (OWN, "64"),
+    "own, of 32 bits": (OWN.replace("u8", "u32"), "64"),
     "octets": (OCTETS, "64"),
     "pairs": (PAIRS, "64"),
     "rows": (ROWS, "32,2"),
