@@ -14,7 +14,7 @@ from swzrecheck.folder import SPECS, claim_file, fingerprint, save, save_shared
 from swzrecheck.program import Operation
 from swzrecheck.record import Certificate, Said, write_certificate
 from swzrecheck.statement import write_program
-from swzrecheck.warp_rule import warp_rule
+from swzrecheck.warp_rule import MERGED, warp_rule
 from swzrecheck.witnesses import find_witness
 from swzverify.certificates.make import Points, checked, goal_of
 from swzverify.compiled.scan import ScannedAccess, Verdict
@@ -57,7 +57,6 @@ _TRUSTED: Final = (
     "lanes of which the hardware runs the access are equally far beyond a multiple of the width: others fault",
 )
 _SEVERAL: Final = "its proof is of several costs that differ in more than a number"
-_MERGED: Final = "it is free by what ptxas makes of an atomic, for which certificates have no rule"
 _COUNTED: Final = "no engine of the prover showed it"
 BUDGET: Final = 4_000_000
 """Z3's budget for a point."""
@@ -153,8 +152,7 @@ def _joined(found: Sequence[Stated]) -> Stated:
 
 def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
     row = said.row
-    if row.counts_equal_words != warp_rule(row.name).repeats:
-        raise SwzError("SWZ607", _MERGED)
+    is_merged = warp_rule(row.name).repeats and not row.counts_equal_words
     roots = (said.address, said.guard, said.facts)
     opened = [each for each in variables(*roots) if each.name not in _COORDINATES]
     names = {each: f"v{number}" for number, each in enumerate(opened)}
@@ -164,7 +162,7 @@ def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
         kernel=access.kernel,
         line=access.line,
         text=access.instruction,
-        instruction=row.name,
+        instruction=row.name + MERGED * is_merged,
         block=said.shape,
         given=access.assumptions,
         values=tuple(OpenValue(new, _words(each), each in said.own) for each, new in names.items()),
