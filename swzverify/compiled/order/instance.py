@@ -18,10 +18,10 @@ from typing import Final, TypeAlias
 from swzverify.compiled.kernel.arithmetic import add, either, less, shift_left, widened
 from swzverify.compiled.kernel.lanes import places_of
 from swzverify.compiled.kernel.leaves import Kind, Leaf, begin_of
+from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.intervals import Trip, Trips
-from swzverify.compiled.order.registers import Registers
 from swzverify.compiled.order.step import Sharing
 from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
