@@ -166,7 +166,7 @@ class Asker:
         banks = banks_goal(goal)
         for stronger in () if banks is None else (banks, any_shared(banks)):
             found = None if stronger is None else self._native(stronger)
-            if found is not None and found.answer is not Answer.FAILS:
+            if found is not None and found.answer in (Answer.HOLDS, Answer.EMPTY):
                 return found
         return None
 
