@@ -37,7 +37,7 @@ from swzrecheck.kinds import KINDS
 from swzrecheck.listing_file import read_listing
 from swzrecheck.operand_file import read_operand
 from swzrecheck.reader import MAX_NUMBER, Reader, is_list, is_number
-from swzrecheck.warp_rule import ALONE, warp_rule
+from swzrecheck.warp_rule import ALONE, MERGED, warp_rule
 
 MAX_THREADS = 1024
 MAX_LISTED = 1024
@@ -276,8 +276,8 @@ def _access(reader: Reader) -> Access:
         raise CertificateError("SWZ604", f"{reader.place}.instruction: {error}") from None
     if not 1 <= len(access.block) <= 3 or prod(access.block) > MAX_THREADS:
         raise reader.refuse("block", f"one to three extents, at most {MAX_THREADS} threads together,")
-    if access.instruction.endswith(ALONE):
-        raise reader.refuse("instruction", "one whose groups may join")
+    if access.instruction.endswith((ALONE, MERGED)):
+        raise reader.refuse("instruction", "one as a spec names it")
     if rule.whole_warps and (access.predicate is not None or access.threads % 32):
         raise reader.refuse("instruction", "one that may run without all 32 lanes")
     if bool(access.tile) == (access.address is not None):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from swzrecheck.claim import Access, Base, Claim, IndexMap, ListedLoop, Loop, Operand, Placing, Tile
 from swzrecheck.compiled import KernelAccess, Line, Listing
 from swzrecheck.kinds import sentence_of
+from swzrecheck.warp_rule import MERGED
 
 
 def sentences(claim: Claim) -> tuple[str, ...]:
@@ -25,6 +26,8 @@ def _kernel(access: KernelAccess) -> list[str]:
     block = " x ".join(map(str, access.block))
     where = f"line {access.line} of {access.kernel}: {_plain(access.text)}"
     parts = [f"kernel {access.name}: {where}; by a block of {block} threads; costs as {access.instruction}"]
+    if access.instruction.endswith(MERGED):
+        parts.append("trusted: ptxas makes ATOMS.POPC.INC of this atomic, so that lanes of one word count once")
     parts += [f"given: {_plain(text)}" for text in access.given]
     for value in access.values:
         who = "each lane has its own" if value.own else "all lanes of a warp share it"

@@ -66,7 +66,9 @@ _GLOBAL = re.compile(r"(?:ld|st)\.global\.(?:v([24])\.)?b(8|16|32|64)")
 _COPY = re.compile(r"cp\.async\.(ca\.)?(4|8|16)")
 ALONE = " alone"
 """After an instruction's name: its groups do not join."""
-_ATOMIC = re.compile(r"atom\.shared\.add\.u32")
+_ATOMIC = re.compile(r"atom\.shared\.add\.u32( merged)?")
+MERGED = " merged"
+"""After the name of an atomic: lanes of one word count once, as ATOMS.POPC.INC does it."""
 
 
 def warp_rule(name: str) -> WarpRule:
@@ -93,8 +95,8 @@ def warp_rule(name: str) -> WarpRule:
     if found := _COPY.fullmatch(name):
         width, octets = int(found[2]), found[2] == "16" and not found[1]
         return WarpRule(width, _group(width), LANES, joins=False, repeats=not octets, octets=octets)
-    if _ATOMIC.fullmatch(name):
-        return WarpRule(4, LANES, LANES, joins=False, repeats=True, octets=False)
+    if found := _ATOMIC.fullmatch(name):
+        return WarpRule(4, LANES, LANES, joins=False, repeats=not found[1], octets=False)
     raise ValueError(f"no cost rule for the instruction {name!r}")
 
 

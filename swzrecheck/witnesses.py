@@ -17,6 +17,7 @@ from swzrecheck.witness_gf2 import check_gf2, find_gf2
 from swzrecheck.witness_lanes import check_lanes, find_lanes
 from swzrecheck.witness_radix import check_radix, find_radix
 from swzrecheck.witness_residues import check_residues, find_residues
+from swzrecheck.witness_slots import check_slots, find_slots
 
 CHECKERS: Mapping[str, Callable[[Statement, Data], None]] = {
     "bounds": check_bounds,
@@ -25,6 +26,7 @@ CHECKERS: Mapping[str, Callable[[Statement, Data], None]] = {
     "lanes": check_lanes,
     "radix": check_radix,
     "residues": check_residues,
+    "slots": check_slots,
 }
 
 
@@ -39,4 +41,5 @@ def find_witness(statement: Statement) -> tuple[str, dict[str, object]] | None:
             found = examine(statement, proposed)
             if found is not None:
                 return name, found
-    return None
+    found = find_slots(statement)
+    return None if found is None else ("slots", found)

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from swzrecheck.claim import Claim
 from swzrecheck.compiled import KernelAccess, OpenValue
-from swzrecheck.draft import Goals
 from swzrecheck.folder import SPECS, claim_file, fingerprint, save, save_shared
 from swzrecheck.program import Operation
 from swzrecheck.record import Certificate, Said, write_certificate
 from swzrecheck.statement import write_program
-from swzrecheck.warp_rule import warp_rule
-from swzrecheck.witnesses import find_witness
+from swzrecheck.warp_rule import MERGED, warp_rule
 from swzverify.certificates.make import Points, checked, goal_of
 from swzverify.compiled.scan import ScannedAccess, Verdict
 from swzverify.compiled.scan.cost_goal import Stated, stated
 from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.errors import SwzError
 from swzverify.ir.expr import (
-    TRUE,
     Binary,
     Compare,
     Comparison,
@@ -57,7 +54,6 @@ _TRUSTED: Final = (
     "lanes of which the hardware runs the access are equally far beyond a multiple of the width: others fault",
 )
 _SEVERAL: Final = "its proof is of several costs that differ in more than a number"
-_MERGED: Final = "it is free by what ptxas makes of an atomic, for which certificates have no rule"
 _COUNTED: Final = "no engine of the prover showed it"
 BUDGET: Final = 4_000_000
 """Z3's budget for a point."""
@@ -84,8 +80,9 @@ def certify_access(
         raise SwzError("SWZ607", _COUNTED)
     goals = access.decision.goals
     said = _joined([stated(each) for each in goals])
-    claim, derived = _shown(_name(access), access, said)
-    kernel = claim.kernels[claim.of[0][1]]
+    name = _name(access)
+    kernel = _kernel(name, access, said)
+    claim, derived = checked(Claim(_KIND, (("kernel", name),), {}, {}, {}, {}, {}, {name: kernel}))
     plain = identity = f"{source.path}::{kernel.name}::{_KIND}"
     while identity in taken:
         identity = f"{plain}#{int(identity[len(plain) + 1 :] or 1) + 1}"
@@ -120,20 +117,6 @@ def _name(access: ScannedAccess) -> str:
     return f"{plain}.line{access.line}"
 
 
-def _shown(name: str, access: ScannedAccess, said: Stated) -> tuple[Claim, Goals]:
-    """The claim with its goals, for all lanes if only that has a witness.
-
-    By the octet rule fewer lanes may cost more, so a proof for all lanes says nothing of some.
-    """
-    tried: list[tuple[Claim, Goals]] = []
-    for each in (said, *([] if said.row.by_octets else [replace(said, guard=TRUE)])):
-        kernel = _kernel(name, access, each)
-        tried.append(checked(Claim(_KIND, (("kernel", name),), {}, {}, {}, {}, {}, {name: kernel})))
-        if all(find_witness(asked.statement) is not None for asked in tried[-1][1].asked):
-            return tried[-1]
-    return tried[0]
-
-
 def _joined(found: Sequence[Stated]) -> Stated:
     """Join statements that differ in the address alone; a value that all lanes share chooses one."""
     first = found[0]
@@ -153,8 +136,7 @@ def _joined(found: Sequence[Stated]) -> Stated:
 
 def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
     row = said.row
-    if row.counts_equal_words != warp_rule(row.name).repeats:
-        raise SwzError("SWZ607", _MERGED)
+    is_merged = warp_rule(row.name).repeats and not row.counts_equal_words
     roots = (said.address, said.guard, said.facts)
     opened = [each for each in variables(*roots) if each.name not in _COORDINATES]
     names = {each: f"v{number}" for number, each in enumerate(opened)}
@@ -164,7 +146,7 @@ def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
         kernel=access.kernel,
         line=access.line,
         text=access.instruction,
-        instruction=row.name,
+        instruction=row.name + MERGED * is_merged,
         block=said.shape,
         given=access.assumptions,
         values=tuple(OpenValue(new, _words(each), each in said.own) for each, new in names.items()),

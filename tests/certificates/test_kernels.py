@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 from swzrecheck.recheck import Status
 from swzverify.apps.cli import main
+from swzverify.compiled.scan.asker import Proof
+from swzverify.compiled.scan.verdict import Goals
 from tests.certificates.conftest import Folder
 from tests.certificates.forger import remake
 from tests.scan.texts import text_of
@@ -47,7 +49,9 @@ FREE = {
     "guard": (ONE_LANE, "64"),
     "trips": (TRIPS, "64"),
     "own": (OWN, "64"),
+    "own, of 32 bits": (OWN.replace("u8", "u32"), "64"),
     "octets": (OCTETS, "64"),
+    "merged": (PAIRS.replace(LOAD, "atom.shared.add.u32 %r30, [%r20], 1;"), "64"),
     "pairs": (PAIRS, "64"),
     "rows": (ROWS, "32,2"),
     "halves": (HALVES, "64"),
@@ -138,6 +142,14 @@ def atomic(data: dict[str, Any]) -> None:
     access(data)["instruction"] = "atom.shared.add.u32"
 
 
+def not_merged(data: dict[str, Any]) -> None:
+    access(data)["instruction"] = access(data)["instruction"].removesuffix(" merged")
+
+
+def merged(data: dict[str, Any]) -> None:
+    access(data)["instruction"] += " merged"
+
+
 def wide_block(data: dict[str, Any]) -> None:
     access(data)["block"] = [32, 4, 1]
 
@@ -169,6 +181,8 @@ def not_open(data: dict[str, Any]) -> None:
         ("guard", unguarded, 1),
         ("rows", narrow_block, 1),
         ("pairs", atomic, 1),
+        ("merged", not_merged, 1),
+        ("swizzle", merged, 2),
         ("rows", wide_block, 2),
         ("swizzle", unknown_operator, 2),
         ("swizzle", unused, 2),
@@ -195,13 +209,20 @@ def test_a_statement_that_was_changed_alone_is_broken(tmp_path: Path) -> None:
     assert folder.recheck("--solver", "bitwuzla").exit_code == 2
 
 
-def test_an_access_without_a_certificate_says_why(tmp_path: Path) -> None:
-    text = text_of(PAIRS.replace(LOAD, "atom.shared.add.u32 %r30, [%r20], 1;"))
-    (tmp_path / "k.ptx").write_text(text, encoding="utf-8")
+def test_what_ptxas_makes_of_an_atomic_is_told(tmp_path: Path) -> None:
+    result = written(tmp_path, *FREE["merged"]).recheck("-v", "--solver", "bitwuzla")
+    assert result.exit_code == 0, result.output
+    for words in ("costs as atom.shared.add.u32 merged", "trusted: ptxas makes ATOMS.POPC.INC of this atomic"):
+        assert words in result.output
+
+
+def test_an_access_without_a_certificate_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Proof, "goals", Goals())
+    (tmp_path / "k.ptx").write_text(text_of(PAIRS), encoding="utf-8")
     words = ["scan", str(tmp_path / "k.ptx"), "--block", "64", "--certificates", str(tmp_path / "certs"), "-j", "1"]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
-    assert "no certificate: it is free by what ptxas makes of an atomic" in result.output
+    assert "no certificate: no engine of the prover showed it" in result.output
     assert "certificates of 0 of 1 free accesses" in result.output
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swzverify.compiled.kernel import KernelAccess, accesses
+from swzverify.compiled.kernel.listing import Touch
 from swzverify.compiled.ptx import read_module
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
@@ -265,7 +266,7 @@ def test_local_memory_and_memory_of_unknown_space_are_of_each_lane() -> None:
 def test_a_generic_address_from_the_shared_window_is_shared() -> None:
     body = "mul.wide.u32 %d1, %r1, 8; mov.u64 %d2, s; cvta.shared.u64 %d3, %d2; add.u64 %d3, %d3, %d1;"
     found = last(body + "ld.u32 %r4, [%d3+4];")
-    assert (found.is_generic, found.reason, found.row and found.row.name, at(found, tid_x=3)) == (
+    assert (found.touch is Touch.GENERIC, found.reason, found.row and found.row.name, at(found, tid_x=3)) == (
         True, "", "ld.shared.b32", 28,
     )  # fmt: skip
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from swzverify.compiled.kernel.graph import reached
+from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import arrays, intervals, pairs, step
 from swzverify.compiled.order.barriers import Orders, Scope, orders_of
 from swzverify.compiled.order.instance import Instances, Place
 from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
-from swzverify.compiled.order.registers import Registers
 from swzverify.compiled.order.step import InStep, Sharing
 from swzverify.compiled.ptx import Instruction
 from swzverify.compiled.scan import race_meetings

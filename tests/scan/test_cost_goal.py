@@ -4,6 +4,7 @@ points, and mistakes planted in it are found.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from swzverify.compiled.kernel import accesses
 from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import any_shared as any_shared_room
 from swzverify.compiled.scan import asker
 from swzverify.compiled.scan import cost_goal as room
 from swzverify.compiled.scan.asker import Asker
@@ -21,7 +23,7 @@ from swzverify.compiled.scan.split import Parts, split
 from swzverify.engines.obligations import Answer, Cost, GatherCost
 from swzverify.hardware import Instruction
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Expr
+from swzverify.ir.expr import Expr, Var
 
 Shape = tuple[int, int, int]
 
@@ -159,6 +161,39 @@ def test_lines_taken_for_one_are_contradicted(monkeypatch: pytest.MonkeyPatch) -
 
 def _first_native(mine: Asker, goal: Cost) -> object:
     return next(iter(mine._panel.natives(goal)), None)
+
+
+_MADE_OF_ALL_BITS = (
+    "ld.param.u32 %r6, [n]; add.u32 %r7, %r6, -1; setp.lt.u32 %p1, %r7, 3; selp.b32 %r8, 0, %r6, %p1; "
+    "mul.lo.u32 %r8, %r8, 28; mad.lo.u32 %r3, %r1, {}, %r8; and.b32 %r3, %r3, {}; "
+)
+"""All bits of a parameter decide what all lanes add, and a mask holds it together with the lanes."""
+_THIRDS = "mul.hi.s32 %r6, %r1, 1431655766; mad.lo.u32 %r3, %r6, 132, %r1; shl.b32 %r3, %r3, 2; "
+"""A quotient by 3 as compilers write it: the upper half of a product of 64 bits."""
+
+
+def test_what_all_lanes_share_may_be_anything() -> None:
+    assert _engines(_MADE_OF_ALL_BITS.format(4, 252), (64, 1, 1)) == ("residues", "z3")
+    assert _engines(_MADE_OF_ALL_BITS.format(8, 252), (64, 1, 1)) == ()
+
+
+def test_parts_of_64_bits_are_enumerated() -> None:
+    assert _engines(_THIRDS, (32, 1, 1)) == ()
+    assert len(_engines(_THIRDS.replace("132", "96"), (32, 1, 1))) == 2
+
+
+def test_data_taken_for_what_all_lanes_share_is_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = any_shared_room._shared_parts
+
+    def wrong(roots: tuple[Expr, ...], of_lanes: Set[Var]) -> set[Expr]:
+        return sound(roots, {each for each in of_lanes if each.name == "lane"})
+
+    times = _DATA.replace("and.b32 %r3, %r3, 255", "ld.param.u32 %r6, [n]; mul.lo.u32 %r3, %r3, %r6")
+    times += "mad.lo.u32 %r3, %r1, 4, %r3; "
+    assert _engines(times, (64, 1, 1)) == ()
+    monkeypatch.setattr(any_shared_room, "_shared_parts", wrong)
+    with pytest.raises(DisagreementError):
+        _engines(times, (64, 1, 1))
 
 
 _COPIES = "mad.lo.u32 %r3, %r1, {0}, 0; "

@@ -71,8 +71,8 @@ class KernelAccess:
         guard: One bit; where it is 0, the lane surely takes no part.
         leaves: The variables of the address and the guard.
         loops: The loops around it, the outermost first.
-        is_generic: Whether the address is a generic one. With a `reason` it may belong to another
-            space, and `address` holds only where it does not.
+        touch: How it reaches shared memory. If the address is a generic one and there is a `reason`, it
+            may belong to another space, and `address` holds only where it does not.
         reason: Why the address is not known, or may belong to another space.
         no_row: Why the table does not have the instruction.
         calls: The lines of the calls that lead to it, the outermost first.
@@ -92,8 +92,6 @@ class KernelAccess:
             is read of it. Its guard may hold in other launches too.
         launches: One bit; it is 1 in the launches of a `defined` reading alone.
         is_together: Whether lanes that come to it in one trip of its loops come together.
-        is_barrier: Whether it is an operation on a barrier object, which moves no data.
-        is_operand: Whether the tensor core reads operands by matrix descriptors; `kernel.operands` has these.
         piece: The machine instruction that it is, if ptxas makes other ones of the PTX.
         extent: Of a bulk copy, what it asks of its address.
     """
@@ -107,7 +105,7 @@ class KernelAccess:
     guard: Expr
     leaves: tuple[Leaf, ...] = ()
     loops: tuple[LoopAround, ...] = ()
-    is_generic: bool = False
+    touch: Touch = Touch.OTHER
     reason: str = ""
     no_row: str = ""
     calls: tuple[int, ...] = ()
@@ -123,8 +121,6 @@ class KernelAccess:
     defined: KernelAccess | None = None
     launches: Expr = TRUE
     is_together: bool = True
-    is_barrier: bool = False
-    is_operand: bool = False
     piece: Piece | None = None
     extent: Extent | None = None
 
@@ -144,13 +140,11 @@ def blank(instruction: Instruction, use: Use) -> KernelAccess:
         row,
         None,
         TRUE,
-        is_generic=use.touch is Touch.GENERIC,
+        touch=use.touch,
         reason="" if is_named else use.reason,
         no_row=no_row,
         note=note,
         index=instruction.index if use.piece is None else -1,
-        is_barrier=use.touch is Touch.BARRIER,
-        is_operand=use.touch is Touch.OPERAND,
         piece=use.piece,
         extent=None if use.bulk is None else Extent(use.bulk.align_bytes),
     )

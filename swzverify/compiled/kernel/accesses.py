@@ -247,7 +247,7 @@ class Reader:
         # What decides for a thread that is in the block: its own guard, and the space of its address.
         there = [resolved(raw.own)]
         whole = address
-        if address is not None and access.is_generic:
+        if address is not None and access.touch is Touch.GENERIC:
             found = in_shared(self.slices, address)
             if found is None or found.holds is FALSE:
                 window = self.slices.symbols.window("shared", address.width)

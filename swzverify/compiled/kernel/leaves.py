@@ -32,6 +32,23 @@ class Kind(StrEnum):
     OPAQUE = "opaque"
 
 
+class Made(StrEnum):
+    """How the value of an `OPAQUE` leaf comes about.
+
+    - `DETERMINED`: it depends on `feeds` alone.
+    - `MOMENT`: it depends on `feeds`, and on the time at which lanes execute the instruction.
+    - `INPUT`: as `MOMENT`: words of global or constant memory, of which `feeds` has the first address.
+    - `EXCHANGED`: a lane gets it from other lanes.
+    - `ANYHOW`: nothing is known of it.
+    """
+
+    DETERMINED = "determined"
+    MOMENT = "moment"
+    INPUT = "input"
+    EXCHANGED = "exchanged"
+    ANYHOW = "anyhow"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
     """The division of the instruction `index`.
@@ -50,9 +67,9 @@ class Open:
 class Leaf:
     """A variable of the kernel's expressions, with the PTX line where it comes from.
 
-    An `OPAQUE` leaf is uniform for the lanes of a warp that execute an access together if `per_lane` is
-    false and all `feeds` are uniform. If `is_moment` is set, the lanes must also have executed the
-    instruction that made it together, because the contents of memory may change over time.
+    An `OPAQUE` leaf is uniform for the lanes of a warp that execute an access together if it is not `is_own`
+    and all `feeds` are uniform. If it is `is_moment`, the lanes must also have executed the instruction that
+    made it together, because the contents of memory may change over time.
 
     Attributes:
         variable: The variable.
@@ -61,14 +78,11 @@ class Leaf:
         line: The line of the PTX.
         block: The header of the loop of a `TRIPS` or `CARRIED` leaf.
         feeds: The values on which it depends.
-        per_lane: Whether each lane has its own value.
-        is_moment: Whether its value depends on the time at which lanes executed its instruction.
+        made: How the value of an `OPAQUE` leaf comes about.
         multiple: A power of two that divides the address of a symbol.
         uniform: Whether all lanes share it.
         values: All values of a `TRIPS` leaf, or of the index of a trip, in the order of the trips, if
             they are few; None otherwise.
-        is_input: Whether it is words of global or constant memory; `feeds` has their first address.
-        is_exchanged: Whether a lane gets it from other lanes.
         assumed: The conditions that hold for a parameter.
         candidates: Some values that `assumed` allows.
         most: The last trip that any thread makes of a counted loop.
@@ -84,13 +98,10 @@ class Leaf:
     line: int
     block: int | None = None
     feeds: tuple[Expr, ...] = ()
-    per_lane: bool = False
-    is_moment: bool = False
+    made: Made = Made.DETERMINED
     multiple: int = 1
     uniform: bool = False
     values: tuple[int, ...] | None = None
-    is_input: bool = False
-    is_exchanged: bool = False
     assumed: tuple[Expr, ...] = ()
     candidates: tuple[int, ...] = ()
     most: int | None = None
@@ -102,6 +113,21 @@ class Leaf:
     def name(self) -> str:
         """The name of the variable."""
         return self.variable.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether each lane has its own value, whatever feeds it."""
+        return self.made in (Made.ANYHOW, Made.EXCHANGED)
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is words of global or constant memory."""
+        return self.made is Made.INPUT
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether its value depends on the time at which lanes executed its instruction."""
+        return self.made in (Made.MOMENT, Made.INPUT)
 
 
 def begin_of(leaf: Leaf, width: int) -> Expr:

@@ -22,7 +22,7 @@ from swzverify.compiled.kernel.effects import registers_of, width_of, written
 from swzverify.compiled.kernel.flow import Flow, FlowError, Loop, Way
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves
+from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves, Made
 from swzverify.compiled.kernel.parameters import Piece
 from swzverify.compiled.kernel.special import BlockShape, special
 from swzverify.compiled.kernel.symbols import Symbols
@@ -237,7 +237,7 @@ class Slices(Unknowns):
         width = width_of(register)
         made = var(f"{register.name}:{register.scope} at the begin", 1 << width)
         reason = "the register is not written before, or it is a parameter of the function"
-        return self.leaves.add(Leaf(made, Kind.OPAQUE, reason, self.function.line, None, per_lane=True))
+        return self.leaves.add(Leaf(made, Kind.OPAQUE, reason, self.function.line, None, made=Made.ANYHOW))
 
     def _carry(self, loop: Loop, register: Register) -> Var:
         line = self.line_of(loop.header)
@@ -301,7 +301,7 @@ class Slices(Unknowns):
     def _joined_opaque(self, register: Register, target: int) -> Expr:
         made = var(f"{register.name}:{register.scope} joined at {target}", 1 << width_of(register))
         reason = f"more than {MOST_JOINED} blocks join here"
-        return self.leaves.add(Leaf(made, Kind.OPAQUE, reason, self.line_of(target), target, per_lane=True))
+        return self.leaves.add(Leaf(made, Kind.OPAQUE, reason, self.line_of(target), target, made=Made.ANYHOW))
 
     def _pick(self, block: int, options: list[tuple[Way, Expr]]) -> Steps:
         result = options[-1][1]

@@ -52,7 +52,7 @@ class Uniformity:
         self._own: set[str] = {
             leaf.name
             for leaf in leaves.by_name.values()
-            if leaf.kind is Kind.LANE or (leaf.per_lane and leaf.name not in self._never_read)
+            if leaf.kind is Kind.LANE or (leaf.is_own and leaf.name not in self._never_read)
         }
         self._lane_only: dict[Expr, bool] = {}
         self._shared: dict[Expr, bool] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swzverify.compiled.kernel.flow import Flow
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves
+from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves, Made
 from swzverify.compiled.ptx import Instruction
 from swzverify.ir.expr import Expr, Var, var, variables
 
@@ -16,7 +16,7 @@ class Unknowns:
 
     def opaque(self, instruction: Instruction, at: int, width: int, reason: str, *, is_exchanged: bool = False) -> Var:
         """A value of which nothing is known; each lane has its own."""
-        return self._unknown(instruction, at, width, reason, per_lane=True, is_exchanged=is_exchanged)
+        return self._unknown(instruction, at, width, reason, (), Made.EXCHANGED if is_exchanged else Made.ANYHOW)
 
     def determined(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
         """An unknown value that depends on `feeds` alone.
@@ -25,7 +25,7 @@ class Unknowns:
         """
         inner = [self.leaves[each] for each in variables(*feeds)]
         more = [each for leaf in inner if leaf.kind is Kind.OPAQUE and not leaf.is_moment for each in leaf.feeds]
-        return self._unknown(instruction, at, width, reason, feeds=tuple(dict.fromkeys((*feeds, *more))))
+        return self._unknown(instruction, at, width, reason, tuple(dict.fromkeys((*feeds, *more))), Made.DETERMINED)
 
     def moment(
         self,
@@ -38,26 +38,11 @@ class Unknowns:
         is_input: bool = False,
     ) -> Var:
         """A value that lanes share if they execute the instruction together, and share `feeds`."""
-        return self._unknown(instruction, at, width, reason, feeds=feeds, is_moment=True, is_input=is_input)
+        return self._unknown(instruction, at, width, reason, feeds, Made.INPUT if is_input else Made.MOMENT)
 
     def _unknown(
-        self,
-        instruction: Instruction,
-        at: int,
-        width: int,
-        reason: str,
-        *,
-        feeds: tuple[Expr, ...] = (),
-        per_lane: bool = False,
-        is_moment: bool = False,
-        is_input: bool = False,
-        is_exchanged: bool = False,
+        self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...], made: Made
     ) -> Var:
-        made = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
+        named = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
         block = self.flow.block_of[instruction.index]
-        leaf = Leaf(
-            *(made, Kind.OPAQUE, reason, instruction.line, block, feeds, per_lane, is_moment),
-            is_input=is_input,
-            is_exchanged=is_exchanged,
-        )
-        return self.leaves.add(leaf)
+        return self.leaves.add(Leaf(named, Kind.OPAQUE, reason, instruction.line, block, feeds, made))

@@ -359,7 +359,7 @@ class Kernel(Reader):
 
         own = [read(raw.own)]
         address = normal(read(address))
-        if raw.access.is_generic:
+        if raw.access.touch is Touch.GENERIC:
             found = in_shared(self.slices, address)
             if found is None:
                 return replace(access, reason=ANY_SPACE)

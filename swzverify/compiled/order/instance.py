@@ -17,11 +17,11 @@ from typing import Final, TypeAlias
 from swzverify.compiled.kernel.arithmetic import add, either, less, widened
 from swzverify.compiled.kernel.lanes import places_of
 from swzverify.compiled.kernel.leaves import Kind, Leaf, begin_of
+from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.families import Families
 from swzverify.compiled.order.intervals import Trip, Trips
-from swzverify.compiled.order.registers import Registers
 from swzverify.compiled.order.step import Sharing
 from swzverify.compiled.order.threads import Couple, threads_of
 from swzverify.hardware import LANES

@@ -8,7 +8,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from swzverify.compiled.scan.cost_goal import banks_goal, plainly_named
+from swzverify.compiled.scan.any_shared import any_shared
+from swzverify.compiled.scan.cost_goal import banks_goal, plain_roots, plainly_named
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.verdict import Goals
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
@@ -148,11 +149,7 @@ class Asker:
         return replace(found, point=_renamed(found.point, names), worst=worst, goal=goal_of)
 
     def _cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool]) -> Proof:
-        native = self._native(goal)
-        if native is None and (banks := banks_goal(goal)) is not None:
-            native = self._native(banks)
-            if native is not None and native.answer is Answer.FAILS:
-                native = None  # two lanes with one word fail it, too
+        native = self._native(goal) or self._native_of_stronger(goal)
         if native is not None and native.answer in (Answer.FAILS, Answer.EMPTY):
             return Proof(native.answer, (native.engine,), native.point or {}, native.worst)
         if native is None and is_refuted():
@@ -163,6 +160,15 @@ class Asker:
         if smt.answer is Answer.FAILS:
             raise DisagreementError
         return Proof(smt.answer, (native.engine, smt.engine))
+
+    def _native_of_stronger(self, goal: Cost | GatherCost) -> Finding | None:
+        """The answer to goals that say more. What fails there says nothing: two lanes with one word do."""
+        banks = banks_goal(goal)
+        for stronger in () if banks is None else (banks, any_shared(banks)):
+            found = None if stronger is None else self._native(stronger)
+            if found is not None and found.answer in (Answer.HOLDS, Answer.EMPTY):
+                return found
+        return None
 
     def _smt(self, goal: Cost | GatherCost) -> Finding:
         """Z3's answer, within what is left of the budget."""
@@ -248,8 +254,8 @@ class _Never:
 
 
 def _is_narrow(goal: Cost | GatherCost) -> bool:
-    """Whether arrays of 64-bit numbers can hold all values of a cost."""
-    return all(node.width < MAX_ARRAY_WIDTH - 1 for node in postorder(*_roots(goal)))
+    """Whether arrays of 64-bit numbers can hold all values of a cost; numbers of 64 bits wrap as they should."""
+    return all(node.width <= MAX_ARRAY_WIDTH for node in postorder(*_roots(goal), *plain_roots(goal)))
 
 
 def _parts_of(goal: Cost | GatherCost) -> int:

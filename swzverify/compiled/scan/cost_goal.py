@@ -161,7 +161,7 @@ def banks_goal(goal: Cost | GatherCost) -> Cost | GatherCost | None:
         return None
     address = low_bits(cost.address, BANK_PERIOD_BYTES.bit_length() - 1)
     roots = (address, cost.active, cost.domain.assumption)
-    bits = _bits_read(roots)
+    bits = bits_read(roots)
     read = [each for each in variables(*roots) if each.name not in (_LANE, _WARP)]
     narrow = {each: var(each.name, 1 << bits[each]) for each in read if 1 << bits[each] < each.limit}
     new: dict[Var, Expr] = {each: widened(less_wide, each.width) for each, less_wide in narrow.items()}
@@ -190,7 +190,7 @@ class _Turn:
         return counts, address % BANK_PERIOD_BYTES, active
 
 
-def _bits_read(roots: tuple[Expr, ...]) -> dict[Expr, int]:
+def bits_read(roots: tuple[Expr, ...]) -> dict[Expr, int]:
     """How many low bits of each part of some expressions are read."""
     bits = {root: root.width for root in roots}
     for node in postorder(*roots):
@@ -205,7 +205,7 @@ def narrow_variables(roots: tuple[Expr, ...], read: Sequence[Leaf]) -> dict[Var,
 
     Engines that enumerate use limits, and not conditions.
     """
-    bits = _bits_read(roots)
+    bits = bits_read(roots)
     found: dict[Var, Var] = {}
     for leaf in read:
         variable = leaf.variable
@@ -288,6 +288,13 @@ def stated(goal: Cost | GatherCost) -> Stated:
     if not isinstance(definition, _Definition):
         raise AssertionError(goal)
     return definition.stated
+
+
+def plain_roots(goal: Cost | GatherCost) -> tuple[Expr, ...]:
+    """The expressions that the plain reading of a cost of this module evaluates."""
+    definition = (goal.cost if isinstance(goal, GatherCost) else goal).definition
+    whole = definition.whole if isinstance(definition, _Turn) else definition
+    return whole.roots if isinstance(whole, _Definition) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from swzverify.compiled.kernel import KernelAccess, Kind
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kernel.listing import Touch
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Symbol
@@ -147,7 +148,7 @@ def _arrays(made: Sequence[KernelAccess]) -> tuple[dict[Symbol, list[int]], str]
     arrays: dict[Symbol, list[int]] = {}
     for place, access in enumerate(made):
         symbols = _symbols_of(access)
-        if access.is_barrier:
+        if access.touch is Touch.BARRIER:
             return {}, f"the barrier object of line {access.line} may lie in any array"
         if access.address is None or access.reason or access.row is None:
             return {}, f"line {access.line} may reach any array"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, count_synchronizations, inlined
+from swzverify.compiled.kernel.listing import Touch
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing, SassInstruction
@@ -165,7 +166,7 @@ def scan_function(
         judgements = [Judged(*each) for each in zip(read, decisions, claims, strict=True)]
         helped = [(each.cures, each.reason) for each in advice(judgements, Launched(block, target, smem))]
     for access, decision, chip, of_claims, (cures, no_cure) in zip(read, decisions, chips, claims, helped, strict=True):
-        if access.is_barrier or access.is_operand:
+        if access.touch in (Touch.BARRIER, Touch.OPERAND):
             # It may lie in any array, so that the search for cures needs it; no verdict is about it.
             continue
         address = "" if access.address is None else spell(access.address, access.leaves)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.sources import are_alike, rows_of
 from swzverify.compiled.scan.split import Parts, is_shared
@@ -23,6 +24,6 @@ ONE_LANE: Final = "all lanes of a warp have one address: ptxas may let one lane 
 def is_warps_own(block: Block, parts: Parts) -> bool:
     """Whether all lanes of each warp have one address, or may have one that ptxas knows of."""
     leaves = parts.leaves_of(parts.own, parts.mixed)
-    if any(not is_shared(leaf) and leaf.kind is not Kind.LANE and not leaf.is_exchanged for leaf in leaves):
+    if any(not is_shared(leaf) and leaf.kind is not Kind.LANE and leaf.made is not Made.EXCHANGED for leaf in leaves):
         return False
     return are_alike(rows_of(block, parts, parts.own, parts.mixed), block.exists, LANES)

@@ -3,6 +3,9 @@
 By induction on the trips: the values before the loop, and what a trip makes of a value that another trip may
 follow. Expressions are evaluated over sets of values. So the values of one register do not depend on those of
 another one, or on the number of the trip: there may be more than occur, and never fewer.
+
+`reachable` beside it has the values that registers have together. It needs numbers before the loop, and does
+not read the condition of the next trip; this reads it, and takes shifts by any amount.
 """
 
 from __future__ import annotations

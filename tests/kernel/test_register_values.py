@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from swzverify.compiled.kernel import inlined
+from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.registers import Registers
-
-from .conftest import module_of
+from tests.order.conftest import module_of
 
 _LOOP = "L:\nst.shared.u32 [%r4], %r20;\nbar.sync 0;\n{}\n@%p1 bra L;"
 
