@@ -59,7 +59,7 @@ def _points(threads: tuple[Thread, Thread], numbers: Sequence[Numbers]) -> Mappi
     return found
 
 
-def _wrong(names: dict[str, Any], seed: int) -> bool:
+def _wrong(names: Mapping[str, Any], seed: int) -> bool:
     """Whether lists or the condition for Z3 say that ranges do not meet, and some do."""
     rng = random.Random(seed)
     couple = rng.choice((Couple.ANY, Couple.WARPS, Couple.LANES))
