@@ -1,5 +1,5 @@
-"""The whole spec library as a user runs it: wall clock and memory; and one small spec against
-importing Z3.
+"""The whole spec library as a user runs it: wall clock and memory; and small specs against importing
+Z3: one of ten claims, and one of three claims, proved, and refuted with its cure.
 """
 
 from __future__ import annotations
@@ -15,9 +15,22 @@ from statistics import median
 from benchmarks.measure import Effort, Row, require, slowdown, time_text
 
 ROOT = Path(__file__).resolve().parent.parent
-MAX_SECONDS, MAX_MEGABYTES, MAX_OF_Z3 = 5.0, 300.0, 5.0
+MAX_SECONDS, MAX_MEGABYTES, MAX_OF_Z3, MAX_REFUTED_OF_Z3 = 5.0, 300.0, 5.0, 9.0
 COPIES, MAX_COPIES_SECONDS = 10, 10.0
 MAX_LIBRARY_RUNS = 3
+REFUTED = """
+swzverify: 1
+tiles: {tile: {element: f32, layout: "(32,32):(32,1)"}}
+accesses:
+  read:
+    tile: tile
+    instruction: ld.shared.b32
+    block: [32, 8]
+    for: {i: {start: 0, stop: 32, step: 8}}
+    coord: [threadIdx.x, threadIdx.y + i]
+claims: [bijective: tile, in_bounds: read, conflict_free: read]
+"""
+PROVED = REFUTED.replace('(32,1)"', '(32,1)", swizzle: "Swizzle<5,0,5>"')
 # A child counts what its parent held when it was started: a small process in between keeps our
 # arrays out.
 _LAUNCHER = """
@@ -33,20 +46,35 @@ def rows(effort: Effort) -> list[Row]:
     runs = [_prove(effort.library, "-j", "2") for _ in range(min(effort.repeats, MAX_LIBRARY_RUNS))]
     seconds = median(run[0] for run in runs)
     megabytes = max(run[1] for run in runs)
-    small = slowdown(
-        "prove a spec of ten claims, against `import z3`",
-        lambda: _prove(effort.ten_claims),
-        lambda: _finish([sys.executable, "-c", "import z3"]),
-        effort.repeats,
-        MAX_OF_Z3,
-    )
     what = f"prove {effort.library} -j 2"
     return [
         Row(f"{what}: wall clock", time_text(seconds), "", seconds, "", MAX_SECONDS, True, f"< {MAX_SECONDS:g} s"),
         memory_row(what, megabytes, MAX_MEGABYTES),
         *_copies(effort.library),
-        small,
+        _of_z3("ten claims", effort.ten_claims, effort, MAX_OF_Z3),
+        *_small(effort),
     ]
+
+
+def _small(effort: Effort) -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        proved, refuted = (Path(folder) / name for name in ("proved.swz.yaml", "refuted.swz.yaml"))
+        proved.write_text(PROVED, "utf-8")
+        refuted.write_text(REFUTED, "utf-8")
+        return [
+            _of_z3("three claims", str(proved), effort, MAX_OF_Z3),
+            _of_z3("three claims, one refuted with its cures", str(refuted), effort, MAX_REFUTED_OF_Z3, code=1),
+        ]
+
+
+def _of_z3(what: str, path: str, effort: Effort, goal: float, code: int = 0) -> Row:
+    return slowdown(
+        f"prove a spec of {what}, against `import z3`",
+        lambda: _finish([sys.executable, "-m", "swzverify", "prove", path], code),
+        lambda: _finish([sys.executable, "-c", "import z3"]),
+        effort.repeats,
+        goal,
+    )
 
 
 def _copies(path: str) -> list[Row]:
@@ -84,7 +112,7 @@ def finish(*arguments: str) -> tuple[float, float]:
     return _finish([sys.executable, "-m", "swzverify", *arguments])
 
 
-def _finish(command: list[str]) -> tuple[float, float]:
+def _finish(command: list[str], wanted: int = 0) -> tuple[float, float]:
     """Wall clock in seconds, and the largest resident size of the command or a process it waited
     for, in MB.
     """
@@ -93,5 +121,5 @@ def _finish(command: list[str]) -> tuple[float, float]:
     launcher = [sys.executable, "-c", _LAUNCHER, *command]
     found = subprocess.run(launcher, cwd=ROOT, env=environment, capture_output=True, check=True)
     code, seconds, largest = found.stdout.split()
-    require(int(code) == 0, f"`{' '.join(command[1:])}` exits with {int(code)}")
+    require(int(code) == wanted, f"`{' '.join(command[1:])}` exits with {int(code)}")
     return float(seconds), int(largest) * (1 if sys.platform == "darwin" else 1024) / 1e6
