@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from swzverify.subjects import operand_addresses
     from swzverify.testing.guard import guard
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Access",

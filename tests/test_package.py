@@ -68,9 +68,9 @@ def test_the_wheel_has_the_marker_and_the_version(tmp_path: Path) -> None:
         pages = (
             "report/html/page.css",
             "report/html/page.js",
-            *(f"explorer/page/page.{end}" for end in ("html", "css", "js")),
+            *(f"apps/explorer/page/page.{end}" for end in ("html", "css", "js")),
         )
-        assert {f"swzverify/{page}" for page in pages} <= set(archive.namelist())
+        assert {f"swzverify/{page}" for page in pages} | {"swzrecheck/__main__.py"} <= set(archive.namelist())
 
 
 PACKAGES = sorted(

@@ -146,7 +146,7 @@ def _a_fault(condition: pytest.MonkeyPatch, _: Path) -> None:
     names: dict[str, Callable[..., None]] = {}
     exec(compile("\n" * 119 + "def load_spec(*_, **__): raise KeyError('stage')", "build.py", "exec"), names)  # noqa: S102
     condition.setattr(reading, "load_spec", names["load_spec"])
-    condition.setattr(fault, "versions", lambda: "swzverify 0.1.0, z3-solver 5.0.0, Python 3.12.3")
+    condition.setattr(fault, "versions", lambda: "swzverify 0.2.0, z3-solver 5.0.0, Python 3.12.3")
 
 
 def _a_killed_process(condition: pytest.MonkeyPatch, _: Path) -> None:
