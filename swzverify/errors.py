@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
 
 
@@ -163,6 +162,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("ldmatrix.x5", ["ldmatrix.x4", "ldmatrix.x2"])
     ''
     """
+    from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
+
     if len(name) > _LONGEST_NAME:
         return ""
     known = (each for each in known if _may_be_misspelt(name, each))
@@ -176,6 +177,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def _ratio(name: str, known: str) -> float:
     """How alike two names are, as `get_close_matches` counts."""
+    from difflib import SequenceMatcher  # noqa: PLC0415 - see `nearest`
+
     return SequenceMatcher(None, known, name).ratio()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from swzverify.errors import SwzError
@@ -149,6 +148,8 @@ def _other_space(found: re.Match[str]) -> Told:
 
 def _typed(found: re.Match[str]) -> Told:
     """`ld` or `st` with a state space, vector or type that PTX does not have."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
+
     opcode, rest = found["op"], [word for word in found["rest"].split(".") if word]
     if not any(word.startswith("shared") for word in rest):
         meant = next((word for word in rest if word in ("smem", "sh") or get_close_matches(word, ("shared",))), "")

@@ -50,7 +50,7 @@ sys.argv = ["swzverify", "prove", "a.swz.yaml"]
 runpy.run_module("swzverify", run_name="__main__")
 """
 _UNUSED = """
-html.entities multiprocessing pytest sqlite3 ssl sympy swzrecheck.folder
+difflib html.entities multiprocessing pytest sqlite3 ssl sympy swzrecheck.folder
 swzverify.apps.diff swzverify.apps.explorer swzverify.apps.run.cures swzverify.apps.run.pool
 swzverify.certificates swzverify.compiled swzverify.core.pool swzverify.explain.explanations
 swzverify.explain.pictures swzverify.gpu swzverify.prover.isolation swzverify.report.html

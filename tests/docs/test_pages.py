@@ -23,7 +23,7 @@ NOT_RUN: dict[str, list[str]] = {
         "it installs, and serves an agent",
     ],
     "README.md": [
-        "tests/premerge/test_stranger.py checks them",
+        ".ci/packages runs them",
         "it needs nvcc; tests/scan/test_first_report.py compares it, where there is one",
         *[".ci/run runs it in a new folder"] * 3,
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 
 from swzverify.apps.run.version import versions
 
@@ -13,6 +12,8 @@ DEBUG_VARIABLE = "SWZVERIFY_DEBUG"
 
 def fault(error: BaseException) -> str:
     """The exception in one line with its place, or the whole traceback where that is asked for."""
+    import traceback  # noqa: PLC0415 - most runs have no fault
+
     if os.environ.get(DEBUG_VARIABLE) == "1":
         return "".join(traceback.format_exception(error)).rstrip()
     frames = traceback.extract_tb(error.__traceback__)
