@@ -118,11 +118,13 @@ def test_what_is_not_run_is_listed() -> None:
 
 
 def test_the_readmes_unrun_commands_are_those_that_the_checks_run() -> None:
-    checks = (ROOT / ".ci" / "run").read_text("utf-8")
+    checks, packages = ((ROOT / ".ci" / name).read_text("utf-8") for name in ("run", "packages"))
     for block in blocks_of((ROOT / "README.md").read_text("utf-8")):
         reason = block.mark("not run here") or ""
         if reason.startswith(".ci/run"):
             assert any(f"readme_command {mark})" in checks for mark in block.marks), block.text
+        elif reason.startswith(".ci/packages"):
+            assert any(f"<!-- {mark} -->" in packages for mark in block.marks), block.text
         elif reason:
             assert (ROOT / re.findall(r"tests/[\w/]+\.py", reason)[0]).is_file()
 
