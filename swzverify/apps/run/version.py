@@ -12,7 +12,7 @@ def installed_version(distribution: str = "swzverify") -> str:
     '(not installed)'
     """
     if distribution == "swzverify":
-        return swzverify.__version__
+        return package_version()
     from importlib import metadata  # noqa: PLC0415 - 14 ms that only a fault report should cost
 
     try:
