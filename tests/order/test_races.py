@@ -188,3 +188,11 @@ def test_a_comparison_of_numbers_alone_runs() -> None:
     """A run notes what its comparisons compare; of two numbers it is one result for all lanes."""
     body = "setp.eq.u32 %p1, 0, 0;\nld.shared.u32 %r9, [%r4];\nsetp.eq.u32 %p3, %r9, 1;\n@%p3 st.shared.u32 [%r6], %r1;"
     assert races(body, 64).verdict in (RaceVerdict.UNKNOWN, RaceVerdict.RACE, RaceVerdict.DEPENDS)
+
+
+def test_a_race_behind_many_steps_is_run_at_length() -> None:
+    """One witness gets a long run if no short one shows a race."""
+    wait = "mov.u32 %r10, 0;\nL:\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, {};\n@%p1 bra L;\n"
+    body = wait + "st.shared.u32 [%r3], %r1;"
+    assert races(body.format(4500)).verdict is RaceVerdict.RACE
+    assert races(body.format(9000)).verdict is RaceVerdict.UNKNOWN

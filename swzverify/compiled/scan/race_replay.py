@@ -7,6 +7,7 @@ race and a divergent barrier need a launch that shows them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,7 +16,7 @@ from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, 
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.race_search import with_shown
-from swzverify.compiled.trial.clocks import Launches
+from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches
 
 MOST_RUNS: Final = 12
 """Witnesses of one kernel that are run; one race is enough for its verdict."""
@@ -51,6 +52,8 @@ class Runs:
             is_race = pair.verdict in _SHOWN
             pairs.append(self._pair(pair, can_run=left > 0) if is_race else pair)
             left -= is_race
+        if left < MOST_RUNS and not any(each.verdict in _SHOWN for each in pairs):
+            pairs = self._at_length(found.pairs, pairs)
         missed = frozenset[int]()
         if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
             missed = self._launches.missed_barriers()
@@ -72,11 +75,21 @@ class Runs:
             self.module, self.function, self.block, facts.arguments, conditions, self.smem, self.is_lockstep
         )
 
-    def _pair(self, pair: Pair, *, can_run: bool) -> Pair:
+    def _at_length(self, found: Sequence[Pair], pairs: list[Pair]) -> list[Pair]:
+        """The pairs behind one longer run, for the race that the fewest trips come before."""
+        first = min((at for at, each in enumerate(found) if each.verdict in _SHOWN), key=lambda at: _trips(found[at]))
+        return [*pairs[:first], self._pair(found[first], most_steps=STEPS), *pairs[first + 1 :]]
+
+    def _pair(self, pair: Pair, *, can_run: bool = True, most_steps: int = STEPS_OF_WITNESS) -> Pair:
         lines, witness = (pair.first.line, pair.second.line), pair.witness
-        if can_run and witness is not None and self._launches.replayed(witness, lines):
+        if can_run and witness is not None and self._launches.replayed(witness, lines, most_steps):
             return replace(pair, witness=replace(witness, is_replayed=True))
         return replace(pair, verdict=RaceVerdict.UNKNOWN, reason=NOT_SHOWN, witness=None, condition="")
+
+
+def _trips(pair: Pair) -> int:
+    """The trips that come before the accesses of a witness."""
+    return 0 if pair.witness is None else sum(trip for trips in pair.witness.trips for _, trip in trips)
 
 
 def _barrier(barrier: BarrierFinding, missed: frozenset[int]) -> BarrierFinding:

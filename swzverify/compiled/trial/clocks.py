@@ -122,7 +122,7 @@ class Launches:
     smem: int | None = None
     lockstep: bool = False
 
-    def replayed(self, witness: Witness, lines: tuple[int, int]) -> bool:
+    def replayed(self, witness: Witness, lines: tuple[int, int], most_steps: int = STEPS_OF_WITNESS) -> bool:
         """Whether a launch with the values of a witness has the race between accesses at two lines.
 
         The two threads have to share a byte there. It need not be the byte of the witness.
@@ -131,6 +131,7 @@ class Launches:
             witness: The threads, and values by name: `NAME+OFFSET:BYTES` or `NAME` for a parameter, `ctaid.x`,
                 `nctaid.x` and so on for the place and the shape of the grid.
             lines: The lines of the PTX of the two accesses, in the order of the threads.
+            most_steps: Instructions of a run.
 
         Returns:
             Whether a run shows the pair. False does not show that there is no race.
@@ -139,7 +140,7 @@ class Launches:
         one, other = sorted(zip(lines, witness.threads, strict=True))
         wanted = one, other
         for launch in self._launches(whole, [_placed(plan, values) for plan in _PLANS], values):
-            found = replay(self.module, whole, launch, STEPS_OF_WITNESS, wanted, lockstep=self.lockstep)
+            found = replay(self.module, whole, launch, most_steps, wanted, lockstep=self.lockstep)
             if any(each.sides == wanted for each in found.races):
                 return True
             if found.is_cut_off:
