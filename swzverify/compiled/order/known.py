@@ -96,10 +96,12 @@ def whatever(condition: Expr, unknown: Collection[Var]) -> Expr:
 
     It may be false at points where the condition holds for all values of these variables.
 
-    >>> from swzverify.ir.expr import Comparison, compare, ite, var
+    >>> from swzverify.ir.evaluate import evaluate
+    >>> from swzverify.ir.expr import ite, var
     >>> x, y = var("x", 2), var("y", 2)
-    >>> whatever(ite(x, y, TRUE), {y}) is whatever(negation(x), ())
-    True
+    >>> found = whatever(ite(x, y, TRUE), {y})
+    >>> evaluate(found, {"x": 0}), evaluate(found, {"x": 1})
+    (1, 0)
     """
     parts: dict[Expr, Part] = {}
     for node in postorder(condition):
