@@ -22,9 +22,9 @@ def installed_version(distribution: str = "swzverify") -> str:
 
 
 def package_version() -> str:
-    """The version of this very package, which need not be the installed one.
+    """The version of the package that runs, which may differ from the installed one.
 
-    The package names what layers above this one have, so that no module may import it.
+    It is imported by name: the package exports names of higher layers, so no module may import it.
 
     >>> import swzverify
     >>> package_version() == swzverify.__version__

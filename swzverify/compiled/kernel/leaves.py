@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from swzverify.compiled.kernel.arithmetic import shift_left, widened
+from swzverify.compiled.kernel.arithmetic import add, bit_and, shift_left, widened
 from swzverify.compiled.ptx import Symbol
 from swzverify.ir.expr import Expr, Var, const, var
 
@@ -130,9 +130,10 @@ class Leaf:
         return self.made in (Made.MOMENT, Made.INPUT)
 
 
-def begin_of(leaf: Leaf, width: int) -> Expr:
-    """The address of the symbol that a leaf stands for, as so many bits."""
-    return shift_left(widened(leaf.variable, width), const(leaf.multiple.bit_length() - 1, width))
+def begin_of(leaf: Leaf, width: int, rounded: int = 1) -> Expr:
+    """The address of the symbol that a leaf stands for, as so many bits; the next multiple of a power of two."""
+    begin = shift_left(widened(leaf.variable, width), const(leaf.multiple.bit_length() - 1, width))
+    return begin if rounded <= 1 else bit_and(add(begin, const(rounded - 1, width)), const(-rounded, width))
 
 
 def parameter_variable(name: str, begin: int, size: int) -> Var:

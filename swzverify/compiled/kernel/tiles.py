@@ -106,12 +106,8 @@ def _starts(field: Expr, leaves: Leaves) -> Iterator[Expr]:
     base = bases[0]
     offset = normal(bounded(substitute(field, {base.variable: const(0, base.variable.width)})))
     for rounded in _ROUNDED:
-        begin = begin_of(base, 32)
-        if rounded > max(1, base.multiple):
-            begin = bit_and(add(begin, const(rounded - 1, 32)), const(-rounded, 32))
-        elif rounded > 1:
-            continue
-        yield normal(add(begin, offset))
+        if rounded == 1 or rounded > base.multiple:
+            yield normal(add(begin_of(base, 32, rounded), offset))
 
 
 def _in_lines(start: Expr, width: int, line: int) -> Range:

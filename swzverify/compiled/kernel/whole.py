@@ -48,7 +48,7 @@ TENSOR_TO_PHASE: Final = re.compile(
     r"cp\.async\.bulk\.tensor\.[1-5]d\.shared::(?:cta|cluster)\.global(?:\.tile)?"
     r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
 )
-"""The same of a box of a tensor map."""
+"""Copies of a box of a tensor map that complete transactions of a barrier object."""
 FROM_SHARED: Final = re.compile(
     r"cp\.(?:reduce\.)?async\.bulk\.(?:tensor\.[1-5]d\.)?global\.shared::cta\b.*\.bulk_group(?:\..*)?"
 )

@@ -95,16 +95,16 @@ class Proxies:
                     return None
                 member = Member(inside[0], other)
                 seen = self._seen([member], one, two, level)
-                told = None if seen is None else self._told(seen, one, two, member, (of_group, inside))
-                if told is None:
+                new_moments = None if seen is None else self._moments_of(seen, one, two, member, (of_group, inside))
+                if new_moments is None:
                     return None
-                found |= told
+                found |= new_moments
             if outside:
                 together: dict[Moment, None] | None = None
                 for place in alike:
                     member = Member(next(e for e in roles[place].threads if e in of_group), place)
                     seen = self._seen([member, Member(outside[0], other)], one, two, level)
-                    new = None if seen is None else self._told(seen, one, two, member, (of_group, outside))
+                    new = None if seen is None else self._moments_of(seen, one, two, member, (of_group, outside))
                     if new is not None:
                         together = new if together is None else _common(together, new)
                 if together is None:
@@ -139,13 +139,13 @@ class Proxies:
                 if seen is None:
                     return None
                 threads = (role.threads, roles[other].threads)
-                told = self._told(seen, one, two, members[0], threads, is_one_warp)
-                if told is None:
+                new_moments = self._moments_of(seen, one, two, members[0], threads, is_one_warp)
+                if new_moments is None:
                     return None
-                found |= told
+                found |= new_moments
         return found
 
-    def _told(
+    def _moments_of(
         self,
         seen: set[_Seen],
         one: SharedAccess,

@@ -115,10 +115,7 @@ class Start:
         """The address in the shared window."""
         if self.base is None:
             return self.offset
-        begin = begin_of(self.base, 32)
-        if self.rounded > 1:
-            begin = bit_and(add(begin, const(self.rounded - 1, 32)), const(-self.rounded, 32))
-        return add(begin, self.offset)
+        return add(begin_of(self.base, 32, self.rounded), self.offset)
 
 
 def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Start | None]:
