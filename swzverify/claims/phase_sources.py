@@ -253,7 +253,7 @@ def find_lag(phase: Phase, reading: Place, writing: Place, most: int) -> tuple[i
         [frozenset((bit + more) // chunk for _, bit in each for more in range(0, width, chunk)) for each in side]
         for side, width in zip(starts, widths, strict=True)
     )
-    for lag in range(0 if writing.index < reading.index else 1, len(reads)):
+    for lag in range(0 if phase.roles or writing.index < reading.index else 1, len(reads)):
         pairs = {(reads[at], writes[at - lag]) for at in range(lag, len(reads)) if at - lag < len(writes)}
         if any(not one.isdisjoint(other) for one, other in pairs):
             return lag, True
