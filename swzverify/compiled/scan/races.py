@@ -18,7 +18,6 @@ from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel, SharedAccess
-from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
@@ -154,7 +153,7 @@ class _Judge:
             for both in product(self._kernel.parts[each.first], self._kernel.parts[each.second]):
                 if is_of_proxies(*both):
                     continue
-                if are_in_distinct_arrays(self._kernel, *both):
+                if self._parts.arrays.are_distinct(*both):
                     self._assumptions[IN_ARRAYS] = None
                     distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
                     self._found.setdefault((each.first, each.second), distinct)
