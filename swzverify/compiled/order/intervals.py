@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.whole import Kernel
@@ -71,8 +70,7 @@ class Way(NamedTuple):
     second: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
+class Meeting(NamedTuple):
     """Two accesses that can run at the same time, in the given trips.
 
     Attributes:
@@ -106,7 +104,7 @@ class Meeting:
         def absolute(trips: Trips) -> Trips:
             return tuple((header, later(trip, first)._replace(is_absolute=True)) for header, trip in trips)
 
-        return replace(self, trips=(absolute(self.trips[0]), absolute(self.trips[1])), earliest=first)
+        return self._replace(trips=(absolute(self.trips[0]), absolute(self.trips[1])), earliest=first)
 
 
 def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:
