@@ -37,6 +37,7 @@ from swzverify.ir.expr import (
     variables,
 )
 
+NAME: Final = "points"
 _SEED: Final = 20_250_101
 _POINTS: Final = 4096
 _BOUNDS: Final = (2, 8, 33, 256, 1 << 12, 1 << 62)
