@@ -73,12 +73,12 @@ class Delivery:
 
     def _before_loop(self, place: Place) -> Iterator[Between]:
         """A step before the loop with the reads whose right write is not known to come behind it."""
-        first = self._order.known_from(place, self.writing)
-        if first is None:
+        unknown = self._order.unknown_in(place, self.writing)
+        if unknown is None:
             yield Between(self.phase, Meeting(place, self.reading, 0, Who.ANY, at_least=True))
             return
-        for iteration in range(first + self.lag):
-            yield Between(self.phase, Meeting(place, self.reading, iteration, Who.ANY))
+        for iteration in sorted(unknown):
+            yield Between(self.phase, Meeting(place, self.reading, iteration + self.lag, Who.ANY))
 
     def _in_loop(self, place: Place) -> Iterator[Between]:
         """The runs of a step of the loop that may come between: neither before the right write nor behind the read."""

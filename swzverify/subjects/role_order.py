@@ -185,9 +185,9 @@ class RoleOrder:
         bound = self.bounds(first, second, pairs).fenced
         return None if bound is None else max([bound, *found])
 
-    def known_from(self, first: Place, second: Place) -> int | None:
-        """From which iteration on a step before the loop is known to be done in a step of the loop; None if in none."""
-        return next((at for at in range(self.span) if not self._loop.unknown_from(first, second, at)), None)
+    def unknown_in(self, first: Place, second: Place) -> set[int] | None:
+        """Iterations in which a step before the loop is not known to be done in one of the loop; None if ever after."""
+        return self._loop.unknown_in(first, second)
 
     def is_last(self, first: Place, second: Place) -> bool:
         """Whether every run of a step of the loop is done before a step behind it, after any number of iterations."""

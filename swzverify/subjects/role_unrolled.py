@@ -113,6 +113,24 @@ class Unrolled:
                 found.add(Who.PROXY if in_order else who)
         return found
 
+    def unknown_in(self, first: Place, second: Place) -> set[int] | None:
+        """The iterations in which a step before the loop is not known to be done in another step; None if ever after.
+
+        Who knows it in one iteration knows it ever after.
+        """
+        found = set[int]()
+        for one, other in product(self.runs.get(first, ()), self.runs.get(second, ())):
+            if self.who(one.line, other.line) is None:
+                continue
+            known = self.closure.known[other.line]
+            rows = known.fenced if self.needs_fence(first, second) else known.done
+            reached = [place for place in other.places if place < len(rows)]
+            if not reached or rows[reached[-1]][one.line] <= one.places[-1]:
+                return None
+            turns = zip(reached, other.iterations, strict=False)
+            found |= {turn for place, turn in turns if rows[place][one.line] <= one.places[-1]}
+        return found
+
     def is_done(self, first: Place, second: Place) -> bool:
         """Whether all runs of a step are known to be done before each run of another one that stands behind it."""
         for one, other in product(self.runs.get(first, ()), self.runs.get(second, ())):
