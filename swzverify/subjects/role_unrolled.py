@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from swzverify.subjects.phase import Part, Phase, Place
+from swzverify.subjects.phase import Phase, Place
 from swzverify.subjects.phase_meeting import Who
 from swzverify.subjects.role_closure import Closure
-from swzverify.subjects.role_lines import WARP_THREADS, Event, Kind, Lines, Object, Operation
+from swzverify.subjects.role_lines import WARP_THREADS, Kind, Lines, Object
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,3 @@ class Unrolled:
     def _is_itself(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """Whether it is one operation."""
         return one == other and self.lines.all[one[0]].is_async
-
-    def behind_loop(self) -> Iterator[Event | Operation]:
-        """The arrivals and the copies behind the loop."""
-        for line in self.lines.all:
-            for each in line.operations if line.is_async else line.events:
-                if each.place.part is Part.AFTER and each.those is not None and each.those[0]:
-                    yield each
