@@ -25,6 +25,7 @@ from swzverify.compiled.trial.touches import Unordered
 
 NO_ORDER: Final = "nothing orders the accesses"
 NO_FENCE: Final = "`fence.proxy.async` is missing between a write and an access through the async proxy"
+BOXES: Final = "the copies of boxes of tensor maps bring the bytes that their barrier objects expect"
 HANG: Final = "thread {} waits here for ever"
 
 
@@ -38,6 +39,8 @@ def with_shown(found: KernelRaces, module: Module, function: Function, runs: Ite
         seen.append(run)
         races = [each for each in run.found.races if not each.one_value]
         if races:
+            if run.found.has_boxes:
+                found = replace(found, assumptions=(*found.assumptions, BOXES))
             return _with_verdict(found, _with_pairs(found.pairs, module, function, run, races), found.barriers)
     return _with_verdict(found, found.pairs, _with_hangs(found.barriers, module, function, seen))
 

@@ -56,6 +56,7 @@ class Replay:
         is_cut_off: Whether it would go on with more steps.
         hangs: Where threads wait for ever.
         is_fault: Whether the launch does what no launch may do.
+        has_boxes: Whether it rests on what is assumed of boxes of tensor maps.
     """
 
     races: tuple[Unordered, ...]
@@ -64,6 +65,7 @@ class Replay:
     is_cut_off: bool = False
     hangs: tuple[Hang, ...] = ()
     is_fault: bool = False
+    has_boxes: bool = False
 
 
 class Misses:
