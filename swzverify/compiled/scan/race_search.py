@@ -32,12 +32,13 @@ HANG: Final = "thread {} waits here for ever"
 def with_shown(found: KernelRaces, module: Module, function: Function, runs: Iterable[Run]) -> KernelRaces:
     """The verdicts, with the races of the first run that shows some, and with what all runs wait for in vain.
 
-    A race in which all threads write one value in a run does not count: other launches may write others.
+    A race in which all threads write one value in a run does not count: other launches may write others. Neither does
+    one of a store whose values are not known in the run: they may be one.
     """
     seen: list[Run] = []
     for run in runs:
         seen.append(run)
-        races = [each for each in run.found.races if not each.one_value]
+        races = [each for each in run.found.races if not each.one_value and not each.is_open]
         if races:
             if run.found.has_boxes:
                 found = replace(found, assumptions=(*found.assumptions, BOXES))
