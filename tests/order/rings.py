@@ -223,6 +223,10 @@ RINGS: Final = {
     "two places of one barrier with a count for the lanes of a warp": Ring(
         two_places("bar.sync 15, 64;", "bar.sync 15, 64;", of="%r1, 40"), False, 64
     ),
+    "object that nobody makes": Ring(_ONE_OBJECT + "@%p1 " + _ARRIVE.format("").rstrip(), False, 64),
+    "object at which nobody waits": Ring(
+        _ONE_OBJECT + "@%p1 " + _MADE_FOR.format(1) + "bar.sync 0;\n@%p1 " + _ARRIVE.format("").rstrip(), True, 64
+    ),
     "object": Ring(_ONE_OBJECT + "@%p1 " + _MADE_FOR.format(64) + "bar.sync 0;\n" + _ALL_ARRIVE, True, 64),
     "object that is made if a parameter is 0": Ring(
         _ONE_OBJECT
