@@ -18,7 +18,7 @@ from swzverify.compiled.trial.objects import Objects
 from tests.nightly import counts
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.pipeline_cases import EXPECT, LOAD, PROXY, STORE, made, wait
-from tests.ptx_oracle.race_cases import BAR, HEAD, LD, ST, Case
+from tests.ptx_oracle.race_cases import BAR, HEAD, LD, OWN, ST, Case
 from tests.ptx_oracle.races import races_of as launched
 
 from .pipeline_judge import marked, runs_of
@@ -55,6 +55,7 @@ CASES: tuple[Case, ...] = (
     Case("load behind reads", (*made(1), LD, BAR, EXPECT.format(256), LOAD, *wait(0)), "free"),
     Case("load behind writes", (*made(1), ST, BAR, EXPECT.format(256), LOAD, *wait(0)), "race"),
     Case("load behind fenced writes", (*made(1), ST, PROXY, BAR, EXPECT.format(256), LOAD, *wait(0)), "free"),
+    Case("load, its last bytes not waited for", (*made(1), EXPECT.format(256), LOAD, "@%p1 " + OWN, *wait(0)), "race"),
     Case("more bytes than copied", (*made(1), EXPECT.format(512), LOAD, *wait(0), LD), "deadlock"),
     Case(
         "two loads of one phase",
@@ -96,7 +97,8 @@ def test_runs_of_random_pipelines(count: int) -> None:
     total: Counter[str] = Counter()
     for drawn in map(pipeline, range(count)):
         text = tensored(drawn.text)
-        if text != drawn.text:
+        # What is assumed of boxes does not hold where the wrong number of bytes is expected.
+        if text != drawn.text and not any(each.startswith("wrong: bytes") for each in drawn.constructs):
             total[marked(package(text, drawn.block), drawn, runs_of(drawn))] += 1
     print(dict(total))
     assert sum(total.values()) > 0

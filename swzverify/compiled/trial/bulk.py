@@ -19,7 +19,7 @@ import numpy as np
 from swzverify.compiled.kernel.whole import TENSOR_TO_PHASE
 from swzverify.compiled.ptx import Address, Instruction, Operand
 from swzverify.compiled.trial.code import EndError
-from swzverify.compiled.trial.history import History
+from swzverify.compiled.trial.history import Accesses, History
 from swzverify.compiled.trial.lanes import Lanes, cut
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory
 from swzverify.compiled.trial.objects import Landing, Objects
@@ -40,6 +40,8 @@ _PREFETCH: Final = re.compile(r"cp\.async\.bulk\.prefetch\..*")
 _UNIT: Final = 16
 """Addresses and sizes are multiples of it."""
 _WORD: Final = 8
+_LINE: Final = 128
+"""Within each line of so many bytes, a swizzle mode moves what it holds."""
 _STILL: Final = 1024
 """At multiples of it, no swizzle mode moves the first bytes of a box."""
 
@@ -113,19 +115,25 @@ class BulkCopies:
                 starts, mine = np.array([begin - SHARED_BEGIN]), np.array([thread])
                 access = self._history.access(instruction.line, effect, mine, starts, _UNIT, None)
             if is_load:
-                land = partial(self._forget, begin + SHARED_WINDOW, thread)
+                land = partial(self._land_box, instruction.line, begin, thread)
                 self._objects.send(Landing(int(objects[0][thread]) + SHARED_WINDOW, None, access, land))
         if self._history.is_full:
             raise EndError("there are too many accesses between two barriers")
 
-    def _forget(self, begin: int, thread: int, size: int) -> None:
-        """Some bytes have values that are not known, as far as there are bytes."""
-        size = min(size, self._memory.room(begin)) // _WORD * _WORD
-        places = np.arange(begin, begin + size, _WORD)
+    def _land_box(self, line: int, begin: int, thread: int, size: int, is_alone: bool) -> Accesses | None:
+        """Some bytes have values that are not known, as far as there are bytes. A box that comes alone has them all."""
+        room = self._memory.room(begin + SHARED_WINDOW)
+        places = np.arange(begin, begin + min(size, room) // _WORD * _WORD, _WORD) + SHARED_WINDOW
         nothing = np.zeros(len(places), dtype=np.int64)
         self._memory.store(places, np.full(len(places), thread), _WORD, nothing, nothing != 0)
+        if not is_alone or size % _LINE or begin % _LINE or size > room:
+            return None
+        # What is touched in any case is in the history since the issue.
+        known = _UNIT if begin % _STILL == 0 else 0
+        starts, mine = np.array([begin + known - SHARED_BEGIN]), np.array([thread])
+        return self._history.access(line, Effect.BULK_WRITE, mine, starts, size - known, None)
 
-    def _land(self, source: int, into: int, size: int, thread: int, _: int) -> None:
+    def _land(self, source: int, into: int, size: int, thread: int, *_: object) -> None:
         self._copy(source, into, size, thread)
 
     def _number(self, operand: Operand, active: Mask) -> Array:

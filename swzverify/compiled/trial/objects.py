@@ -37,6 +37,7 @@ class Mbarrier:
         passed: What a wait for the phase before tells.
         bytes: The bytes that the phase still lacks; below 0 if copies came before they were expected.
         phase: The number of the phase.
+        landed: The copies whose bytes have counted in the phase.
     """
 
     expected: int
@@ -46,6 +47,7 @@ class Mbarrier:
     passed: Array
     bytes: int = 0
     phase: int = 0
+    landed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,14 @@ class Landing:
         place: The address of the object.
         size: Its bytes; None for a box of a tensor map.
         access: What it touches; None if that is not known.
-        land: Writes its data. It is given the bytes that the object lacks.
+        land: Writes its data. It is given the bytes that the object lacks, and whether no other copy brings some of
+            them. What it touches beside `access` is the result.
     """
 
     place: int
     size: int | None
     access: Accesses | None
-    land: Callable[[int], None]
+    land: Callable[[int, bool], Accesses | None]
 
 
 class Objects:
@@ -153,10 +156,11 @@ class Objects:
             return False
         landing = self._landings.pop(0)
         found = self.at(landing.place)
-        landing.land(found.bytes)
-        if landing.access is not None:
-            landing.access.components[:], landing.access.closes[:] = found.component, found.phase + 1
         others = [each.size for each in self._landings if each.place == landing.place]
+        for access in (landing.access, landing.land(found.bytes, not others and not found.landed)):
+            if access is not None:
+                access.components[:], access.closes[:] = found.component, found.phase + 1
+        found.landed += 1
         if landing.size is not None:
             found.bytes -= landing.size
         elif None not in others:
@@ -209,7 +213,7 @@ class Objects:
         found = self.at(place)
         if found.pending or found.bytes:
             return False
-        found.phase += 1
+        found.phase, found.landed = found.phase + 1, 0
         found.passed = np.maximum(found.passed, found.coming)
         found.passed[found.component] = found.phase
         found.coming, found.pending = self._history.knowledge.nothing(), found.expected
