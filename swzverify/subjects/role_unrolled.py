@@ -113,6 +113,17 @@ class Unrolled:
                 found.add(Who.PROXY if in_order else who)
         return found
 
+    def is_done(self, first: Place, second: Place) -> bool:
+        """Whether all runs of a step are known to be done before each run of another one that stands behind it."""
+        for one, other in product(self.runs.get(first, ()), self.runs.get(second, ())):
+            known = self.closure.known[other.line]
+            rows = known.fenced if self.needs_fence(first, second) else known.done
+            is_own = self.who(one.line, other.line) is None
+            places = () if is_own else other.places
+            if any(place >= len(rows) or rows[place][one.line] <= one.places[-1] for place in places):
+                return False
+        return True
+
     def _is_itself(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """Whether it is one operation."""
         return one == other and self.lines.all[one[0]].is_async

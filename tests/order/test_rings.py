@@ -24,6 +24,7 @@ from tests.order.conftest import races
 from tests.order.rings import RINGS
 
 SLOW = {
+    "answer of the other sense",
     "arrival before the load",
     "arrival before the store",
     "elected lane",
