@@ -56,7 +56,7 @@ class Parts:
         is_whole = self.of_block.barriers.issuperset(blocks) and not orders.unmodelled
         self._pipelines: Pipelines | None = None
         self.lost = ""
-        if not is_whole or any(each.is_bulk for each in kernel.accesses):
+        if not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
             try:
                 self._pipelines = pipelines_of(kernel, judge.never)
             except LostError as error:

@@ -193,7 +193,10 @@ class _Judge:
         )
         free = free_by.total()
         verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
-        if verdict is RaceVerdict.FREE:
+        if verdict is RaceVerdict.FREE and self._parts.lost and any(each.is_object for each in self._kernel.accesses):
+            # Nobody waits, but an object may be used before it is made, or more often than its phase allows.
+            verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost
+        elif verdict is RaceVerdict.FREE:
             is_or_are = "is" if free == 1 else "are"
             reason = f"{counted(free, 'pair')} of accesses {is_or_are} free, {free_by['z3']} by Z3 alone"
         return KernelRaces(
