@@ -146,16 +146,17 @@ def _apart(goal: Apart) -> Finding:
     ]
     if prod(common.values()) * sum(prod(own.values()) for own in counts) > MAX_POINTS:
         return _OTHER
-    for index in range(prod(common.values())):
-        here = point_at(common, index)
-        given = {name: np.full(1, value, dtype=np.int64) for name, value in here.items()}
-        sides: list[Ranges] = []
-        for number, (root, own) in enumerate(zip(roots, counts, strict=True)):
-            position, active = everywhere(root, own, given)
-            places = grid(own)
-            sides.append((position, active == 1, [places[pair[number]] for pair in goal.tags]))
-        found = first_meeting(sides[0], sides[1], (goal.first.extent, goal.second.extent))
+    rows = prod(common.values())
+    sides: list[list[Ranges]] = []
+    for number, (root, own) in enumerate(zip(roots, counts, strict=True)):
+        position, active = (each.reshape(rows, -1) for each in everywhere(root, {**common, **own}))
+        places = grid(own)
+        told = [places[pair[number]] for pair in goal.tags]
+        sides.append([(at, on == 1, told) for at, on in zip(position, active, strict=True)])
+    for index, (first, other) in enumerate(zip(*sides, strict=True)):
+        found = first_meeting(first, other, (goal.first.extent, goal.second.extent))
         if found is not None:
+            here = point_at(common, index)
             return Finding(NAME, Answer.FAILS, here | point_at(counts[0], found[0]) | point_at(counts[1], found[1]))
     return Finding(NAME, Answer.HOLDS)
 

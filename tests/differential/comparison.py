@@ -15,6 +15,7 @@ from swzverify.prover.options import DEFAULT_RLIMIT
 from swzverify.spec import SpecError
 from swzverify.spec.build import SpecClaim
 from swzverify.spec.load import parse_spec
+from tests.engines.memory import forget
 from tests.oracle.brute_force import Judgement, OracleAmbiguousError, OracleError, judge
 from tests.oracle.random_specs import DRAWS
 from tests.oracle.role_runs import all_runs
@@ -258,7 +259,11 @@ def as_yaml(value: Yaml, indent: int = 0) -> str:
 
 
 def first_disagreement(seeds: Iterable[int], themes: str = "all") -> Disagreement | None:
-    """What the first of these seeds finds wrong; specs of all themes also with a starved budget."""
+    """What the first of these seeds finds wrong; specs of all themes also with a starved budget.
+
+    Engines are asked anew: a mistake may have been planted since they were asked the same.
+    """
+    forget()
     for seed in seeds:
         try:
             outcome = compare_seed(seed, themes=themes, starve=themes == "all")

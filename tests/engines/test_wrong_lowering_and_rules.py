@@ -414,11 +414,7 @@ def leaves_in_the_wrong_order(patch: Patch) -> None:
     """A mode's last leaf taken for the fastest."""
     sound = tile_module._lower_mode
 
-    def wrong(mode: Layout, value: Integer) -> Integer:
-        shape, stride = [leaf for leaf, _ in mode.leaves], [step for _, step in mode.leaves]
-        return sound(Layout((*reversed(shape),), (*reversed(stride),)), value)
-
-    patch.setattr(tile_module, "_lower_mode", wrong)
+    patch.setattr(tile_module, "_lower_mode", lambda leaves, value: sound((*reversed(leaves),), value))
 
 
 # --- rules of the prover ------------------------------------------------------------------------------------
