@@ -79,16 +79,13 @@ class Asker:
         """
         if condition is FALSE or condition is TRUE:
             return Finding(FOLDING, Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
-        point: dict[str, int] = {}
-        undecided: Finding | None = None
+        answers: list[Finding] = []
         for part in independent_parts(condition):
-            found = self._possible(part)
-            if found.answer is Answer.EMPTY:
-                return found
-            if found.answer is Answer.UNDECIDED:
-                undecided = undecided or found
-            point |= found.point or {}
-        return undecided or Finding("z3", Answer.HOLDS, point)
+            answers.append(self._possible(part))
+            if answers[-1].answer is Answer.EMPTY:
+                return answers[-1]
+        whole = next((each for each in answers if each.answer is Answer.UNDECIDED), answers[-1])
+        return replace(whole, point={name: value for each in answers for name, value in (each.point or {}).items()})
 
     def _possible(self, condition: Expr) -> Finding:
         key, names = _plainly_named(condition)
