@@ -181,6 +181,14 @@ def test_sources_that_differ_from_thread_to_thread_are_unknown() -> None:
     assert set(verdicts(ptx)) == {"unknown"}
 
 
+def test_divisions_of_what_threads_share_are_factors() -> None:
+    """The block's place in a grid of tiles is often a quotient, and the divisor one of others."""
+    more = "div.u32 %r40, %r2, %r3; div.u32 %r41, %r1, %r40; mad.lo.u32 %r17, %r41, 8, %r17; mad.wide.u32 %rd3,"
+    found = scanned(text(PLAIN).replace("mad.wide.u32 %rd3,", more))
+    assert {each.claim("delivers").verdict.value for each in found} == {"proved"}
+    assert "no division by 0" in found[0].claim("delivers").assumptions
+
+
 def test_the_command_shows_the_elements(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(text(PLAIN))

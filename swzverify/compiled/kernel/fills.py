@@ -64,7 +64,8 @@ class KernelFill:
     Attributes:
         block: The basic block of the instruction.
         section: How many barriers, fences and waits stand before it in its block.
-        destination: The instruction; its `address`, of 64 bits, is where each thread writes.
+        destination: The instruction; its `address`, of 64 bits, is where each thread writes. It and the source
+            take divisions as defined: their `assumes` says which.
         width_bytes: The bytes that each thread writes from there on; 0 if that is not looked at.
         source: The copy, or the load whose registers are stored, with the address in global memory; None of
             other instructions.
@@ -159,6 +160,12 @@ def known_fill(
     place = replace(destination or nowhere, index=instruction.index)
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
     return KernelFill(block, section, place, given.width_bytes, source, given.reason, behind)
+
+
+def with_divisions(access: KernelAccess) -> KernelAccess:
+    """The reading in which divisions have a result, if there is one."""
+    defined = access.defined
+    return access if defined is None or defined.address is None else replace(defined, defined=None)
 
 
 def _width(opcode: str) -> int:

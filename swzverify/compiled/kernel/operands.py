@@ -13,7 +13,15 @@ from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.calls import inlined
-from swzverify.compiled.kernel.fills import BULK_COPIES, FillOperands, KernelFill, fill_operands, known_fill, loaded
+from swzverify.compiled.kernel.fills import (
+    BULK_COPIES,
+    FillOperands,
+    KernelFill,
+    fill_operands,
+    known_fill,
+    loaded,
+    with_divisions,
+)
 from swzverify.compiled.kernel.flow import Flow, FlowError
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
@@ -134,8 +142,8 @@ def _fills(
     flow, instructions = reader.slices.flow, reader.slices.function.instructions
     read: list[tuple[KernelAccess | None, KernelAccess | None, tuple[int, int] | None]] = []
     for _, given in fills:
-        destination = None if given.destination is None else next(values)
-        source = None if given.source is None else next(values)
+        destination = None if given.destination is None else with_divisions(next(values))
+        source = None if given.source is None else with_divisions(next(values))
         stored = [next(values) for _ in given.stored]
         read.append((destination, source, loaded(stored, given.width_bytes)))
     places = dict.fromkeys(load[0] for *_, load in read if load is not None)
@@ -143,7 +151,7 @@ def _fills(
     wanted: list[tuple[Instruction, Use, Operand]] = [
         (instructions[each], _SOME_USE, of) for each, of in addresses.items()
     ]
-    loads = dict(zip(places, reader.read_values(wanted) if wanted else (), strict=True))
+    loads = dict(zip(places, map(with_divisions, reader.read_values(wanted) if wanted else ()), strict=True))
     for (each, given), (destination, source, load) in zip(fills, read, strict=True):
         origin = source if load is None else loads[load[0]]
         if load is not None and origin is not None and origin.address is not None:

@@ -39,6 +39,7 @@ _MOST_NUMBERS: Final = 1 << 24
 """Numbers of all sums of products of one function."""
 _SAMPLES: Final = 3
 _MOST_SAMPLED: Final = 97
+_MOST_FACTOR: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,13 +239,16 @@ class Fills:
             for each in variables(source):
                 if each.name not in point:
                     point[each.name] = np.asarray(draw.integers(0, min(each.limit, _MOST_SAMPLED)))
-            with np.errstate(over="ignore"):
-                total = np.zeros(len(self._threads.first_of_warp), dtype=np.uint64)
-                for factors, numbers in found.items():
-                    term = numbers
-                    for of in evaluate_many(factors, point) if factors else ():
-                        term = term * of.astype(np.uint64)
-                    total = total + term
+            factors = dict.fromkeys(each for one in found for each in one)
+            values = dict(zip(factors, evaluate_many(tuple(factors), point), strict=True))
+            if any(bool(((each < 0) | (each >= _MOST_FACTOR)).any()) for each in values.values()):
+                continue  # sums of these may overflow, which the reading takes for granted that they do not
+            total = np.zeros(len(self._threads.first_of_warp), dtype=np.uint64)
+            for one, numbers in found.items():
+                term = numbers
+                for each in one:
+                    term = term * values[each].astype(np.uint64)
+                total = total + term
             (exact,) = evaluate_many((source,), point)
             if not bool((total == exact.astype(np.uint64)).all()):
                 raise NotASumError("plain numbers contradict that its address is a sum")

@@ -162,7 +162,7 @@ class _Judge:
         except (OutOfClockError, ValueError) as error:
             found = [(not_known(str(error)), None) for _ in whole.operands]
         parts = [part for each in whole.fills for part in (each.destination, each.source) if part is not None]
-        given = tuple(dict.fromkeys(text for part in parts for text in self._facts.texts_on(part)))
+        given = tuple(dict.fromkeys(text for part in parts for text in (*self._facts.texts_on(part), *part.assumes)))
         return [
             (not_known(reason), None)
             if read is None

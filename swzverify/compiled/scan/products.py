@@ -97,7 +97,7 @@ class Reading:
                 return found
         if all(map(self._is_shared, variables(node))):
             return {(node,): self._filled(1)}
-        raise NotASumError(f"its address has a part that is no sum: {_opcode(node)}")
+        raise NotASumError(f"its address has a part that is no sum of products: {_opcode(node)}")
 
     def _of_word(self, node: Expr) -> Products | None:
         match node:
@@ -193,4 +193,4 @@ def _plus(left: Products, right: Products) -> Products:
 
 def _opcode(node: Expr) -> str:
     """What a part of an address does."""
-    return node.operator.value if isinstance(node, Binary) else type(node).__name__.lower()
+    return node.operator.value.removeprefix("bv") if isinstance(node, Binary) else type(node).__name__.lower()
