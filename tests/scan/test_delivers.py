@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from swzverify.apps.cli import main
+from swzverify.compiled.kernel import KernelFill
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import (
     Given,
@@ -167,6 +168,23 @@ def test_other_writers_count() -> None:
     check_others()
 
 
+def check_roles() -> None:
+    """What other warps write in a branch of their own comes in any order."""
+    ptx = text(PLAIN).replace(".reqntid 128", ".reqntid 256").replace("ret;", "END: ret;")
+    for at, first in ((64, "unknown"), (PLAIN.bytes - 4, "proved")):
+        role = f"setp.ge.u32 %p5, %r5, 128; @!%p5 bra C; st.shared.u32 [%r4+{at}], %r5; bra END; C:"
+        assert verdicts(ptx.replace("mov.u32 %r6, 0;", f"mov.u32 %r6, 0; {role}", 1)) == [
+            first,
+            first,
+            "proved",
+            "proved",
+        ]
+
+
+def test_other_roles_count() -> None:
+    check_roles()
+
+
 def test_an_operand_of_an_unknown_one_is_not_proved() -> None:
     """Where A is not known, nothing says whether B starts at the same column."""
     ptx = text(PLAIN).replace("cvt.u64.u32 %rd5, %r30;", "ld.shared.u64 %rd5, [%r4];")
@@ -246,6 +264,10 @@ MISTAKEN: dict[str, tuple[Callable[[], Plant], Callable[[], None]]] = {
     "only the first rows looked at": (
         lambda: mock.patch.object(delivers, "element_map", of_first_rows),
         lambda: check_wrong("SBO"),
+    ),
+    "only what leads to the operand counts": (
+        lambda: mock.patch.object(KernelFill, "may_precede", lambda self, block, _: block in self.leads_to),
+        check_roles,
     ),
     "other writers ignored": (
         lambda: mock.patch.object(delivers._Judge, "_other_writer", return_value=""),  # pyright: ignore

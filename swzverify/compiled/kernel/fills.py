@@ -71,6 +71,7 @@ class KernelFill:
             other instructions.
         reason: Why nothing is known of what is written.
         leads_to: The blocks to which paths lead from behind its block.
+        follows: The blocks from which paths lead to its block.
     """
 
     block: int
@@ -80,10 +81,17 @@ class KernelFill:
     source: KernelAccess | None
     reason: str
     leads_to: frozenset[int]
+    follows: frozenset[int]
 
     def may_precede(self, block: int, index: int) -> bool:
-        """Whether a thread may execute it and an instruction of some block after it."""
-        return block in self.leads_to or (block == self.block and self.destination.index < index)
+        """Whether it does not stand behind an instruction of some block, in each thread.
+
+        If no path leads from one to the other, as in the branches of producer and consumer warps, different
+        threads execute them, in any order.
+        """
+        if block == self.block and block not in self.leads_to:
+            return self.destination.index < index
+        return block in self.leads_to or block not in self.follows
 
 
 def fill_operands(instruction: Instruction) -> FillOperands | None:
@@ -156,10 +164,12 @@ def known_fill(
     """A writer with the values of its operands."""
     block = flow.block_of[instruction.index]
     nowhere = blank(instruction, Use(Touch.OTHER, given.reason or "it is not looked at"))
-    behind = frozenset(reached(flow.following[block], flow.following, lambda _: False))
+    behind, before = (
+        frozenset(reached(edges[block], edges, lambda _: False)) for edges in (flow.following, flow.before)
+    )
     place = replace(destination or nowhere, index=instruction.index)
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
-    return KernelFill(block, section, place, given.width_bytes, source, given.reason, behind)
+    return KernelFill(block, section, place, given.width_bytes, source, given.reason, behind, before)
 
 
 def with_divisions(access: KernelAccess) -> KernelAccess:
