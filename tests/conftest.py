@@ -1,6 +1,7 @@
 """What holds for every test: none is judged by the clock, since machines are shared."""
 
 import gc
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -43,6 +44,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for test in set() if by_night else {*filter(is_hypothesis_test, properties.values())}:
         asked = test._hypothesis_internal_use_settings
         test._hypothesis_internal_use_settings = settings(asked, max_examples=-(-asked.max_examples // SPARSER))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_asked_before() -> None:
+    """Let the prover ask its engines anew in each test: one before may have exchanged them, for equal questions."""
+    panel = sys.modules.get("swzverify.prover.panel")
+    if panel is not None:
+        panel._native.cache_clear()
+        panel._by_z3.cache_clear()
 
 
 @pytest.fixture

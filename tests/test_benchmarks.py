@@ -11,8 +11,11 @@ from benchmarks.tensor_layouts_banks import addresses, cases, costs, differences
 from swzverify.hardware import access_cost
 from swzverify.layout import Layout
 
+PROCESSES = ("library", "scan", "sweep", "explore")
+"""Benchmarks that time whole commands: tests of these commands are in the ordinary run."""
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in PROCESSES)) for n in BENCHMARKS])
 def test_each_benchmark_measures_something(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "COPIES", 2)
     monkeypatch.setattr(sweeping, "_SPEC", sweeping._SPEC.replace("stop: 8", "stop: 2"))

@@ -103,3 +103,30 @@ def test_leaving_early_ends_every_process() -> None:
 
 def test_no_job() -> None:
     assert list(run_jobs([], 4, service())) == []
+
+
+@pytest.mark.parametrize(("processes", "most"), [(1, 3), (2, 5), (3, 6)])
+def test_jobs_of_one_kin_go_to_one_process_as_long_as_there_are_others(processes: int, most: int) -> None:
+    """Each process tells its number with the job. Who has nothing else left helps the others, so that a kin may have
+    several.
+    """
+
+    def last(job: str) -> str:
+        return job[0]
+
+    jobs = [f"{kin}{number}" for kin in "abc" for number in range(6)]
+    told = Service(_serve_with_number, (), lambda _: True, lost, kin=last)
+    found = {place: news for place, news, _ in run_jobs(jobs, processes, told)}
+    assert [found[place].split()[0] for place in range(len(jobs))] == jobs
+    of_kin = {kin: {news.split()[1] for news in found.values() if news.startswith(kin)} for kin in "abc"}
+    assert len(set().union(*of_kin.values())) == processes
+    assert sum(map(len, of_kin.values())) <= most
+
+
+def _serve_with_number(pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(EOFError):
+        while True:
+            job: str = pipe.recv()
+            time.sleep(0.05)
+            pipe.send(f"{job} {os.getpid()}")

@@ -83,8 +83,8 @@ class Count(StrEnum):
 class Named:
     """A subject of a claim that is stated key by key; an `optional` one has a default.
 
-    `key` names it where that is not its role. A phase that is left out is the one that has the other subjects
-    among its steps.
+    `key` names it where that is not its role. `others` are more roles that it may have. A phase that is left out is
+    the one that has the other subjects among its steps.
     """
 
     role: Role
@@ -92,6 +92,7 @@ class Named:
     example: str
     optional: bool = False
     key: str = ""
+    others: tuple[Role, ...] = ()
 
     @property
     def name(self) -> str:

@@ -204,6 +204,12 @@ class Pair:
         """Whether no run was found in which the two threads come to both steps: only roles leave this open."""
         return bool(self.phase.roles) and self._meeting_threads(point) is None
 
+    def doubt(self, point: Mapping[str, int]) -> str:
+        """Why the two threads may never come to both steps at once, in words; empty if a run was found."""
+        if not self.may_never_be(point):
+            return ""
+        return f"{self.describe()}: nothing is known to order them, and no run was found in which they conflict"
+
     def _meeting_threads(self, point: Mapping[str, int]) -> tuple[int, int] | None:
         """Two threads of which a run was found that comes to both steps; of an operation, threads that start it."""
         from swzverify.subjects.role_run import Stop, can_meet  # noqa: PLC0415 - few phases have roles

@@ -206,25 +206,31 @@ def touches(side: RunPoints, given: Mapping[str, int], byte: int) -> list[tuple[
     return [(int(warps[at]) * LANES + int(lanes[at]), int(position[at]) // units) for at in hit]
 
 
-def _starts(side: RunPoints) -> list[tuple[int, int]]:
-    """The threads that a step touches memory with at the first base, each with the bit where it starts."""
+def _starts(run: Run, first: int, end: int) -> list[tuple[Numbers, Numbers]]:
+    """For the iterations from `first` up to `end`, the threads that a step touches memory with at the first base.
+
+    Each iteration has the threads, and the bit at which each of them starts.
+    """
+    turn = var("turn of the phase", max(1, end - first))
+    side = RunPoints(run, P, Turn(first, turn), 1)
     base = side.access.origin.variable
     given = {} if base is None else {base.name: np.zeros(1, dtype=np.int64)}
     own = grid({node.name: node.limit for node in side.variables})
-    size = prod(node.limit for node in side.variables)
-    on, position = (np.broadcast_to(each, size) for each in side.plain({**given, **own}))
-    lanes, warps = (own.get(f"{side.prefix}{name}", np.zeros(size, dtype=np.int64)) for name in (LANE, WARP))
-    unit = side.access.unit_bits
-    return [(int(warps[at]) * LANES + int(lanes[at]), int(position[at]) * unit) for at in np.flatnonzero(on)]
+    shape = end - first, prod(node.limit for node in side.variables)
+    turns = {turn.name: np.arange(end - first, dtype=np.int64)[:, None]}
+    on, position = (np.broadcast_to(each, shape) for each in side.plain({**given, **own, **turns}))
+    lanes, warps = (own.get(f"{side.prefix}{name}", np.zeros(shape[1], dtype=np.int64)) for name in (LANE, WARP))
+    threads, unit = warps * LANES + lanes, side.access.unit_bits
+    return [(threads[here], bits[here] * unit) for here, bits in zip(on, position, strict=True)]
 
 
 def first_byte(phase: Phase, reading: Place, last: int, first: int = 0) -> str:
     """A byte that a read touches in some of its iterations up to `last`, in words; empty if none is found."""
     run = phase.run_at(reading)
     for at in range(first, _last(phase, run, last) + 1):
-        found = _starts(RunPoints(run, P, Turn(at), 1))
-        if found:
-            return f"thread {found[0][0]} reads byte {found[0][1] // 8} in {phase.variable} = {at}"
+        ((threads, bits),) = _starts(run, at, at + 1)
+        if threads.size:
+            return f"thread {threads[0]} reads byte {bits[0] // 8} in {phase.variable} = {at}"
     return ""
 
 
@@ -244,16 +250,14 @@ def find_lag(phase: Phase, reading: Place, writing: Place, most: int) -> tuple[i
     last = min(most, MAX_POINTS // points)
     if points > MAX_POINTS:
         return None, False
-    starts = [
-        [_starts(RunPoints(run, P, Turn(at), 1)) for at in range(_last(phase, run, last) + 1)] for run in (read, write)
-    ]
+    starts = [[bits for _, bits in _starts(run, 0, _last(phase, run, last) + 1)] for run in (read, write)]
     widths = [8 * run.access.instruction.width_bytes for run in (read, write)]
-    chunk = gcd(*widths, *(bit for side in starts for each in side for _, bit in each))
+    chunk = gcd(*widths, *(int(np.gcd.reduce(each)) for side in starts for each in side))
     reads, writes = (
-        [frozenset((bit + more) // chunk for _, bit in each for more in range(0, width, chunk)) for each in side]
+        [frozenset(np.unique((each[:, None] + np.arange(0, width, chunk)) // chunk).tolist()) for each in side]
         for side, width in zip(starts, widths, strict=True)
     )
-    for lag in range(0 if writing.index < reading.index else 1, len(reads)):
+    for lag in range(0 if phase.roles or writing.index < reading.index else 1, len(reads)):
         pairs = {(reads[at], writes[at - lag]) for at in range(lag, len(reads)) if at - lag < len(writes)}
         if any(not one.isdisjoint(other) for one, other in pairs):
             return lag, True

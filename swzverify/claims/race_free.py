@@ -46,11 +46,8 @@ class RaceFree(Claim):
         """One obligation for every two steps that can meet."""
         goals = tuple(Goal(pair.obligation(), name) for name, pair in self.pairs.items())
         facts = () if goals else (Fact(True, "no two steps of which one writes can access one byte", decides=True),)
-        if self.phase.roles:
-            from swzverify.subjects.role_run import find_hang  # noqa: PLC0415 - few phases have roles
-
-            hang = find_hang(self.phase)
-            facts = (Fact(False, hang),) if hang else facts
+        hang = hang_of(self.phase)
+        facts = (Fact(False, hang),) if hang else facts
         return Plan(goals, facts, exists=some_run(self.phase))
 
     def scope(self) -> str:
@@ -69,10 +66,16 @@ class RaceFree(Claim):
 
     def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
         """The order of roles may leave two steps open that never meet."""
-        pair = self.pairs[goal.what]
-        if not pair.may_never_be(point):
-            return ""
-        return f"{pair.describe()}: nothing is known to order them, and no run was found in which they conflict"
+        return self.pairs[goal.what].doubt(point)
+
+
+def hang_of(phase: Phase) -> str:
+    """A wait of a phase with roles that is found to hang, in words; empty if none is."""
+    if not phase.roles:
+        return ""
+    from swzverify.subjects.role_run import find_hang  # noqa: PLC0415 - few phases have roles
+
+    return find_hang(phase)
 
 
 def named_pairs(pairs: Iterable[Pair]) -> dict[str, Pair]:

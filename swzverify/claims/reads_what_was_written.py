@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_bases_of_phase
@@ -15,13 +15,14 @@ from swzverify.claims.phase_points import Pair
 from swzverify.claims.phase_sources import Source, find_lag, first_byte
 from swzverify.claims.phase_words import active_from, phase_scope
 from swzverify.claims.places import Places, numbers
-from swzverify.claims.race_free import named_pairs
+from swzverify.claims.race_free import hang_of, named_pairs
+from swzverify.claims.role_sources import Delivery
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
 from swzverify.hardware import Kind
 from swzverify.ir.expr import FALSE
 from swzverify.ir.whole import keep_whole
-from swzverify.subjects import Access, Phase
+from swzverify.subjects import Access, Operand, Phase, Tile
 from swzverify.subjects.phase import Part, Place, Run
 from swzverify.subjects.phase_order import Meeting, Who, iterations, meetings
 
@@ -40,17 +41,29 @@ class ReadsWhatWasWritten(Claim):
         title="Each byte that is read was written by the right iteration.",
         says="each byte that an access of a phase reads was written last by the right run of another one, which is "
         "ordered before it",
-        roles=(Role.PHASE, Role.ACCESS),
+        roles=(Role.PHASE, Role.ACCESS, Role.OPERAND, Role.TILE),
         examples=({"read": "read_A", "write": "write_A"}, {"read": "read_A", "write": "copy_A", "lag": 2}),
         keys=(
             Named(
                 Role.PHASE,
-                "the name of a phase; default: the only one with both accesses among its steps",
+                "the name of a phase; default: the only one with both among its steps",
                 "mainloop",
                 optional=True,
             ),
-            Named(Role.ACCESS, "the name of the access that reads", "read_A", key="read"),
-            Named(Role.ACCESS, "the name of the access that writes", "write_A", key="write"),
+            Named(
+                Role.ACCESS,
+                "the name of the access that reads, or of the operand that `wgmma` reads",
+                "read_A",
+                key="read",
+                others=(Role.OPERAND,),
+            ),
+            Named(
+                Role.ACCESS,
+                "the name of the access that writes, or of the tile that `tma` fills",
+                "write_A",
+                key="write",
+                others=(Role.TILE,),
+            ),
             Number(
                 "lag",
                 "how many iterations of the loop lie between the write and the read; without it they are found",
@@ -64,8 +77,8 @@ class ReadsWhatWasWritten(Claim):
         keys_title="The read, and the write whose bytes it should get.",
     )
     phase: Phase
-    read: Access
-    write: Access
+    read: Access | Operand
+    write: Access | Tile
     lag: int | None = None
 
     def __post_init__(self) -> None:
@@ -73,9 +86,8 @@ class ReadsWhatWasWritten(Claim):
         self.check_subjects()
         keep_whole(self, self.kind, optional=("lag",))
         check_bases_of_phase(self.kind, self.phase)
-        if self.phase.roles:
-            self._refuse(f"phase {self.phase.name} has roles", "claim `race_free` of it")
-        for access, is_read in ((self.read, True), (self.write, False)):
+        for subject, is_read in ((self.read, True), (self.write, False)):
+            access = self._access_of(subject)
             kind = access.instruction.kind
             if kind.loads != is_read or kind is Kind.ATOMIC:
                 word = "reads" if is_read else "writes"
@@ -98,12 +110,29 @@ class ReadsWhatWasWritten(Claim):
                 "the claim is about one step of the loop, and those of `before` that do the same for its first "
                 "iterations",
             )
+        if self.phase.roles and writes[-1].part is Part.BEFORE:
+            self._refuse(
+                f"{self.write.name} stands only before the loop of phase {self.phase.name}, which has roles",
+                "claim it of a write that stands in the loop",
+            )
 
-    def _refuse(self, what: str, hint: str) -> None:
+    def _access_of(self, subject: Access | Operand | Tile) -> Access:
+        """What a step that names the subject touches."""
+        found = next((run.access for _, run in self.phase.runs if run.subject is subject), None)
+        if found is None and isinstance(subject, Access):
+            return subject
+        if found is None:
+            self._refuse(
+                f"no step of phase {self.phase.name} names {subject.name}",
+                "name an access, the tile of a `tma` step, or the operand of a `wgmma` step",
+            )
+        return found
+
+    def _refuse(self, what: str, hint: str) -> NoReturn:
         raise SwzError("SWZ105", f"{self.kind}: {what}", hint=hint)
 
-    def _places(self, access: Access) -> list[Place]:
-        return [place for place, run in self.phase.runs if run.access is access]
+    def _places(self, subject: Access | Operand | Tile) -> list[Place]:
+        return [place for place, run in self.phase.runs if run.subject is subject]
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -155,9 +184,12 @@ class ReadsWhatWasWritten(Claim):
                 byte = first_byte(self.phase, self._reading, MOST_BACK)
                 return Plan(facts=(Fact(False, f"{note}: {byte}"),), exists=always)
             return Plan(unknown=f"{note}, as far as was looked")
-        wrong = self._wrong_lag(lag)
+        wrong = self._wrong_lag(lag) or hang_of(self.phase)
         if wrong:
             return Plan(facts=(Fact(False, wrong),), exists=always)
+        unknown = self._beyond(lag)
+        if unknown:
+            return Plan(unknown=unknown)
         if lag is not None and lag > MAX_LAG:
             return Plan(unknown=f"{lag} iterations lie between write and read, and {MAX_LAG} are looked through")
         first = 0 if lag is None or self.phase.before is not None else lag
@@ -187,15 +219,33 @@ class ReadsWhatWasWritten(Claim):
             return ""
         if self.lag is not None and self.lag != lag:
             return f"the steps say that {lag} iterations lie between, and the claim says {self.lag}"
+        if self.phase.roles:
+            return self._delivery.wrong
         if lag < 0 or (lag == 0 and self._writing.index > self._reading.index):
             return f"{self.phase.describe(self._reading)} comes before {self.phase.describe(self._writing)} of its data"
         return ""
 
+    def _beyond(self, lag: int | None) -> str:
+        """Which write of a phase with roles is not looked for, in words; empty if it is."""
+        if self.phase.roles and lag is not None and lag < 0:
+            return f"{self.write.name} of the right iteration is {-lag} iterations later in its own role"
+        if self.phase.roles and lag and self._places(self.write)[0].part is Part.BEFORE:
+            return f"{self.write.name} in `before` is not looked for in a phase with roles"
+        return ""
+
+    @cached_property
+    def _delivery(self) -> Delivery:
+        assert self._writing is not None  # noqa: S101 - with roles it stands in the loop
+        assert self.actual_lag is not None  # noqa: S101 - the plan has looked
+        return Delivery(self.phase, self._writing, self._reading, self.actual_lag)
+
     @cached_property
     def pairs(self) -> dict[str, Pair]:
         """What may not meet: what races with the read or the write, and what writes between the two."""
-        racing = (each for each in meetings(self.phase) if self._is_about(each))
-        return named_pairs(Pair(self.phase, each) for each in (*racing, *self._between()))
+        racing = [Pair(self.phase, each) for each in meetings(self.phase) if self._is_about(each)]
+        if self.phase.roles:
+            return named_pairs([*self._delivery.pairs(), *racing])
+        return named_pairs([*racing, *(Pair(self.phase, each) for each in self._between())])
 
     def _is_about(self, each: Meeting) -> bool:
         """Whether it is the read with a write, or the write with a write: another read may race with the write."""
@@ -281,6 +331,11 @@ class ReadsWhatWasWritten(Claim):
         """The bytes of the read that the write does not touch exactly once."""
         read, written = sides[1], sides[2]
         return numbers(read.touched_by(written) != 1)
+
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
+        """The order of roles may leave open when a write comes, or whether two steps meet."""
+        pair = self.pairs.get(goal.what)
+        return "" if pair is None else pair.doubt(point)
 
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The two threads that meet, or the byte that was not written."""

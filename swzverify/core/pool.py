@@ -63,7 +63,8 @@ class Service(Generic[Job, News]):
 
     It sends news of each job. `ends` says which news is the last of a job, and `lost` makes the last
     news of a job that was lost. `allowed_s` is how many seconds a process may be silent after some news
-    of a job, or after the start of the job (None).
+    of a job, or after the start of the job (None). Jobs that stand side by side and have one `kin` go to
+    one process, as long as there are others for the rest.
     """
 
     serve: Callable[..., None]
@@ -71,6 +72,7 @@ class Service(Generic[Job, News]):
     ends: Callable[[News], bool]
     lost: Callable[[Lost[Job, News]], News]
     allowed_s: Callable[[News | None], float] | None = None
+    kin: Callable[[Job], object] | None = None
 
 
 def serve(pipe: Connection[News, Job], prepare: Callable[[], Callable[[Job], News]]) -> None:
@@ -123,11 +125,23 @@ def run_jobs(
     Jobs are given in their order. The processes are ended when the generator ends or is closed.
     """
     waiting = deque(enumerate(jobs))
+    kins = [place if service.kin is None else service.kin(job) for place, job in waiting]
     workers: list[_Worker[Job, News]] = []
+
+    def pick(mine: object = None) -> int:
+        """Where the next job waits: one of the kin of the last job, else one whose kin no other process is at."""
+        others = {kins[each.place] for each in workers}
+        for at, (place, _) in enumerate(waiting):
+            if kins[place] == mine or kins[place] not in others:
+                return at
+        return 0
+
     try:
         while waiting or workers:
             while waiting and len(workers) < processes:
-                workers.append(_begin(*waiting.popleft(), service))
+                at = pick()
+                workers.append(_begin(*waiting[at], service))
+                del waiting[at]
             pause = None if service.allowed_s is None else min(each.deadline for each in workers) - time.monotonic()
             ready = wait([each.pipe for each in workers], None if pause is None else max(0.0, pause))
             for worker in list(workers):
@@ -137,11 +151,12 @@ def run_jobs(
                 yield worker.place, news, time.monotonic() - worker.given
                 if lives and not service.ends(news):
                     continue
-                if not (lives and waiting and _give(worker, *waiting[0], service)):
+                at = pick(kins[worker.place])
+                if not (lives and waiting and _give(worker, *waiting[at], service)):
                     workers.remove(worker)
                     _end(worker)
                 else:
-                    waiting.popleft()
+                    del waiting[at]
     finally:
         for worker in workers:
             _end(worker)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.errors import InternalError
 from swzverify.hardware import Instruction
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, Expr, Var
@@ -218,6 +219,41 @@ class Covers:
 
 AnyCost: TypeAlias = Cost | GatherCost | CopyCost
 Obligation: TypeAlias = Always | Injective | Apart | AnyCost | Covers
+
+
+def formula_of(obligation: Obligation) -> Obligation:
+    """The obligation without its plain definition, for engines that read the formula only.
+
+    Each claim makes functions of its own for the definition. Without them, equal questions of different claims are
+    equal obligations.
+    """
+    match obligation:
+        case Always() | Injective() | Cost():
+            return replace(obligation, definition=_no_definition)
+        case Apart():
+            return replace(
+                obligation, first=_formula_of_side(obligation.first), second=_formula_of_side(obligation.second)
+            )
+        case GatherCost():
+            return replace(obligation, cost=formula_of(obligation.cost))
+        case CopyCost():
+            return replace(obligation, cost=formula_of(obligation.cost), definition=_no_definition)
+        case Covers():
+            return replace(
+                obligation,
+                points_definition=_no_definition,
+                elements_definition=_no_definition,
+                is_wanted=None if obligation.is_wanted is None else _no_definition,
+            )
+
+
+def _formula_of_side(side: Side) -> Side:
+    is_active = None if side.is_active is None else _no_definition
+    return replace(side, definition=_no_definition, is_active=is_active)
+
+
+def _no_definition(_: Arrays) -> NoReturn:
+    raise InternalError("an engine that reads formulas read the plain definition")
 
 
 class Answer(StrEnum):

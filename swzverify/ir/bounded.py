@@ -23,7 +23,6 @@ from swzverify.ir.expr import (
     const,
     extend,
     operands,
-    postorder,
     rebuilt,
 )
 from swzverify.ir.intervals import Interval, interval_of
@@ -58,12 +57,17 @@ class Bounded:
     def of(self, root: Expr) -> Expr:
         """The expression in plainer words."""
         found = self._found
-        if root not in found:
-            for node in postorder(root):
+        pending = [root]
+        while pending:
+            node = pending[-1]
+            waiting = [] if node in found else [each for each in operands(node) if each not in found]
+            pending += waiting
+            if not waiting:
                 if node not in found:
                     plain = _plain(rebuilt(node, found), self._span)
                     low, high = self._span(plain)
                     found[node] = const(low, plain.width) if low == high else plain
+                pending.pop()
         return found[root]
 
     def _span(self, node: Expr) -> Interval:

@@ -10,6 +10,7 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -94,6 +95,10 @@ twice as long.
 """
 
 
+_recent: deque[Expr] = deque(maxlen=1 << 13)
+"""The newest nodes, which stay alive: who builds the same again, as cases of a spec do, finds them."""
+
+
 def _intern(kind: type[_Node], *fields: object) -> _Node:
     key = (kind, *fields)
     known = _interned.get(key)
@@ -106,6 +111,7 @@ def _intern(kind: type[_Node], *fields: object) -> _Node:
                 del _interned[key]
 
         _interned[key] = ref(found, forget)
+        _recent.append(found)
     return found  # type: ignore[return-value]  # the key starts with the kind
 
 

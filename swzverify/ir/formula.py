@@ -88,3 +88,18 @@ class Formula(Protocol):
     def span_of(self, name: str) -> tuple[int, int]:
         """Where a name stands in the text first."""
         ...
+
+
+def is_formula(value: object) -> bool:
+    """Whether a value is a formula. A look at a protocol takes its time: each type is looked at once.
+
+    >>> is_formula("x + 1")
+    False
+    """
+    kind = type(value)
+    if kind not in _KINDS:
+        _KINDS[kind] = isinstance(value, Formula)
+    return _KINDS[kind]
+
+
+_KINDS: dict[type, bool] = {}

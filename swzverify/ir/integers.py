@@ -93,8 +93,17 @@ def _ring(operator: BinaryOperator, left: Integer, right: Integer, low: int, hig
     return Integer(binary(operator, resize(left, width), resize(right, width)), low, high)
 
 
+def _is_tight(value: Integer) -> bool:
+    """Whether a sum with 0, or a product with 1, is the very value: it is no constant, and has no bit too many."""
+    return value.low != value.high and value.bits.width == width_for(value.low, value.high)
+
+
 def add(left: Integer, right: Integer) -> Integer:
     """The sum left + right."""
+    if left.low == left.high == 0 and _is_tight(right):
+        return right
+    if right.low == right.high == 0 and _is_tight(left):
+        return left
     return _ring(BinaryOperator.ADD, left, right, left.low + right.low, left.high + right.high)
 
 
@@ -105,6 +114,8 @@ def subtract(left: Integer, right: Integer) -> Integer:
 
 def multiply(left: Integer, right: Integer) -> Integer:
     """The product left * right; by a power of two it is a shift."""
+    if right.low == right.high == 1 and _is_tight(left):
+        return left
     corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     low, high = min(corners), max(corners)
     for value, factor in ((left, right), (right, left)):

@@ -148,7 +148,7 @@ class Layout(Drawn):
         >>> Layout(((2, 4), 8)).leaves
         ((2, 1), (4, 2), (8, 8))
         """
-        return _leaves(self.shape, self.stride)
+        return leaves_of(self.shape, self.stride)
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -197,6 +197,6 @@ def _from_text(text: str, stride: object) -> tuple[IntTuple, IntTuple | None]:
 
 
 @lru_cache(maxsize=4096)
-def _leaves(shape: IntTuple, stride: IntTuple) -> tuple[tuple[int, int], ...]:
-    """Kept, since every reading of a layout asks for them again and again."""
+def leaves_of(shape: IntTuple, stride: IntTuple) -> tuple[tuple[int, int], ...]:
+    """The flattened (shape, stride) pairs, kept: every reading of a layout asks for them again and again."""
     return tuple(zip(flatten(shape), flatten(stride), strict=True))

@@ -9,7 +9,7 @@ from swzverify.engines.bounds import Intervals
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.gather import Matching
 from swzverify.engines.gf2 import GF2
-from swzverify.engines.obligations import Always, Answer, Engine, Finding, Obligation
+from swzverify.engines.obligations import Always, Answer, Engine, Finding, Obligation, formula_of
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
 from swzverify.ir.expr import TRUE, Expr
@@ -23,6 +23,8 @@ NATIVE: tuple[Engine, ...] = (Intervals(), GF2(), Radix(), Matching(), Residues(
 """Cheapest first; the first that has an answer is the second engine of a proof."""
 PLAIN: tuple[Engine, ...] = (Exhaustion(),)
 """Those that read the plain definition, and not the formula."""
+_BY_FORMULA = (Intervals, GF2, Radix, Residues)
+"""Those that read the formula, and not the plain definition: an equal formula of another claim is no new question."""
 FOLDING = "folding"
 """What stands for Z3 where a formula folded to `true` as it was built: nothing is left that Z3
 could be asked.
@@ -66,8 +68,9 @@ class Panel:
         if self.options.single_engine:
             return []
         found: list[Finding] = []
+        formula = formula_of(obligation)
         for engine in PLAIN if is_folded(obligation) else NATIVE:
-            finding = _native(engine, obligation)
+            finding = _native(engine, formula if isinstance(engine, _BY_FORMULA) else obligation)
             if finding.answer is not Answer.NOT_APPLICABLE:
                 found.append(finding)
                 if not self.options.every_engine:
@@ -78,7 +81,7 @@ class Panel:
         """Z3's answer, or that of the folding which has left it no question."""
         if is_folded(obligation):
             return Finding(FOLDING, Answer.HOLDS)
-        return _by_z3(self._engine(), obligation)
+        return _by_z3(self._engine(), formula_of(obligation))
 
     def possible(self, condition: Expr) -> Finding:
         """Whether some point satisfies a one-bit condition: yes, no, or Z3 gave up."""

@@ -77,7 +77,9 @@ def _stated(claim: type[Claim], subjects: Sequence[Subject], numbers: Mapping[st
 def _by_key(stated: Part, kind: str, form: Form, values: Values, names: Names) -> list[Subject]:
     """The subjects of a claim that is stated key by key, without those that are left out."""
     named = [(key, getattr(stated, key.name)) for key in form.keys if isinstance(key, Named)]
-    found = [names.of((key.role,), name, values.at(kind, key.name)) for key, name in named if name is not None]
+    found = [
+        names.of((key.role, *key.others), name, values.at(kind, key.name)) for key, name in named if name is not None
+    ]
     if any(key.role is Role.PHASE and name is None for key, name in named):
         return [_phase_of(found, kind, values, names), *found]
     return found
@@ -89,7 +91,11 @@ def _phase_of(subjects: Sequence[Subject], kind: str, values: Values, names: Nam
     Raises:
         Broken: There is none, or several do; the problem is noted before.
     """
-    having = [each for each in names.phases.values() if set(subjects) <= {run.access for _, run in each.runs}]
+    having = [
+        each
+        for each in names.phases.values()
+        if all(any(run.subject is one for _, run in each.runs) for one in subjects)
+    ]
     if len(having) == 1:
         return names.phase(having[0].name, values.at(kind))
     told = " and ".join(f"'{each.name}'" for each in subjects)

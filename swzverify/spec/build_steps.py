@@ -182,7 +182,9 @@ class RoleSteps(Steps):
         with self.values.noted(self.values.at(*path, "tma")):
             access = copied_tile(tile, stage, self.follows or "i", self.target)
             size = tile.size * tile.element_bits // 8
-            return replace(run_of(access, self.follows), proxy=Proxy(text, tile, barrier, stage, size, threads[0]))
+            return replace(
+                run_of(access, self.follows), proxy=Proxy(text, tile, None, barrier, stage, size, threads[0])
+            )
         raise Broken
 
     def _product(self, step: ProductPart, path: tuple[str | int, ...]) -> Run:
@@ -201,7 +203,7 @@ class RoleSteps(Steps):
         text = f"wgmma {operand.name}" + (f" at {{{given}}}" if given else "")
         with self.values.noted(self.values.at(*path, "wgmma")):
             access = read_operand(operand, at, self.follows or "i", self.target)
-            return replace(run_of(access, self.follows), proxy=Proxy(text, operand.tile))
+            return replace(run_of(access, self.follows), proxy=Proxy(text, operand.tile, operand))
         raise Broken
 
     def _chosen(self, value: int | str | None, path: tuple[str | int, ...]) -> Chosen | None:

@@ -74,6 +74,15 @@ class Spec(BuiltSpec, Shown):
             raise SwzError("SWZ101", f"{text!r} is the name of a file, not a spec", hint=f"Spec.from_file({text!r})")
         return parse_spec(text, path=path, target=target)
 
+    def at(self, path: str) -> Spec:
+        """The same spec in another file, for a text that names no other files.
+
+        >>> Spec.from_text("swzverify: 1", path="a.yaml").at("b.yaml").path
+        'b.yaml'
+        """
+        claims = tuple(replace(each, id=path + each.id.removeprefix(self.path)) for each in self.claims)
+        return replace(self, path=path, claims=claims)
+
     def __str__(self) -> str:
         """The path, and the claims, a line each."""
         return text_facts(self._heading, [(each.kind, self._told(each)) for each in self.claims])
@@ -97,11 +106,13 @@ class Spec(BuiltSpec, Shown):
         return claim.subject + (f" at {case}" if case else "") + expected
 
 
-def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
+def load_spec(
+    path: str | PathLike[str], *, target: str | None = None, parse: Callable[..., Spec] | None = None
+) -> Spec:
     """The spec in a file, or in a kernel source's comments.
 
     `target` overrides the spec's own target. For a file of another package's reader, it is the spec that
-    the reader makes.
+    the reader makes. `parse` stands for `parse_spec`.
 
     Raises:
         SpecError: The file has mistakes; the error has every one.
@@ -115,7 +126,7 @@ def load_spec(path: str | PathLike[str], *, target: str | None = None) -> Spec:
     problems.raise_any()
     if text is None:
         raise SpecError((Problem("SWZ101", "cannot be read", file=shown),))
-    return parse_spec(text, path=shown, target=target, language=language)
+    return (parse or parse_spec)(text, path=shown, target=target, language=language)
 
 
 def load_bytes(data: bytes, *, path: str, target: str | None = None) -> Spec:

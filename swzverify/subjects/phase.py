@@ -16,6 +16,7 @@ from swzverify.hardware import LANES, Kind
 from swzverify.ir.whole import keep_whole
 from swzverify.subjects.access import Access
 from swzverify.subjects.loop import ANY_LIMIT, Loop, own_tuple
+from swzverify.subjects.operand import Operand
 from swzverify.subjects.role import ROOM, Barrier, Cycle, Named, Role, RoleStep
 from swzverify.subjects.tile import Tile
 
@@ -91,6 +92,7 @@ class Proxy:
     Attributes:
         name: What the step is called in a spec.
         tile: The tile whose bytes it touches.
+        operand: What `wgmma` reads; None for a copy.
         barrier: The mbarrier at which the bytes of a copy count; None for `wgmma`.
         stage: Which of its objects; None for `wgmma`.
         bytes: How many bytes count there.
@@ -99,6 +101,7 @@ class Proxy:
 
     name: str
     tile: Tile
+    operand: Operand | None = None
     barrier: Barrier | None = None
     stage: Cycle | None = None
     bytes: int = 0
@@ -117,6 +120,13 @@ class Run:
     bound: tuple[Bound, ...] = ()
     role: Role | None = None
     proxy: Proxy | None = None
+
+    @property
+    def subject(self) -> Access | Tile | Operand:
+        """What the step names: an access, the tile that a copy writes, or the operand that `wgmma` reads."""
+        if self.proxy is None:
+            return self.access
+        return self.proxy.tile if self.proxy.operand is None else self.proxy.operand
 
     @property
     def writes(self) -> bool:

@@ -13,6 +13,8 @@ from functools import cached_property
 
 from swzverify.subjects.role_lines import Event, Kind, Line, Lines, Object, Operation
 
+_MEETS = (Kind.WAIT, Kind.PASS)
+"""Events for which others have to come."""
 Vector = list[int]
 """Of each line, how many of its first events (or operations) are done."""
 
@@ -161,31 +163,36 @@ class Closure:
     def _advance(self, found: list[Known], number: int, good: set[Object]) -> bool:
         """Do the next event of a line of threads; whether that was possible."""
         own = found[number]
-        if own.at == len(own.line.events):
+        at, events = len(own.done), own.line.events
+        if at == len(events):
             return False
-        event = own.line.events[own.at]
-        none = [0] * len(found)
-        done, fenced, fences = (own.done[-1], own.fenced[-1], own.fences[-1]) if own.done else (none, none, 0)
-        if event.kind in (Kind.WAIT, Kind.PASS):
-            least = own.arrived[event.those]
-            if event.kind is Kind.WAIT:
-                least = complete_after(own.least.get(event.those, 0), event.number)
-            if event.those in good and least:
+        event = events[at]
+        kind, those = event.kind, event.those
+        if at:
+            done, fenced, fences = own.done[-1], own.fenced[-1], own.fences[-1]
+        else:
+            done = fenced = [0] * len(found)
+            fences = 0
+        if kind in _MEETS:
+            least = own.arrived[those]
+            if kind is Kind.WAIT:
+                least = complete_after(own.least.get(those, 0), event.number)
+            if those in good and least:
                 joined = self._join(found, number, event, least)
                 if joined is None:
                     return False
                 done, fenced = _most(done, joined[0]), _most(fenced, joined[1])
-            if event.kind is Kind.WAIT:
-                own.least[event.those] = least
-        elif event.kind is Kind.DRAIN:
-            if found[event.line].at < event.number:
+            if kind is Kind.WAIT:
+                own.least[those] = least
+        elif kind is Kind.DRAIN:
+            if len(found[event.line].done) < event.number:
                 return False
             done = list(done)
             done[event.line] = max(done[event.line], event.number)
-        elif event.kind is Kind.ARRIVE:
-            own.arrived[event.those] += 1
-        elif event.kind is Kind.FENCE:
-            fenced, fences = done, own.at + 1
+        elif kind is Kind.ARRIVE:
+            own.arrived[those] += 1
+        elif kind is Kind.FENCE:
+            fenced, fences = done, at + 1
         own.done.append(done)
         own.fenced.append(fenced)
         own.fences.append(fences)
@@ -195,9 +202,11 @@ class Closure:
         """What comes before the end of a phase; None where somebody has not yet done it."""
         done, fenced = [0] * len(found), [0] * len(found)
         for other, places in self._arrivals[event.those].items():
-            if len(places) < least or places[least - 1] >= found[other].at:
+            if len(places) < least:
                 return None
             place, theirs = places[least - 1], found[other]
+            if place >= len(theirs.done):
+                return None
             if theirs.line.is_async:
                 # The end of a copy tells of nothing but the copy.
                 done[other] = max(done[other], place + 1)
@@ -214,10 +223,11 @@ class Closure:
         own = found[number]
         if own.at == len(own.line.operations):
             return False
-        starts = own.line.operations[own.at].starts
-        if any(found[line].at <= at for line, at in starts):
-            return False
-        views = views_of(found, own.line.operations[own.at])
+        operation = own.line.operations[own.at]
+        for line, at in operation.starts:
+            if len(found[line].done) <= at:
+                return False
+        views = views_of(found, operation)
         done, fenced = views[0]
         for other_done, other_fenced in views[1:]:
             done, fenced = list(map(min, done, other_done)), list(map(min, fenced, other_fenced))

@@ -7,9 +7,11 @@ its thread: it runs from its start on, so that the operations of one thread at o
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import NamedTuple, TypeAlias
 
 from swzverify.hardware import LANES
 from swzverify.subjects.phase import WARPGROUP, Part, Phase, Place, Run, Step, Sync
@@ -20,6 +22,8 @@ WARP_THREADS = LANES
 WARPGROUP_THREADS = WARPGROUP
 """Threads of a warp group, for `wgmma`."""
 
+_Does: TypeAlias = Callable[[int], None]
+"""Writes what a line does at a step in an iteration."""
 Object = tuple[str, int]
 """An `mbarrier` object (the barrier and the stage), a named barrier, or the lanes of a warp that wait together."""
 
@@ -158,26 +162,36 @@ class _Writer:
     closed: list[int] = field(default_factory=list[int])
     is_open: bool = False
 
-    @property
+    @cached_property
     def line(self) -> Line:
         return self.lines.all[self.number]
 
     def write(self, iterations: int, *, whole: bool) -> None:
         """All events of the line."""
-        self._part(Part.BEFORE, 0)
+        self._write(self._part(Part.BEFORE), 0)
+        steps = self._part(Part.STEPS)
         for iteration in range(iterations):
-            self._part(Part.STEPS, iteration)
+            self._write(steps, iteration)
         if whole:
-            self._part(Part.AFTER, iterations)
+            self._write(self._part(Part.AFTER), iterations)
 
-    def _part(self, part: Part, iteration: int) -> None:
+    def _part(self, part: Part) -> list[tuple[bool, _Does | None]]:
+        """The steps of one list: whether each is a product, and what the line does there, if anything."""
         first, end = getattr(self.line.role, part.value)
-        for index in range(first, end):
-            step = self.phase.part(part)[index]
-            is_product = isinstance(step, Run) and step.proxy is not None and step.proxy.barrier is None
+        return [
+            (
+                isinstance(step, Run) and step.proxy is not None and step.proxy.barrier is None,
+                self._does(step, Place(part, index)),
+            )
+            for index, step in enumerate(self.phase.part(part)[first:end], first)
+        ]
+
+    def _write(self, steps: list[tuple[bool, _Does | None]], iteration: int) -> None:
+        for is_product, does in steps:
             if self.is_open and not is_product:
                 self._close()
-            self._step(step, Place(part, index), iteration)
+            if does is not None:
+                does(iteration)
             self.is_open = is_product
         if self.is_open:
             self._close()
@@ -192,34 +206,40 @@ class _Writer:
     ) -> None:
         self.line.events.append(Event(kind, place, iteration, those, number, line))
 
-    def _step(self, step: Step, place: Place, iteration: int) -> None:
+    def _does(self, step: Step, place: Place) -> _Does | None:
         own = self.line.threads[0]
         if isinstance(step, Wait | Arrive | ProxyFence) and step.by is not None and own not in step.by.threads:
-            return
+            return None
         match step:
             case Run(proxy=None):
-                self._add(Kind.TOUCH, place, iteration)
+                return partial(self._add, Kind.TOUCH, place)
             case Run():
-                self._start(step, place, iteration)
+                return partial(self._start, step, place)
             case Wait():
-                those = step.barrier.name, step.stage.at(iteration)
-                self.lines.counts[those] = step.barrier.arrivals
-                self._add(Kind.WAIT, place, iteration, those, step.phase.at(iteration))
+                return partial(self._wait, step, place)
             case Arrive():
-                those = step.barrier.name, step.stage.at(iteration)
-                self.lines.counts[those] = step.barrier.arrivals
-                self._add(Kind.ARRIVE, place, iteration, those, step.expects)
+                return partial(self._arrive, step, place)
             case Named():
-                self._meet(("barrier", step.number), step.threads, place, iteration, waits=step.waits)
+                return partial(self._meet, ("barrier", step.number), step.threads, place, waits=step.waits)
             case ProxyFence():
-                self._add(Kind.FENCE, place, iteration)
+                return partial(self._add, Kind.FENCE, place)
             case WaitProducts():
-                self._drain(step, place, iteration)
+                return partial(self._drain, step, place)
             case _:
                 assert step is Sync.WARP, step  # noqa: S101 - the phase refuses others
                 warp = own // WARP_THREADS
                 lanes = sum(thread // WARP_THREADS == warp for thread in self.line.role.threads)
-                self._meet((f"warp of {self.line.role.name}", warp), lanes, place, iteration)
+                return partial(self._meet, (f"warp of {self.line.role.name}", warp), lanes, place)
+
+    def _wait(self, step: Wait, place: Place, iteration: int) -> None:
+        those = step.barrier.name, step.stage.at(iteration)
+        self.lines.counts[those] = step.barrier.arrivals
+        self._add(Kind.WAIT, place, iteration, those, step.phase.at(iteration))
+
+    def _arrive(self, step: Arrive, place: Place, iteration: int) -> None:
+        those = step.barrier.name, step.stage.at(iteration)
+        self.lines.counts[those] = step.barrier.arrivals
+        self._add(Kind.ARRIVE, place, iteration, those, step.expects)
 
     def _meet(self, those: Object, count: int, place: Place, iteration: int, *, waits: bool = True) -> None:
         """Arrive at a barrier, and wait until it is complete."""

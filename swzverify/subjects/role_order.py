@@ -169,6 +169,31 @@ class RoleOrder:
             found.append(NONE if is_last else iteration - _iteration(one.iterations, until))
         return found
 
+    def latest(self, first: Place, second: Place) -> int | None:
+        """The largest gap at which some run of a step of the loop is not known to be done before one of another.
+
+        None if there is no largest. Between two runs of one thread its program is the order.
+        """
+        loop, pairs, found = self._loop, list[tuple[Runs, Runs]](), list[int]()
+        for one, other in product(loop.runs.get(first, ()), loop.runs.get(second, ())):
+            if loop.who(one.line, other.line) is None:
+                found.append(-1 if first.index < second.index else 0)
+            else:
+                pairs.append((one, other))
+        if not pairs:
+            return max(found, default=None)
+        bound = self.bounds(first, second, pairs).fenced
+        return None if bound is None else max([bound, *found])
+
+    def unknown_in(self, first: Place, second: Place) -> set[int] | None:
+        """Iterations in which a step before the loop is not known to be done in one of the loop; None if ever after."""
+        return self._loop.unknown_in(first, second)
+
+    def is_last(self, first: Place, second: Place) -> bool:
+        """Whether every run of a step of the loop is done before a step behind it, after any number of iterations."""
+        whole = self._loop.is_whole or len(self._exits) >= EXITS * period_of(self.phase)
+        return whole and all(each.is_done(first, second) for each in self._exits.values())
+
     def meetings(self) -> Iterator[Meeting]:
         """Every pair of steps that nothing orders, of two threads."""
         places = [place for place, _ in self.phase.runs]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from swzverify.subjects.phase import Part, Phase, Place
+from swzverify.subjects.phase import Phase, Place
 from swzverify.subjects.phase_meeting import Who
 from swzverify.subjects.role_closure import Closure
-from swzverify.subjects.role_lines import WARP_THREADS, Event, Kind, Lines, Object, Operation
+from swzverify.subjects.role_lines import WARP_THREADS, Kind, Lines, Object
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,35 @@ class Unrolled:
                 found.add(Who.PROXY if in_order else who)
         return found
 
+    def unknown_in(self, first: Place, second: Place) -> set[int] | None:
+        """The iterations in which a step before the loop is not known to be done in another step; None if ever after.
+
+        Who knows it in one iteration knows it ever after.
+        """
+        found = set[int]()
+        for one, other in product(self.runs.get(first, ()), self.runs.get(second, ())):
+            if self.who(one.line, other.line) is None:
+                continue
+            known = self.closure.known[other.line]
+            rows = known.fenced if self.needs_fence(first, second) else known.done
+            reached = [place for place in other.places if place < len(rows)]
+            if not reached or rows[reached[-1]][one.line] <= one.places[-1]:
+                return None
+            turns = zip(reached, other.iterations, strict=False)
+            found |= {turn for place, turn in turns if rows[place][one.line] <= one.places[-1]}
+        return found
+
+    def is_done(self, first: Place, second: Place) -> bool:
+        """Whether all runs of a step are known to be done before each run of another one that stands behind it."""
+        for one, other in product(self.runs.get(first, ()), self.runs.get(second, ())):
+            known = self.closure.known[other.line]
+            rows = known.fenced if self.needs_fence(first, second) else known.done
+            is_own = self.who(one.line, other.line) is None
+            places = () if is_own else other.places
+            if any(place >= len(rows) or rows[place][one.line] <= one.places[-1] for place in places):
+                return False
+        return True
+
     def _is_itself(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """Whether it is one operation."""
         return one == other and self.lines.all[one[0]].is_async
-
-    def behind_loop(self) -> Iterator[Event | Operation]:
-        """The arrivals and the copies behind the loop."""
-        for line in self.lines.all:
-            for each in line.operations if line.is_async else line.events:
-                if each.place.part is Part.AFTER and each.those is not None and each.those[0]:
-                    yield each

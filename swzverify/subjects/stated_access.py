@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from types import NoneType
-from typing import Final, Self
+from typing import Final, NoReturn, Self
 
 from swzverify.errors import SwzError
 from swzverify.hardware import (
@@ -22,7 +22,7 @@ from swzverify.hardware import (
 )
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
-from swzverify.ir.formula import Formula
+from swzverify.ir.formula import Formula, is_formula
 from swzverify.ir.whole import keep_whole, required, whole
 from swzverify.subjects.fragment import Fragment
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
@@ -126,13 +126,16 @@ class StatedAccess:
             *(("block", extent, int, "a tuple of ints, such as (32, 4)") for extent in self.block),
             *(("loops", loop, (Loop, ListedLoop), "Loop('k', 0, 64, 16)") for loop in self.loops),
             *(("unknowns", each, Unknown, "Unknown('bin', 0, 64)") for each in self.unknowns),
-            *(("expression", each, Formula, "parse('tid*4')") for each in self._stated),
         ]
         for what, value, kinds, example in wanted:
             if not isinstance(value, kinds) or isinstance(value, bool):
-                raise SwzError(
-                    "SWZ105", f"access {self.name}: {value!r} ({type(value).__name__}) is no {what}", hint=example
-                )
+                self._refuse_type(value, what, example)
+        for each in self._stated:
+            if not is_formula(each):
+                self._refuse_type(each, "expression", "parse('tid*4')")
+
+    def _refuse_type(self, value: object, what: str, example: str) -> NoReturn:
+        raise SwzError("SWZ105", f"access {self.name}: {value!r} ({type(value).__name__}) is no {what}", hint=example)
 
     def _settle_memory(self) -> None:
         """Give an access to global memory its default base, and refuse places in shared memory for it.

@@ -16,6 +16,7 @@ from swzverify.ir.integers import Integer
 from swzverify.ir.whole import required
 from swzverify.layout import Layout, Swizzle, flatten
 from swzverify.layout.int_tuple import Ints
+from swzverify.layout.layout import leaves_of
 from swzverify.subjects.memory import (
     ADDRESS_LIMIT_BYTES,
     AlignedBase,
@@ -270,7 +271,9 @@ class Tile:
         """`offset` over expressions; of an `OffsetMap` at coordinates inside the shape only."""
         if isinstance(self.layout, OffsetMap):
             return self.layout.lower(coord)
-        total = ints.total([_lower_mode(mode, value) for mode, value in zip(self.layout.modes, coord, strict=True)])
+        total = ints.total(
+            [_lower_mode(leaves_of(*mode), value) for mode, value in zip(self.layout.mode_pairs, coord, strict=True)]
+        )
         if self.swizzle is None or self.swizzle_on == "address":
             return total
         return lower_swizzle(self.swizzle, total)
@@ -346,11 +349,10 @@ def lower_swizzle(swizzle: Swizzle, value: Integer) -> Integer:
     return ints.bit_xor(value, moved)
 
 
-def _lower_mode(mode: Layout, value: Integer) -> Integer:
+def _lower_mode(leaves: Sequence[tuple[int, int]], value: Integer) -> Integer:
     """One mode's integer split over its leaves, first leaf fastest, the last taking the quotient."""
     parts: list[Integer] = []
     rest = value
-    leaves = mode.leaves
     for index, (extent, stride) in enumerate(leaves):
         if index == len(leaves) - 1:
             digit = rest

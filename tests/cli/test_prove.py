@@ -204,10 +204,10 @@ class TestFaults:
 
         load = reading.load_spec
 
-        def failing(path, target=None):
+        def failing(path, **more):
             if path == "a.swz.yaml":
                 raise KeyError("\x1b[2J")
-            return load(path, target=target)
+            return load(path, **more)
 
         monkeypatch.setattr(reading, "load_spec", failing)
         result = swzverify("prove", ".")
@@ -260,7 +260,7 @@ class TestOptions:
         seen = []
         load = reading.load_spec
         monkeypatch.setattr(
-            reading, "load_spec", lambda path, target=None: seen.append(target) or load(path, target=target)
+            reading, "load_spec", lambda path, **more: seen.append(more["target"]) or load(path, **more)
         )
         swzverify("prove", "--target", "sm_80", "a.swz.yaml")
         assert seen == ["sm_80"]

@@ -82,7 +82,7 @@ def slow_reader(arrivals: int, waits: int) -> Spec:
     }
 
 
-@pytest.mark.parametrize("count", counts(6, 300))
+@pytest.mark.parametrize("count", counts(5, 300))
 def test_no_rate_gives_an_order_that_no_run_has(count: int, monkeypatch: Patch) -> None:
     """Many of these specs hang, which would be told first: here the order alone is judged."""
     monkeypatch.setattr(role_run, "find_hang", lambda _: "")

@@ -95,13 +95,7 @@ RUN_ELSEWHERE = {"docs/theorems.md": {"swzverify theorems": "tests/theorems/test
 """
 
 
-SLOW = ("docs/phases.md", "docs/claims/reads_what_was_written.md")
-"""Pages whose rings of three stages take Z3 half a minute each: they run at night."""
-
-
-@pytest.mark.parametrize(
-    "page", [pytest.param(each, marks=pytest.mark.nightly) if each in SLOW else each for each in pages()]
-)
+@pytest.mark.parametrize("page", pages())
 def test_what_a_page_shows_is_so(page: str, tmp_path: Path) -> None:
     elsewhere = frozenset(RUN_ELSEWHERE.get(page, {}))
     Session(page, tmp_path, elsewhere).run(blocks_of((ROOT / page).read_text("utf-8")))

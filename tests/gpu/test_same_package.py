@@ -140,6 +140,7 @@ def test_the_worker_at_the_device(place: Place, way: str) -> None:
     assert unsprung(place)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", WAYS[:1])
 @pytest.mark.parametrize(("cost", "kind"), [("counters", "counts"), ("clocks", "clocks")])
 def test_the_workers_that_take_costs(place: Place, way: str, cost: str, kind: str) -> None:
@@ -150,6 +151,7 @@ def test_the_workers_that_take_costs(place: Place, way: str, cost: str, kind: st
     assert unsprung(place)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", WAYS[:1])
 def test_the_processes_that_prove_and_recheck(place: Place, way: str, tmp_path: Path) -> None:
     for command in (

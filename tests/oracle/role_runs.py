@@ -63,13 +63,13 @@ class Runs:
     hang: bool
 
 
-def _value(text: Yaml, **names: int) -> int:
+def value_of(text: Yaml, **names: int) -> int:
     columns = {name: [value] for name, value in names.items()}
     return c_expr.evaluate(c_expr.parse(text), columns, 1)[0]
 
 
 def _of_thread(text: Yaml, thread: int) -> bool:
-    return bool(_value(text, tid=thread, warp=thread // WARP, lane=thread % WARP))
+    return bool(value_of(text, tid=thread, warp=thread // WARP, lane=thread % WARP))
 
 
 @dataclass
@@ -84,6 +84,7 @@ class Program:
         counts: How many arrivals complete a phase, by barrier.
         own: The threads of the role that is being written.
         name: Its name.
+        part: The list of its steps that is being written.
         products: The operation of each wgmma of a warp group of this role.
         groups: How many wgmma each group of the thread has that is being written.
         started: How many wgmma it has started.
@@ -97,6 +98,7 @@ class Program:
     counts: dict[str, int] = field(default_factory=dict[str, int])
     own: tuple[int, ...] = ()
     name: str = ""
+    part: str = ""
     products: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     groups: list[int] = field(default_factory=list[int])
     started: int = 0
@@ -114,8 +116,8 @@ class Program:
                 self.lines[thread], self.started = [], 0
                 self.groups, self.is_open = [], False
                 parts = [("before", 0), *(("steps", at) for at in range(self.iterations)), ("after", self.iterations)]
-                for part, iteration in parts:
-                    for step in as_list(role.get(part, [])):
+                for self.part, iteration in parts:
+                    for step in as_list(role.get(self.part, [])):
                         self._step(step, thread, iteration)
                     self.is_open = False
 
@@ -136,17 +138,17 @@ class Program:
             access = as_dict(as_dict(self.spec["accesses"])[as_str(name)])
             if "if" in access and not _of_thread(access["if"], thread):
                 return
-            start = _value(access["address"], tid=thread, i=_value(at, i=i))
+            start = value_of(access["address"], tid=thread, i=value_of(at, i=i))
             kind = "R" if as_str(access["instruction"]).startswith("ld") else "W"
             line.append(Step(kind, bytes=range(start, start + 4)))
         elif "wait" in step:
-            those = as_str(step["wait"]), _value(step.get("stage", 0), i=i)
-            line.append(Step("wait", those, _value(step["phase"], i=i)))
+            those = as_str(step["wait"]), value_of(step.get("stage", 0), i=i)
+            line.append(Step("wait", those, value_of(step["phase"], i=i)))
         elif "arrive" in step:
-            those = as_str(step["arrive"]), _value(step.get("stage", 0), i=i)
+            those = as_str(step["arrive"]), value_of(step.get("stage", 0), i=i)
             line.append(Step("arrive", those, as_int(step.get("bytes", 0))))
         elif "tma" in step:
-            stage = _value(step.get("stage", 0), i=i)
+            stage = value_of(step.get("stage", 0), i=i)
             tile = as_dict(as_dict(self.spec["tiles"])[as_str(step["tma"])])
             first = as_int(tile["base"]) + (stage * OPERAND_BYTES if as_int(tile["stages"]) > 1 else 0)
             line.append(Step("start", number=len(self.operations)))
@@ -175,8 +177,8 @@ class Program:
         if key not in self.products:
             operand = as_dict(as_dict(self.spec["operands"])[as_str(step["wgmma"])])
             tile = as_dict(as_dict(self.spec["tiles"])[as_str(as_dict(operand["reads"])["tile"])])
-            stage = _value(as_dict(step["at"])["s"], i=i)
-            first = as_int(tile["base"]) + _value(as_dict(operand["descriptor"])["start"], s=stage)
+            stage = value_of(as_dict(step["at"])["s"], i=i)
+            first = as_int(tile["base"]) + value_of(as_dict(operand["descriptor"])["start"], s=stage)
             own = tuple(other for other in self.own if other // GROUP == thread // GROUP)
             self.products[key] = len(self.operations)
             self.operations.append(Operation("R", range(first, first + OPERAND_BYTES), own=own))
@@ -215,12 +217,12 @@ def all_runs(spec: Spec, iterations: int) -> Runs:
     ends = any("after" in as_dict(role) for role in as_dict(phase["roles"]).values())
     found = Runs(race=False, hang=False)
     for each in [as_int(count)] if count != "any" else range(iterations + 1) if ends else [iterations]:
-        runs = _States(Program(spec, each)).all()
+        runs = States(Program(spec, each)).all()
         found = Runs(found.race or runs.race, found.hang or runs.hang)
     return found
 
 
-class _States:
+class States:
     """The states of a program."""
 
     def __init__(self, program: Program) -> None:
@@ -235,23 +237,29 @@ class _States:
                 if step.kind == "start":
                     self.starts[step.number].append((thread, at))
 
+    def first(self) -> State:
+        """The state in which nothing has been done."""
+        operations = (False,) * len(self.program.operations)
+        return State((0,) * len(self.lines), operations, ((0, 0, 0),) * len(self.number), frozenset())
+
+    def following(self, state: State) -> list[Step | None]:
+        """The next step of each thread."""
+        return [line[at] if at < len(line) else None for line, at in zip(self.lines, state.places, strict=True)]
+
     def all(self) -> Runs:
         """Whether some state has a race, and whether some state is an end with threads that wait."""
-        operations = self.program.operations
-        first = State((0,) * len(self.lines), (False,) * len(operations), ((0, 0, 0),) * len(self.number), frozenset())
+        operations, first = self.program.operations, self.first()
         seen, pending = {first}, [first]
         race = hang = False
         while pending:
             state = pending.pop()
-            following = [
-                line[at] if at < len(line) else None for line, at in zip(self.lines, state.places, strict=True)
-            ]
+            following = self.following(state)
             touches = [(step.kind, step.bytes) for step in following if step is not None and step.kind in "RW"]
-            flying = [(each.kind, each.bytes) for each in self._flying(state)]
-            race |= any(_clash(one, other) for one, other in combinations([*touches, *flying], 2))
-            race |= any(_overlap(bytes_, written) for _, bytes_ in flying for written in state.unfenced)
-            moves = [self._after(state, thread, step) for thread, step in enumerate(following) if step is not None]
-            moves += [self._completed(state, number) for number in range(len(operations))]
+            flying = [(each.kind, each.bytes) for each in self.flying(state)]
+            race |= any(clash(one, other) for one, other in combinations([*touches, *flying], 2))
+            race |= any(overlap(bytes_, written) for _, bytes_ in flying for written in state.unfenced)
+            moves = [self.after(state, thread, step) for thread, step in enumerate(following) if step is not None]
+            moves += [self.completed(state, number) for number in range(len(operations))]
             possible = [each for each in moves if each is not None]
             hang |= any(step is not None for step in following) and not possible
             for each in possible:
@@ -262,7 +270,7 @@ class _States:
                 raise OracleAmbiguousError("too many states")
         return Runs(race, hang)
 
-    def _flying(self, state: State) -> list[Operation]:
+    def flying(self, state: State) -> list[Operation]:
         """The operations that some thread has started, and that are not complete."""
         return [
             each
@@ -270,7 +278,7 @@ class _States:
             if not state.done[number] and any(state.places[thread] > at for thread, at in self.starts[number])
         ]
 
-    def _completed(self, state: State, number: int) -> State | None:
+    def completed(self, state: State, number: int) -> State | None:
         """The state in which an operation is complete; None if it cannot be."""
         operation = self.program.operations[number]
         if state.done[number] or not all(state.places[thread] > at for thread, at in self.starts[number]):
@@ -280,7 +288,7 @@ class _States:
             return state
         return self._counted(state, operation.those, 0, -len(operation.bytes))
 
-    def _after(self, state: State, thread: int, step: Step) -> State | None:
+    def after(self, state: State, thread: int, step: Step) -> State | None:
         """The state after a step of a thread; None while it has to wait."""
         parity = state.barriers[self.number[step.those]][0] if step.those in self.number else 0
         if step.kind == "wait" and parity == step.number:
@@ -293,7 +301,7 @@ class _States:
         places = (*places[:thread], places[thread] + 1, *places[thread + 1 :])
         if step.kind == "fence":
             unfenced = frozenset[range]()
-        elif step.kind == "W" and any(_overlap(step.bytes, each.bytes) for each in self.program.operations):
+        elif step.kind == "W" and any(overlap(step.bytes, each.bytes) for each in self.program.operations):
             unfenced |= {step.bytes}
         state = state._replace(places=places, unfenced=unfenced)
         return self._counted(state, step.those, 1, step.number) if step.kind == "arrive" else state
@@ -313,9 +321,9 @@ class _States:
         return state._replace(places=places, barriers=barriers)
 
 
-def _overlap(one: range, other: range) -> bool:
+def overlap(one: range, other: range) -> bool:
     return one.start < other.stop and other.start < one.stop
 
 
-def _clash(one: tuple[str, range], other: tuple[str, range]) -> bool:
-    return _overlap(one[1], other[1]) and "W" in (one[0], other[0])
+def clash(one: tuple[str, range], other: tuple[str, range]) -> bool:
+    return overlap(one[1], other[1]) and "W" in (one[0], other[0])

@@ -262,8 +262,8 @@ def named(pipeline: Pipeline, warps: int) -> set[str]:
 
 
 def groups(pipeline: Pipeline, warps: int) -> set[str]:
-    """Two sets of warps, each with its own named barrier, and then all together."""
-    half = 32 * (warps // 2)
+    """Two sets of warps, each with its own named barrier, and then all together: at one place, or at two."""
+    half, has_two_places = 32 * (warps // 2), pipeline.source.random() < 0.4
     over, end = pipeline.label(), pipeline.label()
     trips = trips_of(pipeline)
     own = pipeline.register("mad.lo.u32 %r0, 4, %r4")
@@ -285,11 +285,14 @@ def groups(pipeline: Pipeline, warps: int) -> set[str]:
         if pipeline.source.random() < 0.4:
             pipeline.put(f"@{pipeline.test(f'eq.u32 {count}, 2')} bra {out};")
         pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{out}:")
+        if has_two_places:
+            pipeline.do(f"the barrier of all in set {which}", f"bar.sync 15, {32 * warps};")
     pipeline.put(f"{end}:")
-    pipeline.do("the barrier of all", "bar.sync 0;")
+    if not has_two_places:
+        pipeline.do("the barrier of all", "bar.sync 0;")
     pipeline.put(f"xor.b32 %r9, {own}, 128;" if pipeline.source.random() < 0.5 else f"xor.b32 %r9, {own}, 4;")
     pipeline.put("ld.shared.u32 %r10, [%r9];")
-    return {"two sets of warps"}
+    return {"two sets of warps", *(["a barrier at two places"] if has_two_places else [])}
 
 
 def stored(pipeline: Pipeline, warps: int) -> set[str]:

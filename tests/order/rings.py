@@ -170,6 +170,16 @@ _OF_GROUP: Final = (
 )
 """Each two warps meet at a barrier whose number is a register, and read what threads of other warps stored."""
 
+
+def two_places(first: str, second: str, of: str = "%r1, 32") -> str:
+    """A word that the other warp reads, with a barrier in each of two arms in between."""
+    return (
+        "xor.b32 %r10, %r2, 128;\nadd.u32 %r11, %r10, %r3;\nst.shared.u32 [%r4], %r1;\n"
+        f"setp.lt.u32 %p1, {of};\n@%p1 bra ARM;\n{first}\nbra JOIN;\nARM:\n{second}\nJOIN:\n"
+        "ld.shared.u32 %r30, [%r11];"
+    )
+
+
 RINGS: Final = {
     "one warp arrives for two": Ring(
         _FOR_TWO + wait("WF", "%r10", "0") + "ld.shared.u32 %r30, [%r4+-128];\nEND:", False
@@ -191,6 +201,31 @@ RINGS: Final = {
     ),
     "count of all and no count at one barrier": Ring(
         _LAST_WARP + "bar.sync 0, 96;\n@%p2 bra END;\nbar.sync 1, 64;\nbar.sync 0;\n" + _ALL_STORE, False
+    ),
+    "two places of one barrier": Ring(two_places("bar.sync 15;", "bar.sync 15;"), True, 64),
+    "two places of one barrier in a register": Ring(
+        "mov.u32 %r12, 15;\n" + two_places("bar.sync %r12;", "bar.sync %r12;"), True, 64
+    ),
+    "two places of one barrier with a count": Ring(two_places("bar.sync 0, 64;", "bar.sync 0, 64;"), True, 64),
+    "two places of one barrier, twice": Ring(two_places("bar.sync 15;\n" * 2, "bar.sync 15;\n" * 2), True, 64),
+    "two places of one barrier, once and twice": Ring(
+        two_places("bar.sync 15;\n" * 2, "bar.sync 15;\nst.shared.u32 [%r4], %r1;"), False, 64
+    ),
+    "two places of one barrier, one of them in no warp": Ring(
+        "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra ARM;\nbar.sync 15;\nARM:\nst.shared.u32 [%r4], %r1;", False, 64
+    ),
+    "two places of one barrier, a load too early": Ring(
+        two_places("bar.sync 15;", "ld.shared.u32 %r30, [%r11];\nbar.sync 15;"), False, 64
+    ),
+    "two places of one barrier for the lanes of a warp": Ring(
+        two_places("bar.sync 15;", "bar.sync 15;", of="%r1, 40"), False, 64
+    ),
+    "two places of one barrier with a count for the lanes of a warp": Ring(
+        two_places("bar.sync 15, 64;", "bar.sync 15, 64;", of="%r1, 40"), False, 64
+    ),
+    "object that nobody makes": Ring(_ONE_OBJECT + "@%p1 " + _ARRIVE.format("").rstrip(), False, 64),
+    "object at which nobody waits": Ring(
+        _ONE_OBJECT + "@%p1 " + _MADE_FOR.format(1) + "bar.sync 0;\n@%p1 " + _ARRIVE.format("").rstrip(), True, 64
     ),
     "object": Ring(_ONE_OBJECT + "@%p1 " + _MADE_FOR.format(64) + "bar.sync 0;\n" + _ALL_ARRIVE, True, 64),
     "object that is made if a parameter is 0": Ring(

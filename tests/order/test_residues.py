@@ -6,10 +6,11 @@ import random
 
 import pytest
 
-from swzverify.compiled.kernel.arithmetic import add, widened
+from swzverify.compiled.kernel.arithmetic import add, mul, sub, widened
 from swzverify.compiled.order import residues
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
+    FALSE,
     BinaryOperator,
     Comparison,
     Expr,
@@ -25,22 +26,31 @@ from swzverify.ir.expr import (
 )
 from tests.nightly import counts
 
+_NUMBERS = (0, 1, 2, 3, 7, 50, -1, 100, 1 << 15)
+
 
 def _part(rng: random.Random, trip: Var, width: int, divisor: int) -> Expr:
-    """A trip plus a number, its quotient or its rest."""
-    number = rng.choice((0, 1, 2, 3, 7, 50, -1, 100, 1 << 15))
-    value = add(widened(trip, width), const(number, width))
-    factor = -(-(1 << 33) // divisor)
+    """A trip plus a number, its quotient or its rest; or the same of such a rest plus a number."""
+    value = add(widened(trip, width), const(rng.choice(_NUMBERS), width))
+    if rng.randrange(3) == 0:
+        stage = sub(value, mul(_quotient(rng, value, divisor), const(divisor, width)))
+        value = add(stage, const(rng.choice(_NUMBERS), width))
     match rng.randrange(5):
         case 0:
             return binary(BinaryOperator.UREM, value, const(divisor, width))
-        case 1:
-            return binary(BinaryOperator.UDIV, value, const(divisor, width))
-        case 2 if width == 32 and factor < 1 << 32:
-            product = binary(BinaryOperator.MUL, extend(value, 64, signed=False), const(factor, 64))
-            return extract(binary(BinaryOperator.LSHR, product, const(33, 64)), 0, 32)
+        case 1 | 2:
+            return _quotient(rng, value, divisor)
         case _:
             return value
+
+
+def _quotient(rng: random.Random, value: Expr, divisor: int) -> Expr:
+    """A quotient as a division, or as compilers write it."""
+    factor = -(-(1 << 33) // divisor)
+    if value.width == 32 and factor < 1 << 32 and rng.randrange(2):
+        product = binary(BinaryOperator.MUL, extend(value, 64, signed=False), const(factor, 64))
+        return extract(binary(BinaryOperator.LSHR, product, const(33, 64)), 0, 32)
+    return binary(BinaryOperator.UDIV, value, const(divisor, value.width))
 
 
 def _missed(seed: int) -> bool:
@@ -79,3 +89,20 @@ def test_a_residue_without_the_number_is_found(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(residues, "plus_number", wrong)
     assert any(_missed(seed) for seed in range(150))
+
+
+def test_a_trip_without_its_residue_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = residues._trip_of
+    monkeypatch.setattr(residues, "_trip_of", lambda round_, divisor, _, width: right(round_, divisor, 0, width))
+    assert any(_missed(seed) for seed in range(150))
+
+
+def test_a_stage_of_a_ring_is_a_number() -> None:
+    """A loop writes stage `trip % 3` of a ring, whose number it computes twice: no round is left in the condition."""
+    trip = var("trip", 1 << 30)
+    wide = widened(trip, 32)
+    stage = sub(wide, mul(binary(BinaryOperator.UDIV, wide, const(3, 32)), const(3, 32)))
+    ahead = binary(BinaryOperator.UDIV, add(stage, const(2, 32)), const(3, 32))
+    condition = compare(Comparison.EQ, mul(sub(stage, mul(ahead, const(3, 32))), const(4096, 32)), const(8192, 32))
+    found = [made for made, _ in residues.by_residues(condition, [trip])]
+    assert found == [FALSE, FALSE, FALSE]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order import interleaved, objects
+from swzverify.compiled.order import interleaved, objects, pipelines
 from swzverify.compiled.order.barriers import Scope
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.flights import Flight, Flights, Running
@@ -18,11 +18,13 @@ from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.step import Sharing
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.order.walk import Deed
+from swzverify.compiled.scan import race_parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races
 from tests.order.rings import RINGS
 
 SLOW = {
+    "answer of the other sense",
     "arrival before the load",
     "arrival before the store",
     "elected lane",
@@ -120,6 +122,16 @@ def _arrivals_are_never_early(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pipelines, "early", lambda _: "")
 
 
+def _places_are_not_counted(patch: pytest.MonkeyPatch) -> None:
+    """All threads are taken to come equally often to a barrier without a count."""
+    patch.setattr(pipelines, "arrivals_of", lambda *_: 1)
+
+
+def _lanes_come_together(patch: pytest.MonkeyPatch) -> None:
+    """The lanes of a warp are taken to come together to each barrier."""
+    patch.setattr(race_parts, "missed_by_lanes", lambda *_: set[int]())
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "phases": (_phases_are_ignored, "phase never flips"),
     "counts": (_counts_need_not_add_up, "count too small"),
@@ -131,6 +143,9 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "lemma 7": (_arrivals_are_never_early, "object with two arrivals of one thread in the place of another"),
     "lemma 7 in a ring": (_arrivals_are_never_early, "one warp arrives for two"),
     "named": (_shared_memory_is_constant_between_barriers, "flag behind named barriers"),
+    "places": (_places_are_not_counted, "two places of one barrier, one of them in no warp"),
+    "places, once and twice": (_places_are_not_counted, "two places of one barrier, once and twice"),
+    "places in a warp": (_lanes_come_together, "two places of one barrier for the lanes of a warp"),
     "lanes": (_arrival_of_one_is_that_of_its_warp, "elected lane frees copies alone"),
 }
 

@@ -12,13 +12,17 @@ from swzverify.claims import Aligned, Bijective, Claim, ConflictFree, Contiguous
 from swzverify.claims import Injective as InjectiveClaim
 from swzverify.claims.goal import Fact, Plan
 from swzverify.claims.verdict import Outcome, Verdict
-from swzverify.engines.obligations import Always, Answer, Cost, Finding, Obligation
+from swzverify.engines.exhaust import Exhaustion
+from swzverify.engines.obligations import Always, Answer, Cost, Finding, Obligation, formula_of
+from swzverify.engines.residue import Residues
 from swzverify.engines.smt import SMT
+from swzverify.errors import InternalError
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.c_parse import parse
 from swzverify.layout import Layout, Swizzle
 from swzverify.prover import Options, panel, prove
 from swzverify.prover.judgement import _smallest_alignment
+from swzverify.prover.panel import Panel
 from swzverify.subjects import Access, AlignedBase, Loop, Tile
 from tests.engines.memory import forget, forgotten
 
@@ -74,6 +78,7 @@ def _no_memory() -> Iterator[None]:
 
 def natives(patch: Patch, *engines: Fake) -> None:
     patch.setattr(panel, "NATIVE", engines)
+    forget()
 
 
 def z3_says(patch: Patch, answer: Answer, point: dict[str, int] | None = None) -> list[Obligation]:
@@ -84,6 +89,7 @@ def z3_says(patch: Patch, answer: Answer, point: dict[str, int] | None = None) -
         return Finding("z3", answer, point)
 
     patch.setattr(SMT, "decide", decide)
+    forget()
     return asked
 
 
@@ -453,3 +459,35 @@ def test_nothing_is_said_of_alignments_that_stay_open(monkeypatch: pytest.Monkey
     asked = z3_says(monkeypatch, Answer.UNDECIDED)
     assert _smallest_alignment(claim, panel.Panel(Options(single_engine=True, rlimit=7))) == ""
     assert len(asked) == 1
+
+
+# --- equal questions ------------------------------------------------------------------------------------------------
+
+
+def test_equal_questions_of_two_claims_are_asked_once(monkeypatch: Patch) -> None:
+    """Two tiles of one layout: engines that read the formula hear of one, those that read the definition of both."""
+    asked: list[Obligation] = z3_says(monkeypatch, Answer.HOLDS)
+    heard: list[Obligation] = []
+
+    class Formulas(Residues):
+        def decide(self, obligation: Obligation) -> Finding:
+            heard.append(obligation)
+            return Finding("formulas", Answer.NOT_APPLICABLE)
+
+    plain = always("plain", Answer.HOLDS)
+    monkeypatch.setattr(panel, "NATIVE", (Formulas(), plain))
+    goals = [InjectiveClaim(tile()).plan().goals[0].obligation for _ in range(2)]
+    assert goals[0] != goals[1]
+    for goal in goals:
+        mine = Panel(Options())
+        assert [each.engine for each in mine.natives(goal)] == ["plain"]
+        assert mine.smt(goal).answer is Answer.HOLDS
+    assert (len(asked), len(heard)) == (1, 1)
+    assert heard == asked == [formula_of(goals[0])]
+
+
+def test_an_engine_that_reads_formulas_has_no_definition() -> None:
+    goal = InjectiveClaim(tile()).plan().goals[0].obligation
+    assert Exhaustion().decide(goal).answer is Answer.HOLDS
+    with pytest.raises(InternalError, match="plain definition"):
+        Exhaustion().decide(formula_of(goal))

@@ -16,6 +16,7 @@ import numpy as np
 
 from .fetch import Array
 from .knowledge import Knowledge, Told
+from .model import Imm
 from .past import Since
 from .strong import Strong
 from .touches import Race, Touch, Touches
@@ -275,21 +276,19 @@ class Clocks:
     def _complete(self, waiting: list[tuple[Split, Instr]], *, loose: bool) -> None:
         """Look for threads that do not come to a barrier of the whole block."""
         lines = tuple(sorted({end.line for _, end in waiting}))
-        aligned = [end for _, end in waiting if end.op == "bar" or "aligned" in end.mods]
-        if loose:
-            self.divergences.add(Divergence(lines, "some lanes of a warp come, and others do not"))
-        if aligned and len(lines) > 1:
+        self._named(waiting, loose=loose)
+        if len(lines) > 1 and any(_is_syncthreads(end) for _, end in waiting):
             self.divergences.add(Divergence(lines, "threads wait at different barriers"))
         self._look_past(waiting, self.returned, self._since)
 
     def _named(self, waiting: list[tuple[Split, Instr]], *, loose: bool) -> None:
-        """Look for warps that do not come together to a barrier with a count."""
+        """Look for warps that do not come together to a barrier."""
         if loose:
             lines = tuple(sorted({end.line for _, end in waiting}))
             self.divergences.add(Divergence(lines, "some lanes of a warp come, and others do not"))
         for warp in {split.warp for split, _ in waiting}:
             ends = {end.line: end for split, end in waiting if split.warp == warp}
-            if len(ends) > 1 and any(end.op == "bar" or "aligned" in end.mods for end in ends.values()):
+            if len(ends) > 1 and any(_is_aligned(end) for end in ends.values()):
                 self.divergences.add(Divergence(tuple(sorted(ends)), "lanes of a warp wait at different barriers"))
 
     def misused(self, line: int, why: str) -> None:
@@ -336,6 +335,17 @@ class Clocks:
         for group in self._groups.get((lane, False), []):
             found |= group
         return found
+
+
+def _is_aligned(end: Instr) -> bool:
+    """Whether all lanes of a warp have to execute this very barrier."""
+    return end.op == "bar" or "aligned" in end.mods
+
+
+def _is_syncthreads(end: Instr) -> bool:
+    """Whether C++ has this barrier as a call to which all threads of the block have to come."""
+    named = end.operands[1:-1] if "red" in end.mods else end.operands
+    return _is_aligned(end) and named == [Imm(0)]
 
 
 def _waiting(waiting: list[tuple[Split, Instr]]) -> list[int]:

@@ -46,6 +46,12 @@ OWN = "ld.shared.u32 %r9, [%r4];"
 AGAIN = ("mov.u32 %r20, 0;", "L: ", "add.u32 %r20, %r20, 1; setp.lt.u32 %p5, %r20, 3;", "@%p5 bra L;")
 HALF = "add.u32 %r7, %r4, 64;"
 
+
+def two_places(first: str, second: str, condition: str = "%p2") -> tuple[str, ...]:
+    """Two arms with a barrier in each; the second one is line 3 of these."""
+    return (f"@{condition} bra A;", first, "bra B;", f"A: {second}", "B:")
+
+
 CASES: tuple[Case, ...] = (
     Case("own_word", (ST, OWN), "free"),
     Case("lanes_of_a_warp_have_no_order", (ST, LD), "race", ((0, 1),)),
@@ -56,6 +62,26 @@ CASES: tuple[Case, ...] = (
         "unaligned_barriers_of_two_arms",
         (ST, "@%p2 bra A;", "barrier.sync 0;", "bra B;", "A: barrier.sync 0;", "B:", OTHER),
         "free",
+    ),
+    Case("two_places_of_one_number", (ST, *two_places("bar.sync 15;", "bar.sync 15;"), OTHER), "free"),
+    Case("two_places_of_one_count", (ST, *two_places("bar.sync 15, 64;", "bar.sync 15, 64;"), OTHER), "free"),
+    Case("two_places_of_number_0", (ST, *two_places("bar.sync 0;", "bar.sync 0;"), OTHER), "divergent-barrier"),
+    Case("two_places_of_number_0_with_a_count", (ST, *two_places("bar.sync 0, 64;", "bar.sync 0, 64;"), OTHER), "free"),
+    Case(
+        "two_places_and_a_load_too_early",
+        (ST, *two_places("bar.sync 15;", OTHER + " bar.sync 15;")),
+        "race",
+        ((0, 4),),
+    ),
+    Case(
+        "two_places_in_one_warp",
+        (ST, *two_places("bar.sync 15;", "bar.sync 15;", "%p3"), OTHER),
+        "divergent-barrier",
+    ),
+    Case(
+        "two_places_in_one_warp_with_a_count",
+        (ST, *two_places("bar.sync 15, 64;", "bar.sync 15, 64;", "%p3"), OTHER),
+        "divergent-barrier",
     ),
     Case("warp_barrier", (ST, WARP, LD), "free"),
     Case("warp_barrier_and_two_warps", (ST, WARP, OTHER), "race", ((0, 2),)),

@@ -68,6 +68,13 @@ def test_what_a_race_decides_is_told() -> None:
     assert judged(Case("", (*later, "@%p6 bra A;", "A: "), "race")).decided_by_races == [FIRST + 6]
 
 
+def test_two_numbers_never_complete() -> None:
+    body = ("@%p2 bra A;", "bar.sync 14;", "bra B;", "A: bar.sync 15;", "B:")
+    found = races_of(Case("", body, "divergent-barrier").text, "k", (64,), params=[1, Buffer(1024, "iota")])
+    assert found.verdict == "divergent-barrier"
+    assert "all lanes wait" in found.result.error
+
+
 TENSOR = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d1, {%r1, %r1}], [%r3];"
 
 
@@ -122,6 +129,16 @@ def test_a_group_too_many_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         clocks.Clocks, "wait_copies", lambda self, lanes, n, **kind: wait(self, lanes, n and n - 1, **kind)
     )
     assert shown_by("copy_of_the_last_group")
+
+
+def test_places_that_part_warps_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "_is_syncthreads", clocks._is_aligned)
+    assert shown_by("two_places_of_one_number", "two_places_of_one_count")
+
+
+def test_places_that_part_nobody_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "_is_aligned", lambda _: False)
+    assert shown_by("two_places_of_number_0", "two_places_in_one_warp", "two_places_in_one_warp_with_a_count")
 
 
 def test_atomics_that_order_with_everything_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from tests.nightly import share
+
 INI = "[pytest]\ntestpaths = tests\nswzverify_specs =\n"
 TEST = "def test_it(): pass\n"
 
@@ -158,11 +160,14 @@ def linked(put, specs, project):
     return project
 
 
+IGNORED = ["--ignore=kernels", "--ignore=kernels/bad.swz.yaml", "--ignore-glob=*kernels/*"]
+
+
 def refuted(found: dict[str, str]) -> list[str]:
     return sorted(nodeid.split("::")[0] for nodeid, outcome in found.items() if outcome == "failed")
 
 
-@pytest.mark.parametrize("ignore", ["--ignore=kernels", "--ignore=kernels/bad.swz.yaml", "--ignore-glob=*kernels/*"])
+@pytest.mark.parametrize("ignore", share(IGNORED, 2))
 def test_a_link_to_an_ignored_spec_is_proved(linked, outcomes, ignore):
     os.symlink("../kernels/bad.swz.yaml", linked.path / "tests/link.swz.yaml")
     assert refuted(outcomes()) == ["kernels/bad.swz.yaml", "tests/link.swz.yaml"]
@@ -170,7 +175,7 @@ def test_a_link_to_an_ignored_spec_is_proved(linked, outcomes, ignore):
     assert refuted(outcomes(ignore, "--ignore=tests/link.swz.yaml")) == []
 
 
-@pytest.mark.parametrize("ignore", ["--ignore=kernels", "--ignore=kernels/bad.swz.yaml", "--ignore-glob=*kernels/*"])
+@pytest.mark.parametrize("ignore", share(IGNORED, 2))
 def test_a_spec_in_a_link_to_an_ignored_folder_is_proved(linked, outcomes, ignore):
     os.symlink("../kernels", linked.path / "tests/deep")
     assert refuted(outcomes()) == ["kernels/bad.swz.yaml"]
@@ -202,7 +207,7 @@ def every_run(request, put, monkeypatch):
 
 
 @pytest.mark.usefixtures("tree")
-@pytest.mark.parametrize("options", ["-ra tests", "tests/test_it.py", "tests kernels/gemm.contract"])
+@pytest.mark.parametrize("options", share(["-ra tests", "tests/test_it.py", "tests kernels/gemm.contract"], 2))
 def test_paths_in_addopts_are_none_of_the_call(every_run, outcomes, options, project):
     every_run(options)
     assert files(outcomes()) == ALL

@@ -36,6 +36,7 @@ def test_two_workers_prove_what_one_does(put, project, specs):
     assert len(values) == 9
 
 
+@pytest.mark.nightly
 def test_a_broken_spec_is_told_by_workers_too(put, project, specs):
     put({"a.swz.yaml": specs.broken, "b.swz.yaml": specs.good})
     result = project.runpytest("-n", "2")

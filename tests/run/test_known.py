@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.apps.options.prove import Settings
-from swzverify.apps.run import one
+from swzverify.apps.run import one, reading
 from swzverify.apps.run.run import run_specs
 from swzverify.report.json import document
 from swzverify.spec import SpecError, parse_spec
@@ -41,6 +41,8 @@ OTHERS = {
     "target": ("sm_90", "sm_80"),
     "base": ("pad: 0}", "pad: 0}, base: {align: 2048}"),
 }
+KEYS = ("file", r'"\x66ile"')
+"""How a spec may write the key for another file."""
 LIBRARY = Path(__file__).parents[2] / "specs" / "basics"
 
 
@@ -191,3 +193,34 @@ def test_random_neighbours_keep_their_verdicts(judged: list[str], seeds: range) 
         assert known == outcomes(texts, None), seed
         alone += len(judged)
     assert together < alone
+
+
+@pytest.mark.parametrize(
+    "how", ["constants: {ROWS: 16}", *(f"from_source: {{ROWS: {{{key}: rows.h}}}}" for key in KEYS)]
+)
+def test_a_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """Copies in two folders; where the text names a file beside it, the two may differ."""
+    names = "rows.h" in how
+    read: list[str] = []
+    parse = reading.parse_spec
+
+    def counted(text: str, **more):
+        read.append(more["path"])
+        return parse(text, **more)
+
+    monkeypatch.setattr(reading, "parse_spec", counted)
+    files: list[str] = []
+    for folder, rows in (("one", 16), ("other", 32)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "rows.h").write_text(f"constexpr int ROWS = {rows};\n")
+        text = SPEC.replace("[32, 32]", "[ROWS, 32]")
+        files.append(str(tmp_path / folder / "a.swz.yaml"))
+        Path(files[-1]).write_text(text.replace("tiles:", f"{how}\ntiles:"))
+    alone, together = by_one_and_all(files)
+    read.clear()
+    report = run_specs(files, Settings())
+    assert len(read) == (2 if names else 1)
+    assert together == alone
+    assert (alone[0] == alone[2]) is not names
+    assert [result.id.partition("::")[0] for result in report.results] == [file for file in files for _ in range(2)]
+    assert [result.spec for result in report.results] == [file for file in files for _ in range(2)]

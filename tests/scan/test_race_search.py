@@ -110,6 +110,13 @@ def test_one_value_and_lockstep_are_no_race_of_a_run() -> None:
     assert searched("setp.lt.u32 %p3, %r1, 32;\n@%p3 st.shared.u32 [s], %r1;", lockstep=True).pairs
 
 
+def test_values_that_nobody_knows_may_be_one() -> None:
+    body = "mov.u32 %r7, %clock;\nst.shared.u32 [s], %r7;"
+    assert searched(body).verdict is RaceVerdict.UNKNOWN
+    assert searched(f"{body}\nld.shared.u32 %r8, [s];").pairs
+    assert searched(f"{body}\nst.shared.u32 [s], %r7;").pairs
+
+
 def test_lines_are_those_of_the_text() -> None:
     found = searched(f"{MINE}\nld.shared.u32 %r7, [%r5];")
     assert [side.line for side in (found.pairs[0].first, found.pairs[0].second)] == [FIRST, FIRST + 1]

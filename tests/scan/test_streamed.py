@@ -296,6 +296,7 @@ def cluster() -> Iterator[Any]:
         yield found
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_cluster_finds_the_same(ptx: str, cluster: Any) -> None:

@@ -103,6 +103,7 @@ def test_a_stopped_sweep_goes_on_where_it_was(spec: Path, tmp_path: Path, whole:
     assert again.summary == result.summary
 
 
+@pytest.mark.nightly
 def test_a_killed_process_loses_nothing(spec: Path, tmp_path: Path, whole: bytes) -> None:
     out = tmp_path / "out"
     slow = (
@@ -148,6 +149,7 @@ def test_a_process_that_dies_is_replaced(spec: Path, tmp_path: Path, whole: byte
     assert (out / "cases.csv").read_bytes() == whole
 
 
+@pytest.mark.nightly
 def test_another_sweep_does_not_mix_in(spec: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     sweep(spec, out)

@@ -183,6 +183,22 @@ CASES: dict[str, tuple[str, set[tuple[int, int]], set[int]]] = {
         set(),
         {2, 5},
     ),
+    "warps at two places of a barrier with a number": (
+        "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra A;\nbar.sync 15;\nbra B;\nA:\nbar.sync 15;\nB:\nst.shared.u32 [%r4], %r1;",
+        set(),
+        set(),
+    ),
+    "warps at two places of a barrier with a count": (
+        "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra A;\nbar.sync 0, 64;\nbra B;\nA:\nbar.sync 0, 64;\nB:\n"
+        "st.shared.u32 [%r4], %r1;",
+        set(),
+        set(),
+    ),
+    "lanes at two places of a barrier with a number": (
+        "setp.gt.u32 %p1, %r1, 39;\n@%p1 bra A;\nbar.sync 15;\nbra B;\nA:\nbar.sync 15;\nB:\nst.shared.u32 [%r4], %r1;",
+        set(),
+        {2, 5},
+    ),
     "lanes at two barriers that allow it": (
         "setp.gt.u32 %p1, %r1, 39;\n@%p1 bra A;\nbarrier.sync 0;\nbra B;\nA:\nbarrier.sync 0;\nB:\n"
         "st.shared.u32 [%r4], %r1;",

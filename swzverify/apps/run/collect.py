@@ -162,6 +162,14 @@ def _below(folder: str, problems: list[Problem]) -> list[str]:
     return sorted(found, key=_parts)
 
 
+def size_bytes(file: str) -> int:
+    """A file's size; 0 where it cannot be read: who reads the file reports that."""
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
 def _parts(file: str) -> list[str]:
     return file.split(os.sep)
 

@@ -12,7 +12,7 @@ from swzrecheck.errors import CertificateError
 from swzverify.apps.options.prove import STDIN, Settings
 from swzverify.apps.run.certificates import certify_claim
 from swzverify.apps.run.fault import fault, what_to_send
-from swzverify.apps.run.reading import read_spec
+from swzverify.apps.run.reading import Readings, read_spec
 from swzverify.claims import is_outside
 from swzverify.claims.likeness import Seen, likeness
 from swzverify.claims.verdict import Outcome, Verdict
@@ -41,6 +41,7 @@ class Known:
     judgements: dict[Hashable, Judgement] = field(default_factory=dict[Hashable, Judgement])
     cures: KnownCures | None = None
     seen: Seen = field(default_factory=dict[int, tuple[object, Hashable]])
+    readings: Readings = field(default_factory=Readings)
 
     def next_file(self) -> None:
         """Keep only what is known of claims, whatever file states them."""
@@ -70,10 +71,10 @@ def run_spec(
 
     `known` remembers claims of files that were proved with the same settings.
     """
-    spec = read_spec(file, settings.target, settings.stdin if file == STDIN else None)
+    known = Known() if known is None else known
+    spec = read_spec(file, settings.target, settings.stdin if file == STDIN else None, known.readings.parse)
     if not isinstance(spec, Spec):
         return spec
-    known = Known() if known is None else known
     known.next_file()
     claims = spec.claims
     if settings.select:

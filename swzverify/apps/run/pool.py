@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -10,6 +9,7 @@ from multiprocessing.connection import Connection
 from typing import TypeAlias
 
 from swzverify.apps.options.prove import Settings
+from swzverify.apps.run.collect import size_bytes
 from swzverify.claims.verdict import Measure
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.errors import Problem
@@ -25,24 +25,15 @@ def run_in_pool(files: Sequence[str], settings: Settings, processes: int, hear: 
     `hear` runs in this process. The workers are ended before this returns or raises, also after an
     interrupt from the keyboard.
     """
-    # Large files first: the last ones to end are then short, and no process waits long for another.
-    order = sorted(range(len(files)), key=lambda place: -_size_bytes(files[place]))
-    service: Service[str, Message] = Service(_serve, (settings,), _is_last, _death)
-    with closing(run_jobs([files[place] for place in order], processes, service)) as heard:
+    service: Service[str, Message] = Service(_serve, (settings,), _is_last, _death, kin=size_bytes)
+    # Files of one size may be copies, of which a process judges one only.
+    with closing(run_jobs(files, processes, service)) as heard:
         for at, message, _ in heard:
-            hear(order[at], message)
+            hear(at, message)
 
 
 def _is_last(message: Message) -> bool:
     return not isinstance(message, ClaimResult)
-
-
-def _size_bytes(file: str) -> int:
-    """A file's size; 0 where it cannot be read: the worker that reads the file reports that."""
-    try:
-        return os.stat(file).st_size
-    except OSError:
-        return 0
 
 
 def _serve(pipe: Connection[Message, str], settings: Settings) -> None:

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from swzverify.apps.options.prove import Settings
 from swzverify.apps.run.certificates import list_certificates
+from swzverify.apps.run.collect import size_bytes
 from swzverify.core.processes import processes_for
 from swzverify.errors import Problem
 from swzverify.report.result import ClaimResult, Report
@@ -59,12 +60,16 @@ def run_specs(
     runs = [_SpecRun() for _ in files]
     progress = Progress(len(files))
 
-    def hear(index: int, message: ClaimResult | list[Problem]) -> None:
+    # Large files first: no process waits long for another one at the end. Copies of a file come one behind the other.
+    order = sorted(range(len(files)), key=lambda place: -size_bytes(files[place]))
+    ordered = [files[place] for place in order]
+
+    def hear(at: int, message: ClaimResult | list[Problem]) -> None:
         if isinstance(message, ClaimResult):
-            runs[index].results.append(message)
+            runs[order[at]].results.append(message)
             progress.count(message)
         else:
-            runs[index].problems += message
+            runs[order[at]].problems += message
             progress.specs_done += 1
         if watch is not None:
             watch(progress)
@@ -73,13 +78,13 @@ def run_specs(
     if processes > 1:
         from swzverify.apps.run.pool import run_in_pool  # noqa: PLC0415 - most runs are of one process
 
-        run_in_pool(files, settings, processes, hear)
+        run_in_pool(ordered, settings, processes, hear)
     elif files:
         from swzverify.apps.run.one import Known, run_spec  # noqa: PLC0415 - a pool's processes import it, this one need not
 
         known = Known()
-        for index, file in enumerate(files):
-            hear(index, run_spec(file, settings, lambda judged, index=index: hear(index, judged.result), known))
+        for at, file in enumerate(ordered):
+            hear(at, run_spec(file, settings, lambda judged, at=at: hear(at, judged.result), known))
     results = tuple(result for run in runs for result in run.results)
     if settings.certificates is not None:
         list_certificates(settings.certificates, results)

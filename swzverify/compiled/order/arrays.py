@@ -10,12 +10,6 @@ from swzverify.compiled.order.instance import DYNAMIC
 from swzverify.ir.expr import Expr, Var, variables
 
 
-def are_in_distinct_arrays(kernel: Kernel, first: SharedAccess, second: SharedAccess) -> bool:
-    """Whether each address lies in one array, and these are two."""
-    one, two = arrays_of(kernel, first.address), arrays_of(kernel, second.address)
-    return len(one) == len(two) == 1 and one != two
-
-
 def arrays_of(kernel: Kernel, address: Expr) -> set[str]:
     """The arrays that an address may lie in, also by registers that loops change."""
     found: set[str] = set()
@@ -32,3 +26,21 @@ def arrays_of(kernel: Kernel, address: Expr) -> set[str]:
             elif (carry := kernel.carried.get(each)) is not None:
                 pending += [carry.before, carry.after]
     return found
+
+
+class Arrays:
+    """The arrays of the accesses of one kernel; each address is looked at once."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._found: dict[Expr, set[str]] = {}
+
+    def are_distinct(self, first: SharedAccess, second: SharedAccess) -> bool:
+        """Whether each address lies in one array, and these are two."""
+        one, two = self._of(first.address), self._of(second.address)
+        return len(one) == len(two) == 1 and one != two
+
+    def _of(self, address: Expr) -> set[str]:
+        if address not in self._found:
+            self._found[address] = arrays_of(self._kernel, address)
+        return self._found[address]

@@ -8,8 +8,8 @@ in flight over barriers until its thread waits for it, and for other threads unt
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.whole import Kernel
@@ -70,8 +70,7 @@ class Way(NamedTuple):
     second: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
+class Meeting(NamedTuple):
     """Two accesses that can run at the same time, in the given trips.
 
     Attributes:
@@ -105,27 +104,52 @@ class Meeting:
         def absolute(trips: Trips) -> Trips:
             return tuple((header, later(trip, first)._replace(is_absolute=True)) for header, trip in trips)
 
-        return replace(self, trips=(absolute(self.trips[0]), absolute(self.trips[1])), earliest=first)
+        return self._replace(trips=(absolute(self.trips[0]), absolute(self.trips[1])), earliest=first)
 
 
 def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:
     """All pairs of accesses of two threads that can run between the same barriers, one of them a write."""
     walk = _Walk(kernel, step)
-    found: dict[tuple[int, int, tuple[Trips, Trips], tuple[tuple[int, int], ...]], dict[Way, None]] = {}
+    # Unrolled code has hundreds of accesses with the same trips and choices: what these decide is decided once.
+    kinds: dict[tuple[object, ...], int] = {}
+    together: dict[tuple[int, int], _Together | None] = {}
+    found: dict[tuple[int, int, _Together], dict[Way, None]] = {}
+    alike: dict[_Together, _Together] = {}
     for begin in (ENTRY, *sorted(step.barriers)):
         present = [*walk.present(begin), *walk.in_flight.get(begin, ())]
+        kind_of = [kinds.setdefault(each[1:], len(kinds)) for each in present]
+        writes = [at for at, each in enumerate(present) if walk.is_write(each.access)]
         for at, one in enumerate(present):
-            for two in present[at:]:
-                first, second = (one, two) if one.access <= two.access else (two, one)
-                if not walk.can_race(first.access, second.access) or _contradict(first.choices, second.choices):
+            others = range(at, len(present)) if walk.is_write(one.access) else writes[bisect_left(writes, at) :]
+            for place in others:
+                two = present[place]
+                is_in_order = one.access <= two.access
+                first, second = (one, two) if is_in_order else (two, one)
+                if not walk.can_race(first.access, second.access):
                     continue
-                both = _fixed(first.trips, second.fixed), _fixed(second.trips, first.fixed)
-                if any(trip.is_absolute and (trip.number or 0) < 0 for trips in both for _, trip in trips):
-                    continue  # the barrier is in a trip that is too early for it
-                trips, base = _aligned(*both)
-                key = first.access, second.access, trips, base
-                found.setdefault(key, {})[Way(begin, first.choices, second.choices)] = None
-    return [Meeting(*key, tuple(ways)) for key, ways in found.items()]
+                key = (kind_of[at], kind_of[place]) if is_in_order else (kind_of[place], kind_of[at])
+                if key not in together:
+                    both = _together(first, second)
+                    together[key] = both and alike.setdefault(both, both)
+                trips = together[key]
+                if trips is not None:
+                    found.setdefault((first.access, second.access, trips), {})[
+                        Way(begin, first.choices, second.choices)
+                    ] = None
+    return [Meeting(first, second, *trips, tuple(ways)) for (first, second, trips), ways in found.items()]
+
+
+_Together: TypeAlias = tuple[tuple[Trips, Trips], tuple[tuple[int, int], ...]]
+
+
+def _together(first: Presence, second: Presence) -> _Together | None:
+    """The trips of two accesses that both come from a barrier; None if they exclude each other."""
+    if _contradict(first.choices, second.choices):
+        return None
+    both = _fixed(first.trips, second.fixed), _fixed(second.trips, first.fixed)
+    if any(trip.is_absolute and (trip.number or 0) < 0 for trips in both for _, trip in trips):
+        return None  # the barrier is in a trip that is too early for it
+    return _aligned(*both)
 
 
 def own_copies(kernel: Kernel, step: InStep) -> list[Meeting]:
@@ -178,6 +202,10 @@ class _Walk:
         one, two = self._accesses[first], self._accesses[second]
         is_atomic = one.is_atomic and two.is_atomic and one.width_bytes == two.width_bytes
         return (one.is_write or two.is_write) and not is_atomic
+
+    def is_write(self, access: int) -> bool:
+        """Whether an access writes."""
+        return self._accesses[access].is_write
 
     def trips_at(self, index: int, *, is_absolute: bool) -> Trips:
         """Trip 0 of each loop in step around an instruction."""

@@ -17,7 +17,7 @@ from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import arrays_of
 from swzverify.compiled.order.events import MASKS, Act, LostError
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Node
+from swzverify.compiled.order.walk import Deed, Node, Walk
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, variables
 
@@ -99,6 +99,22 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
         if count != total:
             raise LostError(f"{total} arrivals may come to {name}, which is initialised with {count}")
     return found
+
+
+def arrivals_of(walk: Walk, key: Key) -> int | None:
+    """How often each thread of a graph comes to a barrier before it returns; None if that is not one number."""
+    found, pending = {0: 0}, [0]
+    while pending:
+        at = pending.pop()
+        for deed, target in walk.nodes[at].deeds:
+            count = found[at] + (deed.key == key)
+            if target not in found:
+                found[target] = count
+                pending.append(target)
+            elif found[target] != count:
+                return None
+    ends = {count for at, count in found.items() if walk.nodes[at].is_end}
+    return ends.pop() if len(ends) == 1 else None
 
 
 def name_of(key: Key) -> str:

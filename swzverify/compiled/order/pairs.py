@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
 from swzverify.compiled.kernel.leaves import Leaf
-from swzverify.compiled.kernel.linear import Sum, normal, sum_of
+from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.families import MOST_SHARED, Family, signed
@@ -300,11 +301,20 @@ def _is_among(number: Expr, threads: Sequence[int]) -> Expr:
 
 def _meet(addresses: Sequence[Expr], accesses: Sequence[SharedAccess], of_moment: tuple[int, int] | None) -> Expr:
     """The ranges have a common byte. Each start is a multiple of the width, as PTX demands; not of bulk copies."""
-    forth, back = normal(sub(addresses[1], addresses[0])), normal(sub(addresses[0], addresses[1]))
+    forth = _between(addresses[0], addresses[1])
     widths = [each.width_bytes for each in accesses] if of_moment is None else of_moment
     if widths[0] == widths[1] and not any(each.is_bulk for each in accesses):
         return compare(Comparison.EQ, forth, const(0, 32))
+    back = _between(addresses[1], addresses[0])
     return either(less(forth, const(widths[0], 32), signed=False), less(back, const(widths[1], 32), signed=False))
+
+
+def _between(one: Expr, two: Expr) -> Expr:
+    """How far it is from one address to another one. The sum of an address is known from other pairs."""
+    sums = sum_of(two), sum_of(one)
+    if sum(len(each.terms) for each in sums) > MOST_TERMS:
+        return normal(sub(two, one))
+    return sums[0].plus(sums[1], -1).expression()
 
 
 def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
@@ -337,6 +347,7 @@ def _of_some_sign(term: Expr, name: str, width: int) -> Expr:
     return ite(has_sign, widened(term, width, signed=True), widened(term, width))
 
 
+@lru_cache(maxsize=4096)
 def _most(term: Expr) -> int:
     """The largest value of an expression of coordinates, or more."""
     known: dict[Expr, tuple[int, int]] = {}

@@ -16,7 +16,7 @@ from swzverify.compiled.order.events import MASKS, Act, Event, LostError, events
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
-from swzverify.compiled.order.objects import Barrier, Key, barriers_of, name_of
+from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of
 from swzverify.compiled.order.roles import Role, roles_of
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.tracked import Tracked
@@ -75,8 +75,12 @@ class Pipelines:
 
     @property
     def named(self) -> list[int]:
-        """The barriers with a number and a count of threads."""
-        return [each.index for each in self.events.values() if _is_named(each) and each.count != const(0, 32)]
+        """The barriers with a number at which threads meet wherever they stand; `__syncthreads()` is none of them."""
+        return [
+            each.index
+            for each in self.events.values()
+            if _is_named(each) and (each.count != const(0, 32) or self._is_met_by_all(each.name))
+        ]
 
     @property
     def partial(self) -> list[int]:
@@ -94,6 +98,11 @@ class Pipelines:
         waited = {deed.key for deed in deeds if isinstance(deed.key, int) and deed.key < MASKS}
         of_threads = [at for at, each in enumerate(self.roles) if not set(each.threads).isdisjoint(threads)]
         return all(at in self._barriers[key].shares for key in waited for at in of_threads)
+
+    def _is_met_by_all(self, name: Expr | int) -> bool:
+        """Whether all threads of the block come equally often to a barrier without a count."""
+        found = {arrivals_of(each.walk, name) for each in self.roles} if isinstance(name, int) and name else {None}
+        return len(found) == 1 and None not in found
 
     def early(self) -> str:
         """At which barrier a thread may arrive before its phase is complete, or before it is made, in words.

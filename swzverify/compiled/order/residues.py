@@ -11,17 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from swzverify.compiled.kernel.arithmetic import add, mul, widened
-from swzverify.compiled.kernel.linear import sum_of
+from swzverify.compiled.kernel.arithmetic import add, mul, sub, widened
+from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
+    Compare,
+    Comparison,
     Const,
     Expr,
     Extend,
     Extract,
     Var,
+    compare,
     const,
     extract,
     postorder,
@@ -32,6 +35,7 @@ from swzverify.ir.expr import (
 )
 
 _MOST_DIVISOR: Final = 16
+_ADDRESS_BITS: Final = 32
 _BITS: Final = 31
 """Bits of dividends: a trip is below 2^30."""
 _DIVISIONS: Final = (BinaryOperator.UDIV, BinaryOperator.UREM)
@@ -62,8 +66,12 @@ def by_residues(condition: Expr, trips: list[Var]) -> Iterator[tuple[Expr, dict[
     divisor, trip = divisors.pop(), trips[0]
     round_ = var(f"{trip.name} in rounds of {divisor}", trip.limit // divisor + 1)
     for residue in range(divisor):
-        value = add(mul(widened(round_, trip.width), const(divisor, trip.width)), const(residue, trip.width))
+        value = _trip_of(round_, divisor, residue, trip.width)
         yield bounded(_divided(condition, trip, divisor, residue, round_, value)), {trip: value}
+
+
+def _trip_of(round_: Var, divisor: int, residue: int, width: int) -> Expr:
+    return add(mul(widened(round_, width), const(divisor, width)), const(residue, width))
 
 
 def _quotient(node: Expr) -> tuple[int, Expr] | None:
@@ -91,18 +99,33 @@ def _quotient(node: Expr) -> tuple[int, Expr] | None:
 
 
 def _divided(condition: Expr, trip: Var, divisor: int, residue: int, round_: Var, value: Expr) -> Expr:
-    """The condition where the trip is `divisor * round_ + residue`."""
+    """The condition where the trip is `divisor * round_ + residue`.
+
+    What is divided once more may be a number then: a stage is a trip minus three times its third. And rounds that two
+    addresses have in common are left out.
+    """
     new: dict[Expr, Expr] = {trip: value}
-    for node in postorder(condition):
-        found = _quotient(node)
+    nodes = postorder(condition)
+    quotients = {node: found for node in nodes if (found := _quotient(node)) is not None}
+    dividends = {dividend for _, dividend in quotients.values()}
+    for node in nodes:
+        found = quotients.get(node)
         behind = None if found is None or found[0] != divisor else _behind(found[1], trip)
         if behind is not None:
             number, rest = divmod(residue + behind, divisor)
             quotient = add(widened(round_, max(node.width, 32)), const(number, max(node.width, 32)))
             is_rest = isinstance(node, Binary) and node.operator is BinaryOperator.UREM
             new[node] = const(rest, node.width) if is_rest else extract(quotient, 0, node.width)
+        elif isinstance(node, Extend) and node.operand is trip and not node.signed:
+            # In more bits the sum does not wrap, and is one of rounds.
+            new[node] = _trip_of(round_, divisor, residue, node.width)
         elif node not in new:
             new[node] = rebuilt(node, new)
+        if node in dividends and not (total := sum_of(new[node])).terms:
+            new[node] = const(total.number, node.width)
+        elif isinstance(node, Compare) and node.comparison is Comparison.EQ and node.left.width == _ADDRESS_BITS:
+            between = normal(sub(new[node.left], new[node.right]))
+            new[node] = compare(Comparison.EQ, between, const(0, _ADDRESS_BITS))
     return new[condition]
 
 

@@ -8,9 +8,12 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from swzverify.compiled.order.known import without_products
 from swzverify.compiled.scan.any_shared import any_shared
 from swzverify.compiled.scan.cost_goal import banks_goal, plain_roots, plainly_named
 from swzverify.compiled.scan.price import DisagreementError
+from swzverify.compiled.scan.race_points import NAME as POINTS
+from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.verdict import Goals
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
 from swzverify.ir.bounded import bounded
@@ -69,16 +72,29 @@ class Asker:
         self._proved: dict[Cost | GatherCost, Finding] = {}
 
     def possible(self, condition: Expr) -> Finding:
-        """Whether a condition can hold. Each condition is asked once.
+        """Whether a condition can hold. Parts that share no variable are asked by themselves, each of them once.
 
         Raises:
             OutOfClockError: The wall clock ended the query.
         """
         if condition is FALSE or condition is TRUE:
             return Finding(FOLDING, Answer.EMPTY if condition is FALSE else Answer.HOLDS, {})
+        point: dict[str, int] = {}
+        undecided: Finding | None = None
+        for part in independent_parts(condition):
+            found = self._possible(part)
+            if found.answer is Answer.EMPTY:
+                return found
+            if found.answer is Answer.UNDECIDED:
+                undecided = undecided or found
+            point |= found.point or {}
+        return undecided or Finding("z3", Answer.HOLDS, point)
+
+    def _possible(self, condition: Expr) -> Finding:
         key, names = _plainly_named(condition)
         if key not in self._asked:
-            self._asked[key] = self._within_budget(len(postorder(key)), lambda panel: panel.possible(key))
+            at_a_point = _at_a_point(key)
+            self._asked[key] = at_a_point or self._within_budget(len(postorder(key)), lambda panel: panel.possible(key))
         found = self._asked[key]
         if found.is_by_clock:
             raise OutOfClockError(found.detail)
@@ -218,6 +234,36 @@ class Proof:
     def goals(self) -> Goals:
         """The cost, if it holds."""
         return Goals() if self.goal is None else Goals((self.goal,))
+
+
+def _at_a_point(condition: Expr) -> Finding | None:
+    """That a condition with products holds at one of a few points. Z3 may use up its budget for what zeros show."""
+    if without_products(condition) is condition:
+        return None
+    point = Points().some(condition)
+    return None if point is None else Finding(POINTS, Answer.HOLDS, point)
+
+
+def independent_parts(condition: Expr) -> list[Expr]:
+    """Parts of a condition that share no variable, the smallest one first. It can hold if each of them can.
+
+    >>> from swzverify.ir.expr import Comparison, compare, const
+    >>> x, y = (compare(Comparison.EQ, var(name, 8), const(3, 3)) for name in "xy")
+    >>> independent_parts(conjunction((x, negation(x), y))) == [y, conjunction((x, negation(x)))]
+    True
+    """
+    groups: list[tuple[set[Var], list[Expr]]] = []
+    for part in conjuncts(condition):
+        read, parts, apart = set(variables(part)), [part], list[tuple[set[Var], list[Expr]]]()
+        for group in groups:
+            if read.isdisjoint(group[0]):
+                apart.append(group)
+            else:
+                read, parts = read | group[0], [*group[1], *parts]
+        groups = [*apart, (read, parts)]
+    if len(groups) == 1:
+        return [condition]
+    return sorted((conjunction(parts) for _, parts in groups), key=lambda each: len(postorder(each)))
 
 
 def _plainly_named(condition: Expr) -> tuple[Expr, dict[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel, SharedAccess
-from swzverify.compiled.order.arrays import are_in_distinct_arrays
+from swzverify.compiled.order.arrays import Arrays
 from swzverify.compiled.order.barriers import Orders, Scope
 from swzverify.compiled.order.events import LostError
 from swzverify.compiled.order.instance import Instances
@@ -43,18 +43,20 @@ class Parts:
     Attributes:
         barriers: The instructions that are known and right, those of the whole block and of warps left out.
         of_block, of_warp: What the barriers of the whole block and of whole warps say beside them.
+        arrays: The arrays of the accesses.
         lost: Why nothing is known of such an order, in words; empty if something is.
         assumptions: What the order assumes.
     """
 
     def __init__(self, kernel: Kernel, orders: Orders, judge: MeetingJudge) -> None:
         self._kernel, self._judge = kernel, judge
+        self.arrays = Arrays(kernel)
         self.of_block, self.of_warp = (in_step(kernel, scope, orders) for scope in (Scope.BLOCK, Scope.WARP))
         blocks = (each for each, scope in orders.barriers.items() if scope is Scope.BLOCK)
         is_whole = self.of_block.barriers.issuperset(blocks) and not orders.unmodelled
         self._pipelines: Pipelines | None = None
         self.lost = ""
-        if not is_whole or any(each.is_bulk for each in kernel.accesses):
+        if not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
             try:
                 self._pipelines = pipelines_of(kernel, judge.never)
             except LostError as error:
@@ -110,7 +112,7 @@ class Parts:
 
     def _decide(self, one: SharedAccess, two: SharedAccess) -> None:
         asked = self._asked(one, two, Couple.ANY)
-        if are_in_distinct_arrays(self._kernel, one, two):
+        if self.arrays.are_distinct(one, two):
             self._judge.assumptions[IN_ARRAYS] = None
             self._judge.keep(asked, Found(RaceVerdict.FREE, "the arrays are distinct"))
         elif self._is_ordered(asked) or self._is_apart(one, two):
@@ -147,7 +149,7 @@ class Parts:
 
     def _keep_apart(self, one: SharedAccess, two: SharedAccess) -> None:
         asked = self._asked(one, two, Couple.ANY)
-        if are_in_distinct_arrays(self._kernel, one, two):
+        if self.arrays.are_distinct(one, two):
             self._judge.assumptions[IN_ARRAYS] = None
             return
         if not self._is_far_from_objects(one, two) and not self._is_apart(one, two):

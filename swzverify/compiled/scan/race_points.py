@@ -2,22 +2,42 @@
 
 The points are always the same ones. First, in each of them all values are below one bound, small or large, so that
 two values are often equal. Then parts of the condition on few values, such as those on two threads, are solved: each
-point has one of their solutions, and the other values have bounds of their own. At last, these are what they were at
-the last points that were found for the kernel, or new ones.
+point has one of their solutions, and the other values have bounds of their own. Then these are what they were at
+the last points that were found for the kernel, or new ones. At last, a value that may be any number, such as that of a
+register that a loop changes, is the one at which two addresses are equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.compiled.kernel.arithmetic import sub, widened
+from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import FALSE, Expr, Var, conjunction, conjuncts, postorder, variables
+from swzverify.ir.expr import (
+    FALSE,
+    Binary,
+    BinaryOperator,
+    Compare,
+    Const,
+    Expr,
+    Extract,
+    Var,
+    binary,
+    conjunction,
+    conjuncts,
+    const,
+    postorder,
+    variables,
+)
 
+NAME: Final = "points"
 _SEED: Final = 20_250_101
 _POINTS: Final = 4096
 _BOUNDS: Final = (2, 8, 33, 256, 1 << 12, 1 << 62)
@@ -31,6 +51,9 @@ _MOST_SOLVED: Final = 1 << 17
 """Points at which these parts are looked at."""
 _SHARE_KNOWN: Final = 0.75
 """How often a variable has the value that it had at the last point that was found."""
+_WIDTHS_OF_ADDRESSES: Final = (32, 64)
+_MOST_EQUATIONS: Final = 2
+"""Comparisons of a condition whose sides are made equal."""
 _Values: TypeAlias = NDArray[np.int64]
 
 
@@ -70,15 +93,72 @@ class Points:
         yield values | dict(solved)
         known = {node: self._known[node.name] for node in read if self._known.get(node.name, node.limit) < node.limit}
         if known:
-            again = {node: np.where(_is_known(at), known[node], values[node]) for at, node in enumerate(known)}
-            yield values | again | dict(solved)
+            again = {
+                node: np.where(_is_known(at), _bits_of(known[node]), values[node]) for at, node in enumerate(known)
+            }
+            values |= again
+            yield values | dict(solved)
+        yield from _with_equal_addresses(condition, values | dict(solved))
+
+
+def _with_equal_addresses(condition: Expr, values: Mapping[Var, _Values]) -> Iterator[Mapping[Var, _Values]]:
+    """The points with another value of one variable each: that at which both sides of a comparison are equal."""
+    compared = [each for each in postorder(condition) if isinstance(each, Compare)]
+    found = (_solved(each) for each in compared if each.left.width in _WIDTHS_OF_ADDRESSES)
+    for free, value in islice((each for each in found if each is not None), _MOST_EQUATIONS):
+        (numbers,) = evaluate_many((value,), {node.name: each for node, each in values.items()})
+        yield {**values, free: np.broadcast_to(numbers, (_POINTS,))}
+
+
+def _solved(comparison: Compare) -> tuple[Var, Expr] | None:
+    """A variable that may be any number, and what it is where the two sides of a comparison are equal, if they can be.
+
+    Shifts to the left are undone without a look at the bits that they lose.
+    """
+    between = sum_of(sub(comparison.left, comparison.right))
+    for term, count in between.terms.items():
+        others = {each: factor for each, factor in between.terms.items() if each is not term}
+        zeros = (count & -count).bit_length() - 1
+        inverse = pow(-(count >> zeros), -1, 1 << between.width)
+        rest = Sum({}, 0, between.width).plus(Sum(others, between.number, between.width), inverse).expression()
+        found = _inverted(term, _shifted_right(rest, zeros))
+        if found is not None and found[0] not in variables(*others):
+            return found
+    return None
+
+
+def _inverted(term: Expr, value: Expr) -> tuple[Var, Expr] | None:
+    """The variable that may be any number in a term, and what it is where the term has a value."""
+    while not isinstance(term, Var):
+        match term:
+            case Extract(operand, 0):
+                term, value = operand, widened(value, operand.width)
+            case Binary(BinaryOperator.XOR, operand, Const()) | Binary(BinaryOperator.XOR, Const(), operand):
+                number = term.right if operand is term.left else term.left
+                term, value = operand, binary(BinaryOperator.XOR, value, number)
+            case Binary(BinaryOperator.SHL, operand, Const(count)):
+                term, value = operand, _shifted_right(value, count)
+            case _:
+                return None
+    return (term, value) if term.limit == 1 << term.width else None
+
+
+def _shifted_right(value: Expr, count: int) -> Expr:
+    return binary(BinaryOperator.ASHR, value, const(min(count, value.width), value.width)) if count else value
 
 
 def _held(condition: Expr, points: Mapping[Var, _Values]) -> dict[str, int] | None:
     """The first of some points at which a condition holds."""
     (holds,) = evaluate_many((condition,), {node.name: values for node, values in points.items()})
     found = np.flatnonzero(np.broadcast_to(holds, (_POINTS,)))
-    return {node.name: int(values[found[0]]) for node, values in points.items()} if found.size else None
+    return (
+        {node.name: int(values[found[0]].astype(np.uint64)) for node, values in points.items()} if found.size else None
+    )
+
+
+def _bits_of(number: int) -> np.int64:
+    """A number of up to 64 bits, as the one with a sign that has the same bits."""
+    return np.uint64(number).astype(np.int64)
 
 
 def _parts_on_few(condition: Expr) -> Iterable[Expr]:

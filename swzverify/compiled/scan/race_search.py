@@ -25,19 +25,23 @@ from swzverify.compiled.trial.touches import Unordered
 
 NO_ORDER: Final = "nothing orders the accesses"
 NO_FENCE: Final = "`fence.proxy.async` is missing between a write and an access through the async proxy"
+BOXES: Final = "the copies of boxes of tensor maps bring the bytes that their barrier objects expect"
 HANG: Final = "thread {} waits here for ever"
 
 
 def with_shown(found: KernelRaces, module: Module, function: Function, runs: Iterable[Run]) -> KernelRaces:
     """The verdicts, with the races of the first run that shows some, and with what all runs wait for in vain.
 
-    A race in which all threads write one value in a run does not count: other launches may write others.
+    A race in which all threads write one value in a run does not count: other launches may write others. Neither does
+    one of a store whose values are not known in the run: they may be one.
     """
     seen: list[Run] = []
     for run in runs:
         seen.append(run)
-        races = [each for each in run.found.races if not each.one_value]
+        races = [each for each in run.found.races if not each.one_value and not each.is_open]
         if races:
+            if run.found.has_boxes:
+                found = replace(found, assumptions=(*found.assumptions, BOXES))
             return _with_verdict(found, _with_pairs(found.pairs, module, function, run, races), found.barriers)
     return _with_verdict(found, found.pairs, _with_hangs(found.barriers, module, function, seen))
 

@@ -18,7 +18,6 @@ from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel, SharedAccess
-from swzverify.compiled.order.arrays import are_in_distinct_arrays
 from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
@@ -38,7 +37,15 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_meetings import IN_ARRAYS, NOT_ASKED, TOO_MANY, TRIPS, Found, MeetingJudge
+from swzverify.compiled.scan.race_meetings import (
+    IN_ARRAYS,
+    MOST_MEETINGS,
+    NOT_ASKED,
+    TOO_MANY,
+    TRIPS,
+    Found,
+    MeetingJudge,
+)
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
@@ -121,7 +128,9 @@ class _Judge:
         asked: list[Asked] = []
         for couple, step in self._couples(of_block, of_warp):
             instances = Instances(kernel, step.sharing, couple)
-            asked += [Asked(instances, meeting, both) for meeting, both in self._meetings(couple, step)]
+            # No more are looked at, however many unrolled code has: of the first that is left out a report tells.
+            found = self._meetings(couple, step)[: MOST_MEETINGS + 1 - len(asked)]
+            asked += [Asked(instances, meeting, both) for meeting, both in found]
         self._judge.decide(asked, self._parts.refined)
         self._parts.decide_proxies()
         self._found |= self._judge.found
@@ -150,11 +159,12 @@ class _Judge:
         if any(step.sharing.steps):
             self._assumptions[TRIPS] = None
         kept: list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]] = []
+        has_bulk = any(each.is_bulk for each in self._kernel.accesses)
         for each in found:
             for both in product(self._kernel.parts[each.first], self._kernel.parts[each.second]):
-                if is_of_proxies(*both):
+                if has_bulk and is_of_proxies(*both):
                     continue
-                if are_in_distinct_arrays(self._kernel, *both):
+                if self._parts.arrays.are_distinct(*both):
                     self._assumptions[IN_ARRAYS] = None
                     distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
                     self._found.setdefault((each.first, each.second), distinct)
@@ -183,7 +193,10 @@ class _Judge:
         )
         free = free_by.total()
         verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
-        if verdict is RaceVerdict.FREE:
+        if verdict is RaceVerdict.FREE and self._parts.lost and any(each.is_object for each in self._kernel.accesses):
+            # Nobody waits, but an object may be used before it is made, or more often than its phase allows.
+            verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost
+        elif verdict is RaceVerdict.FREE:
             is_or_are = "is" if free == 1 else "are"
             reason = f"{counted(free, 'pair')} of accesses {is_or_are} free, {free_by['z3']} by Z3 alone"
         return KernelRaces(

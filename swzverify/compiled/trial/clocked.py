@@ -57,7 +57,7 @@ class Clocked(Machine):
 
     With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
     `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind. With
-    `lockstep`, the lanes of a warp run each instruction together.
+    `lockstep`, the lanes of a warp run each instruction together. With `follows_boxes` it goes on at copies of boxes.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class Clocked(Machine):
         *,
         is_late: bool = False,
         lockstep: bool = False,
+        follows_boxes: bool = False,
     ) -> None:
         super().__init__(module, function, [launch], frozenset(), [most_steps], None)
         self.wanted, self.is_late = wanted, is_late
@@ -77,7 +78,7 @@ class Clocked(Machine):
         only = None if wanted is None else frozenset(thread for _, thread in wanted)
         self.history = History(self.threads, only, has_proxies=has_proxies, lockstep=lockstep)
         self.history.ended = ~self.lanes.exists
-        self.recorder = Recorder(self.lanes, self.memory, self.history, self._grant)
+        self.recorder = Recorder(self.lanes, self.memory, self.history, self._grant, follows_boxes=follows_boxes)
         self.code = self.recorder
         self.size = prod(launch.block)
         self.stands, self.numbers, self.asked, self.last, self.last_place, self.seen = (
@@ -99,8 +100,9 @@ class Clocked(Machine):
             tuple(self.misses.found.values()),
             ended,
             kind is CutOffError,
-            () if self.recorder.lost else tuple(self.hangs.values()),
+            () if self.recorder.lost or self.recorder.objects.has_boxes else tuple(self.hangs.values()),
             kind is FaultError,
+            self.recorder.objects.has_boxes,
         )
 
     def kinds(self, opcode: str) -> Kind:

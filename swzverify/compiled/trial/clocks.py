@@ -5,8 +5,8 @@ of one thread, and by what threads know of one another, from barriers, mbarrier 
 asynchronous access is in flight until its thread waits for it, or the phase of an mbarrier object is complete. So
 one run shows the races of every schedule in which all threads take the same branches.
 
-A run ends where order or bytes come from something that is not followed: copies by a tensor map, barriers of a
-cluster, `st.async`, `tcgen05`. What it showed until then counts.
+A run ends where order or bytes come from something that is not followed: barriers of a cluster, `st.async`,
+`tcgen05`, and copies by a tensor map, but in a search. What it showed until then counts.
 
 Source: PTX ISA, Memory Consistency Model; docs/semantics.md.
 """
@@ -165,7 +165,9 @@ class Launches:
             if is_late and not depends_on_order and not has_races:
                 continue  # every order of the warps gives this run
             try:
-                machine = Clocked(self.module, whole, launch, left, is_late=is_late, lockstep=self.lockstep)
+                machine = Clocked(
+                    self.module, whole, launch, left, is_late=is_late, lockstep=self.lockstep, follows_boxes=True
+                )
             except (FlowError, LimitError):
                 return
             machine.run()

@@ -31,7 +31,8 @@ _ARITHMETIC: Final = re.compile(
 )
 COMPARED: Final = re.compile(r"setp\.(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan)\.(f16|f32|f64)")
 """Comparisons that are computed here, and not as formulas: numpy compares floats by itself."""
-_OF_WHOLE: Final = re.compile(r"cvt\.rn\.(f32|f64)\.([su])(8|16|32|64)")
+_OF_WHOLE: Final = re.compile(r"cvt\.rn\.(?=f16\.[su](?:8|16|32)$|f32|f64)(f16|f32|f64)\.([su])(8|16|32|64)")
+"""A half of a whole number is rounded from a double, which has every number of 32 bits."""
 _TO_WHOLE: Final = re.compile(r"cvt\.(rni|rzi|rmi|rpi)\.([su])(8|16|32|64)\.(f16|f32|f64)")
 _TO_REAL: Final = re.compile(
     r"cvt(?:\.rn\.(?:(f32)\.(f64)|(f16)\.(f32))|\.(?:(f64)\.(f32)|(f32)\.(f16))|\.(rni|rzi|rmi|rpi)\.(f32|f64)\.\10)"
@@ -125,7 +126,8 @@ def _of_whole(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
     value, known = lanes.read(instruction.operands[1], width)
     # A pattern of fewer bits without a sign is the number itself.
     numbers = signed(value, width) if sign == "s" else value.view(np.uint64)
-    lanes.write(instruction.operands[0], _bits(numbers.astype(_REALS[kind])), known, active)
+    real = numbers.astype(np.float64) if kind == "f16" else numbers
+    lanes.write(instruction.operands[0], _bits(real.astype(_REALS[kind])), known, active)
     return True
 
 

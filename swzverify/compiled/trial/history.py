@@ -226,7 +226,7 @@ class History:
         for pair in find_pairs(touches, first[suspects], stops[suspects], tables, by_thread=is_by_thread):
             key = (*pair.lines, *pair.threads) if is_by_thread else pair.lines
             before = self.found.get(key)
-            if before is None or (before.one_value, before.lacks_fence) > (pair.one_value, pair.lacks_fence):
+            if before is None or _rank(before) > _rank(pair):
                 self.found[key] = pair
         for each in self._accesses:
             each.is_old = True
@@ -261,3 +261,8 @@ class History:
                 ]
             )
         return Touches(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+
+
+def _rank(pair: Unordered) -> tuple[bool, bool, bool]:
+    """What says most of a pair of lines is kept: the lowest rank."""
+    return pair.one_value, pair.is_open, pair.lacks_fence

@@ -137,6 +137,11 @@ class Memory:
             raise FaultError("an address is not aligned", threads[misaligned])
         self._at(addresses, threads, width_bytes)
 
+    def room(self, address: int) -> int:
+        """The bytes from an address to the end of its region."""
+        region = int(np.searchsorted(self._begins, address, side="right")) - 1
+        return 0 if region < 0 else max(0, int(self._begins[region] + self._sizes[region]) - address)
+
     def forget(self, threads: Array) -> None:
         """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
         for block in np.unique(threads // self._threads):

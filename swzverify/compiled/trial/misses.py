@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swzverify.compiled.kernel.flow import Flow
-from swzverify.compiled.ptx import Function, Instruction
+from swzverify.compiled.ptx import Function, Immediate, Instruction
+from swzverify.compiled.trial.exchange import REDUCTION
 from swzverify.compiled.trial.memory import Array, Mask
 from swzverify.compiled.trial.touches import Unordered
 from swzverify.hardware import LANES
@@ -55,6 +56,7 @@ class Replay:
         is_cut_off: Whether it would go on with more steps.
         hangs: Where threads wait for ever.
         is_fault: Whether the launch does what no launch may do.
+        has_boxes: Whether it rests on what is assumed of boxes of tensor maps.
     """
 
     races: tuple[Unordered, ...]
@@ -63,6 +65,7 @@ class Replay:
     is_cut_off: bool = False
     hangs: tuple[Hang, ...] = ()
     is_fault: bool = False
+    has_boxes: bool = False
 
 
 class Misses:
@@ -81,12 +84,16 @@ class Misses:
         self.found.setdefault(index, Missed(self._function.instructions[index].line, waiting, absent))
 
     def note_parted(self, stands: Array, waiting: Array) -> None:
-        """Threads stand at several barriers, and one of these needs them all at the same one."""
-        places: list[int] = np.unique(stands[waiting]).tolist()
-        if len(places) > 1 and any(_is_aligned(self._function.instructions[each]) for each in places):
-            for place in places:
-                here = stands[waiting] == place
-                self._note(stands, int(waiting[here][0]), int(waiting[~here][0]))
+        """Threads stand at several places of one barrier, and one of these needs a warp, or all, at the same one."""
+        stand: list[int] = np.unique(stands[waiting]).tolist()
+        places = [self._function.instructions[each] for each in stand]
+        warps = np.zeros_like(waiting) if any(map(_is_syncthreads, places)) else waiting // LANES
+        groups = [waiting[warps == each] for each in np.unique(warps)]
+        for group in groups if len(places) > 1 and any(map(_is_aligned, places)) else ():
+            for place in stand:
+                here = stands[group] == place
+                if here.any() and not here.all():
+                    self._note(stands, int(group[here][0]), int(group[~here][0]))
 
     def note_ended(self, stands: Array, waiting: Array, ended: Mask, touched: Mapping[int, Mask]) -> None:
         """Threads ended behind an access from which no path leads to the barrier: they do not count as arrived."""
@@ -129,6 +136,16 @@ class Misses:
 
 
 def _is_aligned(instruction: Instruction) -> bool:
-    """Whether all threads have to execute a barrier of the block at one place."""
+    """Whether all lanes of a warp have to execute a barrier of the block at one place."""
     words = instruction.opcode.split(".")
     return words[0] == "bar" or "aligned" in words
+
+
+def _is_syncthreads(instruction: Instruction) -> bool:
+    """Whether C++ has this barrier as a call to which all threads of the block have to come.
+
+    Source: CUDA Programming Guide, Synchronization Functions; docs/semantics.md, section 10.
+    """
+    reduces = REDUCTION.fullmatch(instruction.opcode) is not None
+    named = instruction.operands[1:-1] if reduces else instruction.operands
+    return _is_aligned(instruction) and list(named) == [Immediate(0)]

@@ -37,6 +37,7 @@ class Mbarrier:
         passed: What a wait for the phase before tells.
         bytes: The bytes that the phase still lacks; below 0 if copies came before they were expected.
         phase: The number of the phase.
+        landed: The copies whose bytes have counted in the phase.
     """
 
     expected: int
@@ -46,25 +47,38 @@ class Mbarrier:
     passed: Array
     bytes: int = 0
     phase: int = 0
+    landed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """A copy in flight whose bytes count at an object when it lands; `land` writes its data."""
+    """A copy in flight whose bytes count at an object when it lands.
+
+    Attributes:
+        place: The address of the object.
+        size: Its bytes; None for a box of a tensor map.
+        access: What it touches; None if that is not known.
+        land: Writes its data. It is given the bytes that the object lacks, and whether no other copy brings some of
+            them. What it touches beside `access` is the result.
+    """
 
     place: int
-    size: int
+    size: int | None
     access: Accesses | None
-    land: Callable[[], None]
+    land: Callable[[int, bool], Accesses | None]
 
 
 class Objects:
-    """The objects of a block, by their addresses; `on_phase` is told the address of each phase that completes."""
+    """The objects of a block, by their addresses; `on_phase` is told the address of each phase that completes.
+
+    `has_boxes` says whether boxes of tensor maps were copied, of which the bytes are assumed.
+    """
 
     def __init__(self, lanes: Lanes, history: History, on_phase: Callable[[int], None]) -> None:
         self._lanes, self._history, self._on_phase = lanes, history, on_phase
         self._found: dict[int, Mbarrier] = {}
         self._landings: list[Landing] = []
+        self.has_boxes = False
 
     def run(self, instruction: Instruction, places: Array, active: Mask) -> None:
         """An operation that no thread waits at, on objects at `places`.
@@ -124,7 +138,15 @@ class Objects:
         return self._found[place]
 
     def send(self, landing: Landing) -> None:
-        """A copy is in flight."""
+        """A copy is in flight.
+
+        Raises:
+            FaultError: Its object expects no box.
+        """
+        if landing.size is None:
+            self.has_boxes = True
+            if self.at(landing.place).bytes <= 0:
+                raise FaultError("a box is copied that its object does not expect")
         self.at(landing.place)
         self._landings.append(landing)
 
@@ -133,11 +155,17 @@ class Objects:
         if not self._landings:
             return False
         landing = self._landings.pop(0)
-        landing.land()
         found = self.at(landing.place)
-        if landing.access is not None:
-            landing.access.components[:], landing.access.closes[:] = found.component, found.phase + 1
-        found.bytes -= landing.size
+        others = [each.size for each in self._landings if each.place == landing.place]
+        for access in (landing.access, landing.land(found.bytes, not others and not found.landed)):
+            if access is not None:
+                access.components[:], access.closes[:] = found.component, found.phase + 1
+        found.landed += 1
+        if landing.size is not None:
+            found.bytes -= landing.size
+        elif None not in others:
+            # The boxes bring what is expected: docs/semantics.md, section 11, boxes in a run.
+            found.bytes = sum(each for each in others if each is not None)
         self._settle(landing.place)
         return True
 
@@ -185,7 +213,7 @@ class Objects:
         found = self.at(place)
         if found.pending or found.bytes:
             return False
-        found.phase += 1
+        found.phase, found.landed = found.phase + 1, 0
         found.passed = np.maximum(found.passed, found.coming)
         found.passed[found.component] = found.phase
         found.coming, found.pending = self._history.knowledge.nothing(), found.expected

@@ -60,13 +60,21 @@ class Recorder(Code):
     `changes` counts what may have changed for threads that ask again and again.
     """
 
-    def __init__(self, lanes: Lanes, memory: Memory, history: History, on_phase: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        lanes: Lanes,
+        memory: Memory,
+        history: History,
+        on_phase: Callable[[int], None],
+        *,
+        follows_boxes: bool = False,
+    ) -> None:
         super().__init__(lanes, memory, self._record)
         self._history = history
         self.objects = Objects(lanes, history, on_phase)
         self._products = Products(lanes, history)
         self._flags = Flags(history)
-        self._bulk = BulkCopies(lanes, memory, history, self.objects, self._place)
+        self._bulk = BulkCopies(lanes, memory, history, self.objects, self._place, follows_boxes=follows_boxes)
         self.touched: dict[int, Mask] = {}
         self.lost = ""
         self.changes = 0

@@ -60,6 +60,7 @@ class Unordered:
         byte: The offset of the byte in the block's shared memory.
         one_value: Whether both write, and both write one value.
         lacks_fence: Whether they are in order, but for a fence between the generic and the async proxy.
+        is_open: Whether one store makes both, of values that are not known: they may be one value.
     """
 
     lines: tuple[int, int]
@@ -67,6 +68,7 @@ class Unordered:
     byte: int
     one_value: bool
     lacks_fence: bool = False
+    is_open: bool = False
 
     @property
     def sides(self) -> Sides:
@@ -168,11 +170,13 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
     lacks_fence = (one_before | other_before)[found]
     a, b = a.of(found), b.of(found)
     one_value = (a.value == b.value) & (a.value >= 0)
+    is_open = (a.effect == Effect.WRITE) & (b.effect == Effect.WRITE) & (a.line == b.line)
+    is_open &= (a.value < 0) & (b.value < 0)
     is_swapped = (a.line > b.line) | ((a.line == b.line) & (a.thread > b.thread))
     lines, threads = (
         (np.where(is_swapped, y, x), np.where(is_swapped, x, y)) for x, y in ((a.line, b.line), (a.thread, b.thread))
     )
-    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence)
+    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence, is_open)
     for at in _first_of_each(parts):
         yield Unordered(
             (int(lines[0][at]), int(lines[1][at])),
@@ -180,6 +184,7 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
             int(a.byte[at]),
             bool(one_value[at]),
             bool(lacks_fence[at]),
+            bool(is_open[at]),
         )
 
 

@@ -13,7 +13,17 @@ import numpy as np
 import z3
 
 from swzverify.engines.enumeration import everywhere, point_at
-from swzverify.engines.obligations import READ_TWICE, Answer, CopyCost, Cost, Finding, WarpCost, WorstCost
+from swzverify.engines.obligations import (
+    READ_TWICE,
+    Answer,
+    CopyCost,
+    Cost,
+    Finding,
+    Numbers,
+    Truths,
+    WarpCost,
+    WorstCost,
+)
 from swzverify.engines.prices import MISALIGNED, Price, are_aligned, price
 from swzverify.engines.smt.copies import read_twice, sourced_costs
 from swzverify.engines.smt.linear import linear_sum
@@ -22,7 +32,7 @@ from swzverify.engines.smt.query import NAME, Query, evaluable, finding
 from swzverify.engines.smt.terms import Bits, Model
 from swzverify.engines.smt.warp_rule import joined, lane_terms, of_lanes, pair_conflict, same_group, wavefronts
 from swzverify.engines.worst import judged
-from swzverify.hardware import BANK_PERIOD_BYTES, LANES, turn_bytes
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES, Instruction, turn_bytes
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, Var, const, substitute, variables
 
@@ -209,16 +219,16 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...], sour
     address, active, assumed, *read = (each.reshape(-1, LANES) for each in found)
     if not all(are_aligned(goal.instruction, each, (active & assumed) == 1) for each in (address, *read)):
         return Finding(NAME, Answer.NOT_APPLICABLE, detail=MISALIGNED)
-    costs: dict[tuple[tuple[int | None, ...], ...], Price] = {}
+    here = np.flatnonzero((assumed[:, 0] == 1) & (active == 1).any(axis=1))
+    seen = set[bytes]()
     priced: list[tuple[int, Price]] = []
-    for row in np.flatnonzero(assumed[:, 0]).tolist():
-        on = active[row].tolist()
-        warp = tuple(_where(each[row].tolist(), on) for each in (address, *read))
-        if not any(on):
-            continue
-        if warp not in costs:  # of rows alike the first stands for all
-            costs[warp] = price(goal.instruction, *warp)
-            priced.append((row, costs[warp]))
+    shapes = _shapes(goal.instruction, active[here] == 1, address[here], *(each[here] for each in read))
+    for row, shape in zip(here.tolist(), shapes, strict=True):
+        if shape not in seen:  # of rows alike the first stands for all
+            seen.add(shape)
+            on = active[row].tolist()
+            warp = (_where(each[row].tolist(), on) for each in (address, *read))
+            priced.append((row, price(goal.instruction, *warp)))
     if not priced:
         return Finding(NAME, Answer.EMPTY)
 
@@ -231,6 +241,15 @@ def _enumerated(goal: Cost, chosen: tuple[Var, ...], rest: tuple[Var, ...], sour
     worst = max(priced, key=lambda found: (found[1].bank_conflicts, found[1].wavefronts))
     is_exact = all(cost.is_exact for _, cost in priced)
     return judged(NAME, goal, WorstCost(placed(most), placed(worst)), is_exact=is_exact)
+
+
+def _shapes(row: Instruction, on: Truths, address: Numbers, *source: Numbers) -> list[bytes]:
+    """Equal for warps of which one has all addresses of the other, moved by a step that changes no cost."""
+    shapes: list[Numbers] = []
+    for each, unit in ((address, turn_bytes(row)), *((each, BANK_PERIOD_BYTES) for each in source)):
+        least = each.min(axis=1, where=on, initial=np.iinfo(np.int64).max, keepdims=True)
+        shapes.append(np.where(on, each - least // unit * unit, -1))
+    return [each.tobytes() for each in np.hstack(shapes)]
 
 
 def _where(addresses: Sequence[int], on: Sequence[int]) -> tuple[int | None, ...]:

@@ -53,21 +53,22 @@ def digit_differences(nodes: tuple[Var, ...], sums: LinearSum, extent: int, rlim
     """Digit differences, not all 0, that move a linear position by less than `extent`; None if none."""
     if not nodes:
         return None
+    found = _differences(tuple((node.limit, sums.factors.get(node, 0)) for node in nodes), extent, rlimit)
+    return None if found is None else dict(zip(nodes, found, strict=True))
+
+
+@lru_cache(maxsize=1024)
+def _differences(digits: tuple[tuple[int, int], ...], extent: int, rlimit: int) -> tuple[int, ...] | None:
+    """The same of digits by their limits and strides: tiles of one layout are one question, whatever their names."""
     query = Query("QF_LIA")
     context = query.terms.context
-    digits: dict[Var, Number] = {}
-    parts: list[Number] = []
-    for node in nodes:
-        digit = z3.Int(node.name, context)
-        digits[node] = digit
-        query.require(digit > -node.limit, digit < node.limit)
-        parts.append(digit * sums.factors.get(node, 0))
-    total: Number = z3.Sum(parts)
-    query.require(total > -extent, total < extent, z3.Or([digit != 0 for digit in digits.values()]))
+    numbers: list[Number] = [z3.Int(f"digit {place}", context) for place in range(len(digits))]
+    for number, (limit, _) in zip(numbers, digits, strict=True):
+        query.require(number > -limit, number < limit)
+    total: Number = z3.Sum([number * stride for number, (_, stride) in zip(numbers, digits, strict=True)])
+    query.require(total > -extent, total < extent, z3.Or([number != 0 for number in numbers]))
     model = query.solve(rlimit)
-    if model is None:
-        return None
-    return {node: model.eval(digit, model_completion=True).as_long() for node, digit in digits.items()}
+    return None if model is None else tuple(model.eval(each, model_completion=True).as_long() for each in numbers)
 
 
 @lru_cache(maxsize=1024)
