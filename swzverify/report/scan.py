@@ -245,6 +245,7 @@ def _operand(file: ScannedFile, operand: ScannedOperand) -> dict[str, Any]:
         "instruction": operand.opcode,
         "address": operand.address,
         "operand": asdict(operand.fields),
+        "elements": None if operand.elements is None else asdict(operand.elements),
         "verdict": None,
         "settled": None,
         "reason": NO_CONFLICTS,

@@ -8,6 +8,7 @@ from typing import Final
 
 from swzverify.compiled.kinds import OPERAND_CLAIMS
 from swzverify.compiled.scan import ClaimVerdict, ScannedOperand
+from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.core.words import counted
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
@@ -53,6 +54,7 @@ def _block(file: ScannedFile, members: Sequence[ScannedOperand]) -> list[str]:
     for layout, alike in layouts.items():
         starts = list(dict.fromkeys(each.address for each in alike if each.address))
         found.append(f"    {layout}" + (f"; start {visible(_some(starts))}" if starts else ""))
+        found += _elements(alike)
     reasons = Counter(f"{name}: unknown: {why}" for each in members for name, why in each.fields.unknown.items())
     for each in members:
         for kind, claim in zip(OPERAND_CLAIMS, each.claims, strict=True):
@@ -60,9 +62,23 @@ def _block(file: ScannedFile, members: Sequence[ScannedOperand]) -> list[str]:
                 reasons[f"not {kind.adjective}: operand {each.fields.role}: {claim.reason}"] += 1
             elif claim.verdict is ClaimVerdict.UNKNOWN:
                 reasons[f"{kind.adjective}: unknown: {claim.reason}"] += 1
+    if any(each.elements is not None for each in members):
+        found.append(f"    assumed: {NO_WRAP}")
     for reason, count in reasons.items():
         found.append(f"    {visible(reason)}" + (f" ({counted(count, 'operand')})" if count > 1 else ""))
     return found
+
+
+def _elements(operands: Sequence[ScannedOperand]) -> list[str]:
+    """Where the elements of operands come from: those of the one that starts first along K, and all starts."""
+    known = [each.elements for each in operands if each.elements is not None and each.elements.k is not None]
+    if not known:
+        return []
+    lowest = min(known, key=lambda each: (each.k or 0, each.first))
+    line, first = lowest.first[0]
+    starts = ", ".join(map(str, sorted({each.k or 0 for each in known})))
+    row, column = (f"({each})" if " " in each else each for each in (lowest.row, lowest.column))
+    return [f"      {visible(f'element (r, k) from {first} + r*{row} + k*{column}')} (line {line}); k from {starts}"]
 
 
 def _layout(operand: ScannedOperand) -> str:

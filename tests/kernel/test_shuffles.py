@@ -44,6 +44,8 @@ AROUND = (
     "setp.eq.u32 %p1, %r2, 6; @%p1 exit; {0}",
     "setp.gt.u32 %p1, %r0, 9; @%p1 {0}",
     "mov.u32 %r4, 0; L{n}: {0} add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r0; @%p1 bra L{n};",
+    "mov.u32 %r4, 0; L{n}: {0} add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r2; @%p1 bra L{n};",
+    "mov.u32 %r4, %r0; L{n}: {0} add.u32 %r4, %r4, 9; setp.lt.u32 %p1, %r4, 70; @%p1 bra L{n};",
 )
 """Where a shuffle stands."""
 
@@ -115,7 +117,13 @@ AT = "mad.lo.u32 %r50, %r4, 4, %r3; st.shared.u32 [%r50], %r9;"
         "setp.lt.u32 %p1, %r1, 40; @%p1 bra OUT; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
         "setp.lt.u32 %p1, %r1, 40; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
         "setp.lt.u32 %p1, %r1, 40; @%p1 shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
-        "mov.u32 %r5, 0; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3;"
+        "mov.u32 %r5, 0; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r1;"
+        " @%p1 bra L;",
+        # A loop before it, which lanes leave with other numbers, decides who executes it.
+        "mov.u32 %r5, 0; L: add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r1; @%p1 bra L; setp.lt.u32 %p1, %r5, 40;"
+        " @%p1 bra OUT; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
+        # The loop ends by what the shuffle gives.
+        "mov.u32 %r5, 0; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; add.u32 %r5, %r5, %r4; setp.lt.u32 %p1, %r5, 90;"
         " @%p1 bra L;",
         "setp.lt.u32 %p1, %r1, 40; @%p1 bra IN; setp.lt.u32 %p2, %r2, 40; @%p2 bra OUT;"
         " IN: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
@@ -133,6 +141,11 @@ def test_these_say_nothing(text: str) -> None:
         "setp.lt.u32 %p1, %r2, 40; @%p1 bra OUT; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
         "setp.lt.u32 %p1, %r2, 40; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
         "setp.lt.u32 %p1, %r1, 32; @%p1 exit; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;",
+        # All lanes make three trips, or as many as a parameter says.
+        "mov.u32 %r5, 0; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3;"
+        " @%p1 bra L;",
+        "mov.u32 %r5, %r2; L: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; sub.u32 %r5, %r5, 1; setp.gt.u32 %p1, %r5, 3;"
+        " @%p1 bra L;",
         # The lanes meet again before the shuffle, on one side of a choice that warps make.
         "setp.lt.u32 %p1, %r1, 32; @%p1 bra OUT; setp.lt.u32 %p1, %r1, 40; @%p1 bra M; mov.u32 %r5, 1;"
         " M: shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:",
@@ -151,7 +164,7 @@ def found_by_some(seeds: range, shapes: tuple[BlockShape, ...] = SHAPES) -> None
         held(seeds.start, shapes, len(seeds))
 
 
-@found_at(11, 100)
+@found_at(13, 100)
 def test_steps_that_go_round(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """A lane whose step leads out of range gets the value of a lane at the other end."""
     original = evaluate.source_lane
@@ -186,7 +199,22 @@ def test_a_row_taken_for_a_warp(monkeypatch: pytest.MonkeyPatch, seeds: range) -
     found_by_some(seeds)
 
 
-@found_at(40, 100)
+@found_at(50, 100)
 def test_lanes_that_went_another_way(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(warps, "_is_one", lambda *_: True)
     found_by_some(seeds)
+
+
+def test_loops_before_taken_for_loops_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes that leave an earlier loop at other trips do not reach a shuffle together."""
+    right = warps._is_one  # pyright: ignore[reportPrivateUsage]
+
+    def wrong(slices: Any, value: Any, _: Any, met: Any) -> bool:
+        return right(slices, value, {loop.header for loop in slices.flow.loops}, met)
+
+    text = (
+        "mov.u32 %r5, 0; L: add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r1; @%p1 bra L; setp.lt.u32 %p1, %r5, 40;"
+        " @%p1 bra OUT; shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; OUT:"
+    )
+    monkeypatch.setattr(warps, "_is_one", wrong)
+    assert "opaque" not in own(last("mov.u32 %r4, 0;" + text + AT))

@@ -15,7 +15,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.apps.cli import main
-from swzverify.compiled.kernel import KernelOperand, KernelTransfer
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, ScannedOperand, operand_claims, operand_fields, scan_function, scan_operands
 from swzverify.compiled.scan import operands as rows
@@ -326,14 +325,14 @@ def majors_swapped() -> Plant:
 
 
 def roles_swapped() -> Plant:
-    right = listing.operands_and_transfers
+    right = listing.read_operands
     other = {OperandRole.A: OperandRole.B, OperandRole.B: OperandRole.A}
 
-    def wrong(*arguments: Any) -> tuple[list[KernelOperand], list[KernelTransfer]]:
-        found, transfers = right(*arguments)
-        return [replace(each, role=other[each.role]) for each in found], transfers
+    def wrong(*arguments: Any) -> Any:
+        found = right(*arguments)
+        return replace(found, operands=tuple(replace(each, role=other[each.role]) for each in found.operands))
 
-    return mock.patch.object(rows, "operands_and_transfers", wrong)
+    return mock.patch.object(rows, "read_operands", wrong)
 
 
 def swizzled_by(wrong: Callable[[Any, Any], Any]) -> Plant:

@@ -22,7 +22,7 @@ APART = (
 )
 NEXT = (
     "mov.u32 %r6, 0; AGAIN: shfl.sync.up.b32 %r4, %r1, 1, 0, 0xffffffff; add.u32 %r6, %r6, 1;"
-    " setp.lt.u32 %p2, %r6, %r2; @%p2 bra AGAIN; sub.u32 %r5, %r1, %r4; setp.gt.u32 %p1, %r5, 1; "
+    " setp.lt.u32 %p2, %r6, %r1; @%p2 bra AGAIN; sub.u32 %r5, %r1, %r4; setp.gt.u32 %p1, %r5, 1; "
     + STORE
     + "@%p1 st.shared.u32 [%r20], %r1;"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import IntEnum
 from time import perf_counter
@@ -12,10 +13,11 @@ import click
 
 from swzverify.apps.commands.files import check_output
 from swzverify.apps.commands.synth_listing import synthesize_listing
+from swzverify.apps.commands.synth_operand import synthesize_operand
 from swzverify.apps.commands.terminal import Failure, echo, terminal_style
 from swzverify.apps.commands.writing import write_text
 from swzverify.apps.options.declare import asked
-from swzverify.apps.options.synth import OF_LISTINGS, SynthOptions
+from swzverify.apps.options.synth import OF_LISTINGS, OF_OPERANDS, SynthOptions
 from swzverify.claims import ConflictFree
 from swzverify.claims.likeness import likeness
 from swzverify.errors import SwzError, nearest
@@ -27,7 +29,9 @@ from swzverify.report.synth import render_synth
 from swzverify.report.synth_json import render_synth_json
 from swzverify.report.synth_listing import render_listing, render_listing_json
 from swzverify.report.synth_listing_result import ListingResult
+from swzverify.report.synth_operand import render_operand
 from swzverify.report.synth_result import SynthResult
+from swzverify.search.synth.descriptors import FoundDescriptors
 from swzverify.search.synth.problem import Form, Problem, Variant
 from swzverify.search.synth.proof import check_premises, prove_member
 from swzverify.search.synth.search import Member
@@ -63,6 +67,11 @@ def synth_command(options: SynthOptions) -> NoReturn:
         found = synthesize_listing(options.spec, options.listing, options.family, options.rlimit)
         write_text(render_listing_json(found) if options.form == "json" else render_listing(found), options.output)
         sys.exit(int(_listing_code(found)))
+    if options.family in OF_OPERANDS or options.operand is not None:
+        _check_operand(options)
+        answers = synthesize_operand(options.spec, options.operand, options.rlimit)
+        write_text("".join(map(render_operand, answers)), options.output)
+        sys.exit(int(_operand_code([each.found for each in answers])))
     result = synthesize(options)
     _tell(result, options.form, options.output)
     if options.write:
@@ -77,6 +86,20 @@ def _check_listing(options: SynthOptions) -> None:
     if asked(options).keys() - {"--family", "--listing", "--format", "--output", "--rlimit"}:
         message = f"--family {options.family} goes with --listing, --format, --output and --rlimit only"
         raise click.UsageError(message)
+
+
+def _check_operand(options: SynthOptions) -> None:
+    if options.family not in OF_OPERANDS:
+        message = f"{options.family} is no family of operands: {', '.join(OF_OPERANDS)}"
+        raise click.BadParameter(message, param_hint="--family")
+    if asked(options).keys() - {"--family", "--operand", "--output", "--rlimit"}:
+        raise click.UsageError("--family descriptor goes with --operand, --output and --rlimit only")
+
+
+def _operand_code(found: Sequence[FoundDescriptors]) -> ExitCode:
+    if not all(each.is_decided for each in found):
+        return ExitCode.NOT_PROVED
+    return ExitCode.FREE if all(each.answers for each in found) else ExitCode.CONFLICTS
 
 
 def _listing_code(found: ListingResult) -> ExitCode:

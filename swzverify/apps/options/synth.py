@@ -15,6 +15,8 @@ FAMILIES = ("swizzle", "tma", "pad", "pad+swizzle", "xor")
 """The families of `synth`."""
 OF_LISTINGS = ("reuse", "order", "registers")
 """The families of `synth` for listings."""
+OF_OPERANDS = ("descriptor",)
+"""The families of `synth` for operands of the tensor core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,13 @@ class SynthOptions(Options):
     conflicts, the answer names the smallest set of accesses that cannot be free together, and why. Two
     engines prove the answer as ordinary claims. It is printed as a change of the spec, as CuTe C++ and
     as CUDA. The families reuse, order and registers are for a listing of machine code: the fewest register bank
-    conflicts with other reuse marks, another order of the instructions, or other register numbers.
+    conflicts with other reuse marks, another order of the instructions, or other register numbers. The family
+    descriptor finds each descriptor that names an operand of the tensor core, or proves that none does.
 
     \b
     Exit codes:
       0  the answer has no bank conflict, and that is proved
-      1  every layout of the family has bank conflicts; the answer is the best one
+      1  every layout of the family has bank conflicts; or no descriptor is right
       2  no answer: an error in the spec or in the usage
       3  the answer was not proved by two engines, or not shown to be the best
     """
@@ -41,12 +44,13 @@ class SynthOptions(Options):
     family: str = option(
         "--family",
         "What may be chosen: a swizzle, a TMA mode, a pad, both, or any XOR of address bits; of a listing its reuse "
-        "marks, its order or its registers.",
-        (*FAMILIES, *OF_LISTINGS),
+        "marks, its order or its registers; of an operand its descriptor.",
+        (*FAMILIES, *OF_LISTINGS, *OF_OPERANDS),
         default="swizzle",
     )
     tile: str | None = option("--tile NAME", "The tile.  [default: the only one that is accessed]")
     listing: str | None = option("--listing NAME", "The listing, for its families.  [default: the only one]")
+    operand: str | None = option("--operand NAME", "The operand, for its descriptor.  [default: the only one]")
     on: Literal["offset", "address"] | None = option(
         "--on",
         "What a swizzle acts on: element offsets, or byte addresses.  [default: as the spec has it, else offset]",

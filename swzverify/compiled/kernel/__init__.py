@@ -18,9 +18,10 @@ from swzverify.compiled.kernel.access import KernelAccess, LoopAround
 from swzverify.compiled.kernel.accesses import accesses
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
+from swzverify.compiled.kernel.fills import KernelFill
 from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
 from swzverify.compiled.kernel.listing import count_synchronizations
-from swzverify.compiled.kernel.operands import KernelOperand, operands, operands_and_transfers
+from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Field",
     "Inlined",
     "KernelAccess",
+    "KernelFill",
     "KernelOperand",
     "KernelTransfer",
     "Kind",
@@ -38,6 +40,6 @@ __all__ = [
     "count_synchronizations",
     "inlined",
     "operands",
-    "operands_and_transfers",
     "parameter_variable",
+    "read_operands",
 ]

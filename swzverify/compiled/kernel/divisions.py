@@ -6,8 +6,8 @@ division. So the reading takes the result as defined where all of this holds:
 
 - Each way to the access leads through the division, which has no predicate: whoever makes the
   access has made the division, with the values that the expressions stand for.
-- The divisor is one number for all threads of the block, such as a parameter. Code may well divide
-  by a thread's number where the result is not used.
+- The divisor is one number for all threads of the block, such as a parameter, or is made of results of such
+  divisions that all threads share. Code may well divide by a thread's number where the result is not used.
 
 The guard of the reading has the condition: a thread for which it does not hold takes no part.
 
@@ -39,14 +39,29 @@ def with_results(slices: Slices, forms: Forms) -> dict[Var, Open]:
 
     These are the divisions without a predicate by a number that all threads share.
     """
+    made = {leaf.variable: leaf.open for leaf in slices.leaves.by_name.values() if leaf.open is not None}
+    found: dict[Var, Open] = {}
+    shared: set[Var] = set()
 
-    def has_one(division: Open) -> bool:
-        divisor = variables(forms.resolve(division.divisor))
-        is_always = slices.function.instructions[division.index].guard is None
-        return is_always and all(slices.leaves[each].kind is Kind.UNIFORM for each in divisor)
+    def is_one(value: Expr) -> bool:
+        read = variables(forms.resolve(value))
+        return all(each in shared or slices.leaves[each].kind is Kind.UNIFORM for each in read)
 
-    found = [(leaf.variable, leaf.open) for leaf in slices.leaves.by_name.values() if leaf.open is not None]
-    return {each: division for each, division in found if has_one(division)}
+    for _ in range(_MOST_NESTED):
+        # A divisor may be made of results that threads share.
+        new = {
+            each: division
+            for each, division in made.items()
+            if each not in found
+            and slices.function.instructions[division.index].guard is None
+            and is_one(division.divisor)
+        }
+        found |= new
+        more = {each for each in found if each not in shared and is_one(found[each].result)}
+        shared |= more
+        if not new and not more:
+            break
+    return {each: found[each] for each in made if each in found}
 
 
 class Divisions:

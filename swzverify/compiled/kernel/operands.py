@@ -5,18 +5,30 @@ Source: PTX ISA 8.7, 9.7.15.5.2: wgmma.mma_async, its operands and immediates.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
+from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.fills import (
+    BULK_COPIES,
+    FillOperands,
+    KernelFill,
+    fill_operands,
+    known_fill,
+    loaded,
+    with_divisions,
+)
 from swzverify.compiled.kernel.flow import Flow, FlowError
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.transfers import KernelTransfer, brings_bytes, transfer_operands
-from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, Operand, PtxError, Vector
+from swzverify.compiled.kernel.transfers import KernelTransfer, TransferOperands, brings_bytes, transfer_operands
+from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Module, Operand, PtxError, Vector
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
+from swzverify.ir.expr import const
 
 _SOME_USE = Use(Touch.OTHER, "its values are read")
 _SCALES = 6
@@ -32,12 +44,31 @@ class KernelOperand:
         instruction: The shape and the type.
         role: A or B.
         major: Along which dimension elements lie side by side; None if the immediates do not say it.
+        block: The basic block of the instruction.
+        sums: The registers to which the product is added.
     """
 
     access: KernelAccess
     instruction: TensorInstruction
     role: OperandRole
     major: Major | None
+    block: int = -1
+    sums: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperandsRead:
+    """What `read_operands` finds in a function.
+
+    Attributes:
+        operands: All operands in the order of the text.
+        transfers: What announces bytes to barrier objects, and brings them.
+        fills: What may write shared memory.
+    """
+
+    operands: tuple[KernelOperand, ...] = ()
+    transfers: tuple[KernelTransfer, ...] = ()
+    fills: tuple[KernelFill, ...] = ()
 
 
 def operands(
@@ -47,42 +78,46 @@ def operands(
 
     An operand A in registers is not among them.
     """
-    return operands_and_transfers(module, function, block, arguments)[0]
+    return list(read_operands(module, function, block, arguments).operands)
 
 
-def operands_and_transfers(
+def read_operands(
     module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
-) -> tuple[list[KernelOperand], list[KernelTransfer]]:
-    """The operands, and if there are some, what announces bytes to barrier objects and brings them."""
+) -> OperandsRead:
+    """The operands, and if there are some, what brings bytes to shared memory."""
     if function.problem is not None:
-        return [], []
+        return OperandsRead()
     block = block or function.required_threads
     whole = inlined(module, function)
+    instructions = whole.function.instructions
     wanted: list[tuple[Instruction, Use, Operand]] = []
     roles: list[OperandRole] = []
     try:
-        for each in whole.function.instructions:
+        for each in instructions:
             use = use_of(each)
             if use is not None and use.touch is Touch.OPERAND:
                 for role, operand in zip(OperandRole, each.operands[1:3], strict=True):
                     if role is OperandRole.B or not isinstance(operand, Vector):
                         wanted.append((each, use, operand))
                         roles.append(role)
+        if not wanted:
+            return OperandsRead()
+        fills = [(each, given) for each in instructions if (given := fill_operands(each)) is not None]
+        # Where bulk copies fill operands, nothing is known of what these hold, and no address is needed.
+        fills = [each for each in fills if each[1].reason in BULK_COPIES] or fills
     except PtxError:
-        return [], []  # `accesses` says why the function cannot be read
-    if not wanted:
-        return [], []
+        return OperandsRead()  # `accesses` says why the function cannot be read
     moved = [
         (each, transfer_operands(each))
-        for each in whole.function.instructions
+        for each in instructions
         if transfer_operands(each) is not None or brings_bytes(each)
     ]
-    for each, given in moved:
+    for each, given in (*moved, *fills):
         wanted += [(each, _SOME_USE, operand) for operand in (() if given is None else given.wanted)]
-    flow: Flow | None = None
+    reader: Reader | None = None
     try:
         reader = Reader(module, whole.function, block, arguments)
-        read, flow = reader.read_values(wanted), reader.slices.flow
+        read = reader.read_values(wanted)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
         read = [replace(blank(each, use), reason=reason) for each, use, _ in wanted]
@@ -90,18 +125,49 @@ def operands_and_transfers(
     found: list[KernelOperand] = []
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
         row = find_tensor_instruction(instruction.opcode)
-        found.append(KernelOperand(access, row, role, major_of(instruction, row, role)))
-    transfers, rest = list[KernelTransfer](), iter(read[len(roles) :])
-    for each, given in moved if flow is not None else []:
-        place = flow.block_of[each.index] if flow is not None else 0
-        if given is None:
-            transfers.append(KernelTransfer(place, blank(each, _SOME_USE), is_known=False))
-        else:
-            barrier, size = next(rest), None if given.size is None else next(rest)
-            transfers.append(
-                KernelTransfer(place, barrier, size, next(rest) if given.destination is not None else None)
-            )
-    return found, transfers
+        place = -1 if reader is None else reader.slices.flow.block_of[instruction.index]
+        found.append(KernelOperand(access, row, role, major_of(instruction, row, role), place, instruction.operands[0]))
+    if reader is None:
+        return OperandsRead(tuple(found))
+    flow = reader.slices.flow
+    rest = iter(read[len(roles) :])
+    transfers = tuple(_transfer(flow, each, given, rest) for each, given in moved)
+    return OperandsRead(tuple(found), transfers, tuple(_fills(reader, fills, rest)))
+
+
+def _fills(
+    reader: Reader, fills: Sequence[tuple[Instruction, FillOperands]], values: Iterator[KernelAccess]
+) -> Iterator[KernelFill]:
+    """The writers with the values of their operands, in the order of `wanted`; loads are read in a second step."""
+    flow, instructions = reader.slices.flow, reader.slices.function.instructions
+    read: list[tuple[KernelAccess | None, KernelAccess | None, tuple[int, int] | None]] = []
+    for _, given in fills:
+        destination = None if given.destination is None else with_divisions(next(values))
+        source = None if given.source is None else with_divisions(next(values))
+        stored = [next(values) for _ in given.stored]
+        read.append((destination, source, loaded(stored, given.width_bytes)))
+    places = dict.fromkeys(load[0] for *_, load in read if load is not None)
+    addresses = {each: next(of for of in instructions[each].operands if isinstance(of, Address)) for each in places}
+    wanted: list[tuple[Instruction, Use, Operand]] = [
+        (instructions[each], _SOME_USE, of) for each, of in addresses.items()
+    ]
+    loads = dict(zip(places, map(with_divisions, reader.read_values(wanted) if wanted else ()), strict=True))
+    for (each, given), (destination, source, load) in zip(fills, read, strict=True):
+        origin = source if load is None else loads[load[0]]
+        if load is not None and origin is not None and origin.address is not None:
+            origin = replace(origin, address=add(origin.address, const(load[1], origin.address.width)))
+        yield known_fill(flow, each, given, destination, origin)
+
+
+def _transfer(
+    flow: Flow, instruction: Instruction, given: TransferOperands | None, values: Iterator[KernelAccess]
+) -> KernelTransfer:
+    """A transfer with the values of its operands, in the order of `wanted`."""
+    place = flow.block_of[instruction.index]
+    if given is None:
+        return KernelTransfer(place, blank(instruction, _SOME_USE), is_known=False)
+    barrier, size = next(values), None if given.size is None else next(values)
+    return KernelTransfer(place, barrier, size, next(values) if given.destination is not None else None)
 
 
 def major_of(instruction: Instruction, row: TensorInstruction, role: OperandRole) -> Major | None:

@@ -39,9 +39,15 @@ from swzverify.ir.expr import (
 )
 
 State: TypeAlias = tuple[int, ...]
+_OF_STATES: Final = "which state a loop is in"
 _MOST_REGISTERS: Final = 16
 _MOST_CASES: Final = 500
 """Cases of undecided comparisons that are looked at for one state."""
+
+
+def is_state(leaf: Leaf) -> bool:
+    """Whether a leaf is the place of a state. Threads in one trip of the loop may be in different states."""
+    return leaf.reason == _OF_STATES
 
 
 class TooManyError(Exception):
@@ -87,7 +93,7 @@ class Reachable:
         line = self._slices.line_of(header)
         names = ", ".join(each.name for each in registers)
         made = var(f"state among {count} of {names}", count)
-        leaf = Leaf(made, Kind.CARRIED, "which state a loop is in", line, header, values=tuple(range(count)))
+        leaf = Leaf(made, Kind.CARRIED, _OF_STATES, line, header, values=tuple(range(count)))
         self._slices.leaves.add(leaf)
         return leaf
 

@@ -13,6 +13,8 @@ class Unknowns:
 
     def __init__(self, flow: Flow, leaves: Leaves) -> None:
         self.flow, self.leaves = flow, leaves
+        self.asked: set[int] = set()
+        """The blocks of shuffles for which it is being asked whether all lanes of a warp execute them."""
 
     def opaque(self, instruction: Instruction, at: int, width: int, reason: str, *, is_exchanged: bool = False) -> Var:
         """A value of which nothing is known; each lane has its own."""

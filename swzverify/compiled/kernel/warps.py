@@ -5,7 +5,7 @@ from __future__ import annotations
 from swzverify.compiled.kernel.lanes import MOST_NODES
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.slices import Slices
-from swzverify.ir.expr import Expr, postorder, variables
+from swzverify.ir.expr import Expr, Var, postorder, variables
 
 
 def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
@@ -20,26 +20,47 @@ def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
 
 
 def lane_in_whole_warp(slices: Slices, block: int) -> Expr | None:
-    """The lane of a thread, at a block that all lanes of each warp reach exactly once.
+    """The lane of a thread, at a block that all lanes of each warp reach equally often.
 
-    All lanes or none of a warp reach it. None if that is not known.
+    All lanes or none of a warp reach it in a trip of the loops around. None if that is not known.
     """
     flow = slices.flow
-    if slices.threads is None or not slices.threads.are_whole_warps or flow.around(block):
+    if slices.threads is None or not slices.threads.are_whole_warps:
         return None
-    pending, choices = [block], set[int]()
+    pending, choices = [block, *(latch for loop in flow.around(block) for latch in loop.latches)], set[int]()
     while pending:
         new = flow.controlling[pending.pop()] - choices
         choices |= new
         pending += new
-    if not all(_is_one(slices, value) for each in choices for value in slices.choice_values(each)):
-        return None
-    return slices.threads.lane(slices.leaves)
+    if block in slices.asked:
+        return None  # a choice depends on what is asked here
+    slices.asked.add(block)
+    headers, met = {loop.header for loop in flow.around(block)}, set[Var]()
+    is_one = all(_is_one(slices, value, headers, met) for each in choices for value in slices.choice_values(each))
+    slices.asked.discard(block)
+    return slices.threads.lane(slices.leaves) if is_one else None
 
 
-def _is_one(slices: Slices, value: Expr) -> bool:
-    """Whether a value is one for all lanes of each warp."""
-    kinds = {slices.leaves[each].kind for each in variables(value)}
+def _is_one(slices: Slices, value: Expr, headers: set[int], met: set[Var]) -> bool:
+    """Whether a value is one for all lanes of each warp, in one trip of the loops around.
+
+    A register that a loop changes is one if its value before the loop and what a trip makes of it are, by
+    induction on the trips: all lanes make as many. This counts for the loops with these headers. `met` are the
+    registers for which that is assumed.
+    """
+    read = variables(value)
+    kinds = {slices.leaves[each].kind for each in read}
     if kinds == {Kind.LANE}:
         return slices.threads is not None and slices.threads.is_uniform(value)
-    return kinds <= {Kind.UNIFORM}
+    if not kinds <= {Kind.UNIFORM, Kind.CARRIED}:
+        return False
+    new = [each for each in read if slices.leaves[each].kind is Kind.CARRIED and each not in met]
+    met.update(new)
+    carried = [slices.carried.get(each) for each in new]
+    return all(
+        each is not None
+        and each.loop.header in headers
+        and _is_one(slices, each.before, headers, met)
+        and _is_one(slices, each.after, headers, met)
+        for each in carried
+    )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases
+from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, substitute, to_signed, variables
@@ -35,21 +36,13 @@ def offsets_of(subject: ValueSubject, offset: Expr) -> Offsets | None:
     """
     if subject.shape is None:
         return None
-    threads = Threads(subject.shape)
-    groups, lanes = _groups(threads), _lanes(subject)
-    runs = np.ones(len(groups), dtype=np.bool_)
-    for part in conjuncts(subject.access.guard):
-        if lanes.issuperset(variables(part)):
-            runs &= _per_thread(part, threads) != 0
-    first_of = {int(group): int(np.argmax(groups == group)) for group in np.unique(groups[runs])}
     # What is left, such as a parameter, may decide between numbers: both of them count.
     rest = [(leaf, leaf.values) for leaf in subject.leaves_of(offset) if leaf.values is not None]
     ranges = [values for _, values in rest]
     if prod(map(len, ranges)) > _MOST_POINTS:
         return None
     found: Offsets = {}
-    for group, first in first_of.items():
-        there: dict[Var, Expr] = {each: const(int(threads.point[each.name][first]), each.width) for each in lanes}
+    for group, there in first_threads(subject, subject.shape).items():
         numbers: set[int] = set()
         for point in product(*ranges):
             for (leaf, _), value in zip(rest, point, strict=True):
@@ -62,6 +55,37 @@ def offsets_of(subject: ValueSubject, offset: Expr) -> Offsets | None:
                 return None
         found[group] = tuple(sorted(numbers))
     return found
+
+
+def first_threads(subject: ValueSubject, shape: BlockShape) -> dict[int, dict[Var, Expr]]:
+    """The coordinates of the first thread of each warp group that may execute the instruction."""
+    threads = Threads(shape)
+    groups, lanes = _groups(threads), _lanes(subject)
+    runs, _ = may_run(subject, threads)
+    first_of = {int(group): int(np.argmax(groups == group)) for group in np.unique(groups[runs])}
+    return {
+        group: {each: const(int(threads.point[each.name][first]), each.width) for each in lanes}
+        for group, first in first_of.items()
+    }
+
+
+def may_run(subject: ValueSubject, threads: Threads) -> tuple[NDArray[np.bool_], frozenset[Expr] | None]:
+    """For each thread, whether its coordinates let it execute the instruction, and what else has to hold.
+
+    None for the latter if it may differ from thread to thread.
+    """
+    lanes, runs = _lanes(subject), np.ones(len(threads.first_of_warp), dtype=np.bool_)
+    rest: set[Expr] = set()
+    for part in conjuncts(subject.access.guard):
+        if lanes.issuperset(variables(part)):
+            runs &= _per_thread(part, threads) != 0
+        else:
+            rest.add(part)
+    is_one = all(
+        leaf.kind in (Kind.UNIFORM, Kind.TRIPS)
+        for leaf in (subject.here.leaves[each.name] for each in variables(*rest))
+    )
+    return runs, frozenset(rest) if is_one else None
 
 
 def is_alike(subject: ValueSubject, value: Expr) -> bool:

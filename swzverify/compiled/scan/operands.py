@@ -6,15 +6,18 @@ the layout (tests/data/README.md, h100_wgmma.csv).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from swzverify.compiled.kernel import KernelAccess, KernelOperand, operands_and_transfers
+from swzverify.compiled.kernel import KernelAccess, KernelOperand, read_operands
+from swzverify.compiled.kernel.operands import OperandsRead
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, not_known
+from swzverify.compiled.scan.delivers import Elements, delivers
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
@@ -37,10 +40,12 @@ class ScannedOperand(Scanned):
 
     Attributes:
         fields: The fields of its descriptor.
+        elements: Where its elements come from; None if that is not known.
     """
 
     kinds: ClassVar[tuple[ScanClaim, ...]] = OPERAND_CLAIMS
     fields: OperandFields
+    elements: Elements | None = None
 
     @property
     def instruction(self) -> str:
@@ -83,10 +88,11 @@ def scan_operands_and_stages(
     module, aligned = with_alignment(module, given)
     facts = replace(facts_of(function, given), aligned=aligned)
     judge, found = _Judge(facts, block, smem), list[ScannedOperand]()
-    read, transfers = operands_and_transfers(module, function, block, facts.arguments)
-    for each in read:
+    whole = read_operands(module, function, block, facts.arguments)
+    judged = [judge.safely(each) for each in whole.operands]
+    delivered = judge.delivered(whole, [claims[1].reason for _, claims in judged], is_entry=function.is_entry)
+    for each, (fields, claims), (last, elements) in zip(whole.operands, judged, delivered, strict=True):
         access = each.access
-        fields, claims = judge.safely(each)
         assumptions = [*([assumed] if assumed else []), *facts.texts_on(access)]
         if access.address is not None and any(map(is_window, variables(access.address))):
             assumptions.append(WINDOW_ALIGNED)
@@ -102,11 +108,14 @@ def scan_operands_and_stages(
                 block=block,
                 assumptions=tuple(assumptions),
                 assumed_block=assumed,
-                claims=tuple(replace(claim, assumptions=(*assumptions, *claim.assumptions)) for claim in claims),
+                claims=tuple(
+                    replace(claim, assumptions=(*assumptions, *claim.assumptions)) for claim in (*claims, last)
+                ),
                 fields=fields,
+                elements=elements,
             )
         )
-    return found, scan_stages(function.name, transfers, judge.read, judge.subject_of)
+    return found, scan_stages(function.name, whole.transfers, judge.read, judge.subject_of)
 
 
 class _Judge:
@@ -120,7 +129,7 @@ class _Judge:
         """For each operand, the bytes that it reads, if they are known."""
 
     def safely(self, operand: KernelOperand) -> tuple[OperandFields, tuple[Claim, ...]]:
-        """The fields, and the verdicts in the order of `OPERAND_CLAIMS`; what cannot be computed is unknown."""
+        """The fields, and all verdicts but the last one, in the order of `OPERAND_CLAIMS`."""
         plain = self.subject_of(operand.access)
         subject = OperandSubject(plain.access, self._shape, self._asker, self._smem, operand)
         self.read.append(None)
@@ -135,7 +144,31 @@ class _Judge:
         except ValueError as error:
             reason = f"the descriptor cannot be computed: {error}"
         fields = OperandFields(operand.role.value, unknown=dict.fromkeys(NAMES, reason))
-        return fields, tuple(not_known(reason) for _ in OPERAND_CLAIMS)
+        return fields, tuple(not_known(reason) for _ in OPERAND_CLAIMS[:-1])
+
+    def delivered(
+        self, whole: OperandsRead, reasons: Sequence[str], *, is_entry: bool
+    ) -> list[tuple[Claim, Elements | None]]:
+        """The verdicts on what fills the operands, which are judged together.
+
+        `reasons` say why the bytes of an operand are not known, where they are not.
+        """
+        if not is_entry:
+            return [(not_known("a caller may write its bytes"), None) for _ in whole.operands]
+        try:
+            found = delivers(whole.operands, self.read, whole.fills, self.subject_of, self._shape)
+        except DisagreementError:
+            found = [(not_known(FAULT), None) for _ in whole.operands]
+        except (OutOfClockError, ValueError) as error:
+            found = [(not_known(str(error)), None) for _ in whole.operands]
+        parts = [part for each in whole.fills for part in (each.destination, each.source) if part is not None]
+        given = tuple(dict.fromkeys(text for part in parts for text in (*self._facts.texts_on(part), *part.assumes)))
+        return [
+            (not_known(reason), None)
+            if read is None
+            else (replace(claim, assumptions=(*given, *claim.assumptions)) if claim.engines else claim, elements)
+            for (claim, elements), read, reason in zip(found, self.read, reasons, strict=True)
+        ]
 
     def subject_of(self, access: KernelAccess) -> ValueSubject:
         """A value with what questions about it need."""

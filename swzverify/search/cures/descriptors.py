@@ -74,7 +74,7 @@ def _candidates(operand: Operand) -> Iterator[_Candidate]:
             yield from changed("base offset", f"base_offset {offset}", replace(fields, base_offset=offset))
     yield from _aligned(operand)
     for mode in (fields.swizzle, *TmaMode):
-        for strides in _asked_for(operand, mode):
+        for strides in asked_for(operand, replace(fields, swizzle=mode)):
             told = f"lbo {strides.lbo_bytes}, " if strides.reads_lbo(operand.major) else ""
             same = mode is fields.swizzle
             words = f"{told}sbo {strides.sbo_bytes}" + ("" if same else f", swizzle {mode}")
@@ -106,11 +106,13 @@ def _wider(base: Base) -> Base | None:
             return None
 
 
-def _asked_for(operand: Operand, mode: TmaMode) -> Iterator[Descriptor]:
-    """LBO and SBO as the places of the tile's elements have them, in the first iteration."""
+def asked_for(operand: Operand, plain: Descriptor) -> Iterator[Descriptor]:
+    """LBO and SBO as the places of the tile's elements have them, in the first iteration, with a mode.
+
+    There are no others, but for those that the operand does not reach. Nothing if no descriptor can hold them.
+    """
     points = OperandPoints(operand)
     base = np.asarray([points.places[1].at({})])
-    plain = replace(operand.descriptor, swizzle=mode)
     loops = {loop.name: np.asarray([0]) for loop in operand.loops}
 
     def at(row: int, k: int) -> int:
@@ -122,7 +124,7 @@ def _asked_for(operand: Operand, mode: TmaMode) -> Iterator[Descriptor]:
     # What lies beyond the operand, no field has to reach.
     by_rows = at(step, 0) - at(0, 0) if step < operand.rows else operand.descriptor.sbo_bytes
     by_k = at(0, k_step) - at(0, 0) if k_step < operand.columns else operand.descriptor.lbo_bytes
-    exchanged = operand.major is Major.MN and mode is not TmaMode.NONE
+    exchanged = operand.major is Major.MN and plain.swizzle is not TmaMode.NONE
     lbo, sbo = (by_rows, by_k) if exchanged else (by_k, by_rows)
     try:
         yield replace(plain, lbo_bytes=lbo, sbo_bytes=sbo)

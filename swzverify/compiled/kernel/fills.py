@@ -1,0 +1,185 @@
+"""What may write shared memory before the tensor core reads it: copies from global memory, and everything else.
+
+Source: PTX ISA 8.7, cp.async, st, mbarrier; Instruction Set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from swzverify.compiled.kernel.access import KernelAccess, blank
+from swzverify.compiled.kernel.bulk import ends_of
+from swzverify.compiled.kernel.evaluate import space_of
+from swzverify.compiled.kernel.flow import Flow, base_name
+from swzverify.compiled.kernel.graph import reached
+from swzverify.compiled.kernel.listing import Touch, Use, count_synchronizations, use_of
+from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Vector, size_of_type
+from swzverify.hardware import CHUNK_BYTES, Kind
+from swzverify.hardware.kinds import MATRIX_OPCODES
+from swzverify.ir.expr import Const, Extend, Ite, conjuncts
+
+STORES: Final = "it stores registers"
+"""The reason for an instruction whose registers are not followed to a load."""
+_LOADS: Final = frozenset({"ld", "ldu", "wgmma", *(kind.value for kind in Kind if kind.moves_matrices and kind.loads)})
+_OBJECT_BYTES: Final = 8
+_OF_LOAD: Final = re.compile(r": (\d+)\.(\d+)\.\d+$")
+"""The end of the name of a value that an instruction makes: its place, and which of its results."""
+_OF_TENSOR: Final = "a tensor copy fills it, and the tensor map says what"
+_OF_BULK: Final = "a bulk copy fills it"
+BULK_COPIES: Final = (_OF_TENSOR, _OF_BULK)
+"""The reasons for bulk copies, whose sources are not followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FillOperands:
+    """What an instruction writes into shared memory.
+
+    Attributes:
+        destination: Where each thread writes; None if that is not looked at.
+        width_bytes: The bytes that each thread writes from there on.
+        source: Where a copy reads in global memory; None of other instructions.
+        stored: The registers that are stored, each of as many bytes.
+        reason: Why nothing is known of what is written.
+    """
+
+    destination: Operand | None = None
+    width_bytes: int = 0
+    source: Operand | None = None
+    stored: tuple[Operand, ...] = ()
+    reason: str = ""
+
+    @property
+    def wanted(self) -> tuple[Operand, ...]:
+        """The operands whose values are needed."""
+        return tuple(each for each in (self.destination, self.source, *self.stored) if each is not None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelFill:
+    """An instruction that may write shared memory.
+
+    Attributes:
+        block: The basic block of the instruction.
+        section: How many barriers, fences and waits stand before it in its block.
+        destination: The instruction; its `address`, of 64 bits, is where each thread writes. It and the source
+            take divisions as defined: their `assumes` says which.
+        width_bytes: The bytes that each thread writes from there on; 0 if that is not looked at.
+        source: The copy, or the load whose registers are stored, with the address in global memory; None of
+            other instructions.
+        reason: Why nothing is known of what is written.
+        leads_to: The blocks to which paths lead from behind its block.
+        follows: The blocks from which paths lead to its block.
+    """
+
+    block: int
+    section: int
+    destination: KernelAccess
+    width_bytes: int
+    source: KernelAccess | None
+    reason: str
+    leads_to: frozenset[int]
+    follows: frozenset[int]
+
+    def may_precede(self, block: int, index: int) -> bool:
+        """Whether it does not stand behind an instruction of some block, in each thread.
+
+        If no path leads from one to the other, as in the branches of producer and consumer warps, different
+        threads execute them, in any order.
+        """
+        if block == self.block and block not in self.leads_to:
+            return self.destination.index < index
+        return block in self.leads_to or block not in self.follows
+
+
+def fill_operands(instruction: Instruction) -> FillOperands | None:
+    """What an instruction writes into shared memory; None if it surely writes nothing there."""
+    use = use_of(instruction)
+    name, opcode, operands = base_name(instruction), instruction.opcode, instruction.operands
+    if use is None or name in _LOADS or opcode.startswith("wmma.load"):
+        return None
+    ends = ends_of(opcode)
+    if ends and not any(each.operand == 0 for each in ends):
+        return None  # a bulk copy out of shared memory
+    places = [each for each in operands if isinstance(each, Address)]
+    if opcode.startswith("cp.async.c") and len(places) > 1 and use.touch is Touch.SHARED:
+        size = operands[2] if len(operands) > 2 else None
+        if isinstance(size, Immediate):
+            return FillOperands(places[0], size.value, places[1])
+    if ends:
+        return FillOperands(reason=_OF_TENSOR if "tensor" in opcode else _OF_BULK)
+    if places and use.touch is Touch.BARRIER and "shared" in opcode:
+        return FillOperands(places[0], _OBJECT_BYTES, reason="it is a barrier object")
+    if places and not use.reason and use.touch is Touch.SHARED and space_of(opcode) == "shared":
+        width = CHUNK_BYTES if name in MATRIX_OPCODES else _width(opcode)
+        if width:
+            last = operands[len(operands) - 1]
+            items = last.items if isinstance(last, Vector) else (last,)
+            stored = items if name == "st" and width in (4 * len(items), 8 * len(items)) else ()
+            return FillOperands(places[0], width, stored=stored, reason=STORES)
+    return FillOperands(reason="it may write any byte")
+
+
+def loaded(values: Sequence[KernelAccess], width_bytes: int) -> tuple[int, int] | None:
+    """The load whose registers an instruction stores: its place in the function, and the first byte that is stored.
+
+    `values` are the registers, in order. None if they are not successive words of one load. A register that is 0
+    unless the load is executed counts as the load.
+    """
+    size = width_bytes // max(1, len(values))
+    places = [_place(access, 8 * size) for access in values]
+    first = places[0] if places else None
+    if first is None or any(place != (first[0], first[1] + at) for at, place in enumerate(places)):
+        return None
+    return first[0], first[1] * size
+
+
+def _place(access: KernelAccess, bits: int) -> tuple[int, int] | None:
+    """The load that makes a value, and which of its words that is."""
+    value, held = access.address, conjuncts(access.guard)
+    while isinstance(value, Extend | Ite):
+        if isinstance(value, Extend):
+            value = value.operand
+        elif value.condition in held:
+            value = value.then
+        else:
+            is_zero = [isinstance(each, Const) and each.value == 0 for each in (value.then, value.otherwise)]
+            value = value.then if is_zero[1] else value.otherwise if is_zero[0] else None
+    leaf = next((each for each in access.leaves if each.variable is value), None)
+    if leaf is None or not leaf.is_input or not leaf.name.startswith("ld.global") or value is None:
+        return None
+    found = _OF_LOAD.search(leaf.name)
+    return (int(found[1]), int(found[2])) if found and value.width == bits else None
+
+
+def known_fill(
+    flow: Flow,
+    instruction: Instruction,
+    given: FillOperands,
+    destination: KernelAccess | None,
+    source: KernelAccess | None,
+) -> KernelFill:
+    """A writer with the values of its operands."""
+    block = flow.block_of[instruction.index]
+    nowhere = blank(instruction, Use(Touch.OTHER, given.reason or "it is not looked at"))
+    behind, before = (
+        frozenset(reached(edges[block], edges, lambda _: False)) for edges in (flow.following, flow.before)
+    )
+    place = replace(destination or nowhere, index=instruction.index)
+    section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
+    return KernelFill(block, section, place, given.width_bytes, source, given.reason, behind, before)
+
+
+def with_divisions(access: KernelAccess) -> KernelAccess:
+    """The reading in which divisions have a result, if there is one."""
+    defined = access.defined
+    return access if defined is None or defined.address is None else replace(defined, defined=None)
+
+
+def _width(opcode: str) -> int:
+    """The bytes that a thread stores; 0 if they are not known."""
+    words = opcode.split(".")
+    count = next((int(each[1:]) for each in words if each in ("v2", "v4", "v8")), 1)
+    return (size_of_type(words[-1]) or 0) * count

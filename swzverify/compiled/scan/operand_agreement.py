@@ -1,0 +1,191 @@
+"""Whether A and B of one instruction come from the same columns of K, and successive instructions from other ones.
+
+Source: docs/semantics.md, section 9, "What fills an operand".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from math import prod
+from typing import Final, TypeAlias
+
+from swzverify.compiled.kernel import KernelOperand
+from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.operand_maps import WORD_BITS, Address, ElementMap, difference, parts_of, spelled
+from swzverify.compiled.scan.stages import OperandRead
+from swzverify.hardware.tensor_cores import OperandRole
+from swzverify.ir.expr import Var
+
+Key: TypeAlias = tuple[int, frozenset[tuple[Var, int]]]
+"""A warp group, and a number for each leaf that decides between start addresses."""
+_Roles: TypeAlias = dict[OperandRole, "Judged"]
+_Maps: TypeAlias = dict[OperandRole, ElementMap]
+
+_MOST_POINTS: Final = 512
+_NOT_DECIDED: Final = "where along K it starts is not decided"
+
+
+@dataclass(slots=True, eq=False)
+class Judged:
+    """What is known of one operand, if its array begins in one way.
+
+    Attributes:
+        kernel: The operand.
+        read: The bytes that it reads; None if a field is not known.
+        points: The start address for each warp group and each state.
+        is_open: Why the claim is not decided; empty if it is.
+        broken: How everything that can fill the operand breaks the claim; empty if it holds.
+        maps: For each start address, the fills that bring the operand, each with its map.
+        k: Where along K it starts, counted from the first operand of its basic block; None if not known.
+        compared: For each comparison with another operand, what is wrong; empty if nothing is.
+    """
+
+    kernel: KernelOperand
+    read: OperandRead | None
+    points: Mapping[Key, int | None]
+    is_open: str = ""
+    broken: str = ""
+    maps: dict[int, list[tuple[Fill, ElementMap]]] = field(default_factory=dict[int, list[tuple[Fill, ElementMap]]])
+    k: int | None = None
+    compared: list[str] = field(default_factory=list[str])
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong and nothing open."""
+        return not self.is_open and not self.broken
+
+    def leave_open(self, reason: str) -> None:
+        """Keep the first reason why the claim is not decided."""
+        self.is_open = self.is_open or reason
+
+
+def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
+    """Compare the operands that are affine, those of each basic block with each other."""
+    blocks: dict[int, dict[int, _Roles]] = {}
+    for each in operands:
+        kernel = each.kernel
+        blocks.setdefault(kernel.block, {}).setdefault(kernel.access.index, {})[kernel.role] = each
+    for of_block in blocks.values():
+        products = [roles for roles in of_block.values() if all(each.holds for each in roles.values())]
+        for roles in of_block.values():
+            for role, each in roles.items():
+                other = next((own for own in roles if own is not role), role)
+                if not roles[other].holds and each.holds:
+                    each.leave_open(
+                        f"operand {other} of the instruction is {'wrong' if roles[other].broken else 'open'}"
+                    )
+        for of_roles in ({*OperandRole}, {OperandRole.B}):
+            members = [roles for roles in products if set(roles) == of_roles]
+            for maps in _together(members):
+                _compare(members, maps, names)
+            for each in (each for roles in members for each in roles.values()):
+                _settle(each)
+
+
+def _settle(judged: Judged) -> None:
+    wrong = [each for each in judged.compared if each]
+    if not judged.compared:
+        judged.leave_open("no copies bring both operands of an instruction in one trip")
+    elif wrong and len(wrong) == len(judged.compared):
+        judged.broken = wrong[0]
+    elif wrong:
+        judged.leave_open(f"not for every start address: {wrong[0]}")
+
+
+def _together(members: Sequence[_Roles]) -> Iterator[list[_Maps]]:
+    """For each state and each choice of one fill for A and one for B, the maps of the operands that these bring."""
+    keys = _joint([each.points for roles in members for each in roles.values()])
+    if keys is None:
+        for each in (each for roles in members for each in roles.values()):
+            each.leave_open("its start address has many states")
+        return
+    for key in keys:
+        brought = [{role: _brought(each, key) for role, each in roles.items()} for roles in members]
+        fills: dict[OperandRole, dict[int, Fill]] = {}
+        for roles in brought:
+            for role, of_role in roles.items():
+                fills.setdefault(role, {}).update({id(fill): fill for fill, _ in of_role})
+        for chosen in product(*(of_role.values() for of_role in fills.values())):
+            wanted = dict(zip(fills, chosen, strict=True))
+            yield [
+                {role: each for role, of_role in roles.items() for fill, each in of_role if fill is wanted[role]}
+                for roles in brought
+            ]
+
+
+def _brought(judged: Judged, key: Key) -> list[tuple[Fill, ElementMap]]:
+    group, state = key
+    starts = [start for (own, part), start in judged.points.items() if own == group and part <= state]
+    return [each for start in starts if start is not None for each in judged.maps.get(start, ())]
+
+
+def _joint(points: Iterable[Mapping[Key, int | None]]) -> list[Key] | None:
+    """All warp groups and states of some operands together; None if they are many."""
+    groups: set[int] = set()
+    values: dict[Var, set[int]] = {}
+    for group, state in (key for of in points for key in of):
+        groups.add(group)
+        for variable, number in state:
+            values.setdefault(variable, set()).add(number)
+    if prod(map(len, values.values())) > _MOST_POINTS:
+        return None
+    states = [frozenset(zip(values, numbers, strict=True)) for numbers in product(*values.values())]
+    return [(group, state) for group in sorted(groups) for state in states]
+
+
+def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[str, str]) -> None:
+    """Compare the instructions whose operands some fills bring, with the first one of the same matrices."""
+    first: dict[object, _Maps] = {}
+    placed: dict[object, list[tuple[_Roles, dict[OperandRole, tuple[Address, Address]]]]] = {}
+    for roles, own in zip(members, maps, strict=True):
+        if len(own) < len(roles):
+            continue
+        matrices = tuple(_matrix(own[role]) for role in roles)
+        base = first.setdefault(matrices, own)
+        parts: dict[OperandRole, tuple[Address, Address]] = {}
+        for role, each in own.items():
+            found = parts_of(difference(each.first, base[role].first), base[role])
+            if found is not None:
+                parts[role] = found
+        if len(parts) < len(roles):
+            for each in roles.values():
+                each.leave_open(_NOT_DECIDED)
+            continue
+        placed.setdefault(matrices, []).append((roles, parts))
+        columns = [of_k for of_k, _ in parts.values()]
+        is_same = all(each == columns[0] for each in columns)
+        for each in roles.values():
+            each.compared.append("" if is_same else _words(parts, names))
+            if is_same and set(columns[0]) <= {()}:
+                each.k = columns[0].get((), 0)
+    for of_matrices in placed.values():
+        _keep_apart(of_matrices)
+
+
+def _matrix(steps: ElementMap) -> tuple[object, ...]:
+    """What two operands of one matrix have in common: its strides, and the pointers of its address."""
+    pointers = frozenset(each for each in steps.first if len(each) == 1 and each[0].width > WORD_BITS)
+    return pointers, frozenset(steps.row.items()), frozenset(steps.column.items())
+
+
+def _words(parts: Mapping[OperandRole, tuple[Address, Address]], names: Mapping[str, str]) -> str:
+    starts = " and ".join(f"{role.value} at k = {spelled(of_k, names)}" for role, (of_k, _) in parts.items())
+    return f"the operands of one instruction start at different columns of K: {starts}"
+
+
+def _keep_apart(placed: Sequence[tuple[_Roles, Mapping[OperandRole, tuple[Address, Address]]]]) -> None:
+    """Find instructions that add the same columns of K to the same sums."""
+    for (one, parts), (other, more) in combinations(placed, 2):
+        if len(one) < len(OperandRole):
+            continue
+        apart = difference(parts[OperandRole.B][0], more[OperandRole.B][0])
+        is_one = all(parts[role][1] == more[role][1] for role in parts)
+        kernel, columns = one[OperandRole.B].kernel, one[OperandRole.B].kernel.instruction.k
+        common = columns - abs(apart.get((), 0))
+        if is_one and kernel.sums == other[OperandRole.B].kernel.sums and set(apart) <= {()} and common > 0:
+            for each in other.values():
+                each.compared[-1] = each.compared[-1] or (
+                    f"it adds {common} of the same columns of K to the same sums as line {kernel.access.line}"
+                )

@@ -1,0 +1,143 @@
+"""Affine maps from elements of an operand to global memory, and where along K one of them starts.
+
+Source: docs/semantics.md, section 9, "What fills an operand".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swzverify.compiled.scan.products import Product
+from swzverify.ir.expr import Expr, to_signed
+
+WORD_BITS: Final = 32
+Address: TypeAlias = dict[Product, int]
+"""An address in global memory: for each product of values that all threads share, a number that is not 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElementMap:
+    """Element (r, k) of an operand comes from `first` + r * `row` + k * `column`."""
+
+    first: Address
+    row: Address
+    column: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """An element that comes from another place than an affine map has it, which a corner of three elements says."""
+
+    element: tuple[int, int]
+    corner: tuple[int, int]
+    found: Address
+    expected: Address
+
+
+def element_map(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np.bool_]) -> ElementMap | Break | None:
+    """The affine map of the elements that are present, from the addresses of all; or the first one that breaks it.
+
+    None if the elements do not say which map that is.
+    """
+    corner = present[:-1, :-1] & present[1:, :-1] & present[:-1, 1:]
+    if not corner.any():
+        return None
+    r, k = map(int, np.argwhere(corner)[0])
+    rows = np.arange(present.shape[0], dtype=np.uint64)[:, None] - np.uint64(r)
+    columns = np.arange(present.shape[1], dtype=np.uint64)[None, :] - np.uint64(k)
+    expected: dict[Product, NDArray[np.uint64]] = {}
+    is_bad = np.zeros(present.shape, dtype=np.bool_)
+    for product, own in numbers.items():
+        first = own[r : r + 1, k : k + 1]
+        row, column = own[r + 1 : r + 2, k : k + 1] - first, own[r : r + 1, k + 1 : k + 2] - first
+        expected[product] = first + rows * row + columns * column
+        is_bad |= own != expected[product]
+    is_bad &= present
+    if is_bad.any():
+        place = tuple(map(int, np.argwhere(is_bad)[0]))
+        return Break((place[0], place[1]), (r, k), _at(numbers, *place), _at(expected, *place))
+    first_of = _at(expected, 0, 0)
+    return ElementMap(first_of, difference(_at(expected, 1, 0), first_of), difference(_at(expected, 0, 1), first_of))
+
+
+def difference(left: Address, right: Address) -> Address:
+    """How far an address is behind another one."""
+    found = {each: _signed(left.get(each, 0) - right.get(each, 0)) for each in {**left, **right}}
+    return {each: number for each, number in found.items() if number}
+
+
+def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | None:
+    """A distance in global memory as steps along K, and what is left: whole steps along the rows.
+
+    None if it is not the sum of such steps, or not of these in one way only.
+    """
+    if len(steps.column) != 1 or len(steps.row) > 1:
+        return None
+    ((along, step),) = steps.column.items()
+    across, pitch = next(iter(steps.row.items()), (None, 0))
+    of_k: Address = {}
+    rest: Address = {}
+    for product, number in distance.items():
+        inner = _without(product, along)
+        other = None if across is None else _without(product, across)
+        if inner is not None and other is not None and len(inner) == len(other):
+            # Both strides are numbers, or have one factor: less than a row is along K.
+            if inner or abs(number) >= abs(pitch) or number % step:
+                return None
+            of_k[inner] = number // step
+        elif other is not None and (inner is None or len(other) < len(inner)):
+            if number % pitch:
+                return None
+            rest[product] = number
+        elif inner is not None and number % step == 0:
+            of_k[inner] = number // step
+        else:
+            return None
+    return of_k, rest
+
+
+def spelled(address: Address, names: Mapping[str, str]) -> str:
+    """An address in words."""
+    words: list[str] = []
+    for product, number in sorted(address.items(), key=_place):
+        factors = [_name(each, names) for each in product]
+        bare = "*".join(factors + ([str(abs(number))] if abs(number) != 1 or not factors else []))
+        words.append(("- " if number < 0 else "+ ") + bare)
+    whole = " ".join(words).removeprefix("+ ")
+    return whole or "0"
+
+
+def _place(term: tuple[Product, int]) -> tuple[bool, bool, int]:
+    """Pointers first, numbers last."""
+    product, _ = term
+    is_pointer = len(product) == 1 and product[0].width > WORD_BITS
+    return not is_pointer, not product, -len(product)
+
+
+def _name(factor: Expr, names: Mapping[str, str]) -> str:
+    name = getattr(factor, "name", None)
+    return names.get(name, name) if name is not None else "(...)"
+
+
+def _without(product: Product, factors: Product) -> Product | None:
+    """A product without some of its factors; None if it does not have them."""
+    left = list(product)
+    for each in factors:
+        if each not in left:
+            return None
+        left.remove(each)
+    return tuple(left)
+
+
+def _at(numbers: Mapping[Product, NDArray[np.uint64]], row: int, column: int) -> Address:
+    found = {each: _signed(int(of[row, column])) for each, of in numbers.items()}
+    return {each: number for each, number in found.items() if number}
+
+
+def _signed(number: int) -> int:
+    return to_signed(number % (1 << 64), 64)

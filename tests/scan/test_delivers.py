@@ -1,0 +1,283 @@
+"""What fills an operand: the verdicts of `delivers` against an interpreter that runs the copies."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+from unittest import mock
+
+import pytest
+from click.testing import CliRunner
+
+from swzverify.apps.cli import main
+from swzverify.compiled.kernel import KernelFill
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import (
+    Given,
+    ScannedOperand,
+    delivers,
+    operand_agreement,
+    products,
+    scan_operands,
+)
+from swzverify.subjects.descriptor import Descriptor
+from tests.nightly import counts
+from tests.scan.fill_programs import MISTAKES, Program, Seen, Side, column, pitch_of, planted, right, see, text
+
+Plant: TypeAlias = AbstractContextManager[object]
+PLAIN = Program(Side(64, False, "64B", 3, 0, 512, 32), Side(64, True, "128B", 7, 0, 1024, 2048), columns=32, stages=3)
+"""A and B differ in mode and in major-ness, with two steps along K."""
+SAME_SUMS = "the same columns of K"
+TORN = "two copies of"
+
+
+def scanned(ptx: str, align: int | None = None) -> list[ScannedOperand]:
+    module = read_module(ptx, "k.ptx")
+    return scan_operands(module, module.functions[0], None, Given(smem_align=align), None)
+
+
+def verdicts(ptx: str, align: int | None = None) -> list[str]:
+    return [each.claim("delivers").verdict.value for each in scanned(ptx, align)]
+
+
+def agrees(program: Program, seen: list[Seen], one: Seen) -> bool:
+    """Whether A and B of an instruction are as far along K from those of the first one of its trip."""
+    first = seen[one.trip * program.steps]
+    moved = [
+        column(side, int(own[0, 0]), pitch_of(program, side)) - column(side, int(base[0, 0]), pitch_of(program, side))
+        for side, own, base in ((program.a, one.a, first.a), (program.b, one.b, first.b))
+    ]
+    return moved[0] == moved[1]
+
+
+def check(program: Program) -> set[str]:
+    """No verdict contradicts what the interpreter sees; the verdicts."""
+    operands, seen = scanned(text(program)), see(program)
+    found: set[str] = set()
+    for at, operand in enumerate(operands):
+        claim, side = operand.claim("delivers"), operand.fields.role.lower()
+        own = [each for each in seen if each.step == at // 2]
+        right_ones = [each.is_affine(side) and agrees(program, seen, each) for each in own]
+        found.add(claim.verdict.value)
+        assert claim.verdict != "proved" or all(right_ones), (program, claim)
+        if claim.is_broken and SAME_SUMS not in claim.reason and TORN not in claim.reason:
+            assert not any(right_ones), (program, claim)
+    return found
+
+
+def check_many(seeds: range) -> None:
+    """Kernels without a mistake are proved, and no kernel with one has a wrong verdict."""
+    for seed in seeds:
+        draw = random.Random(seed)
+        program = right(draw)
+        mistake = draw.choice(MISTAKES)
+        found = check(planted(program, mistake, draw))
+        assert mistake != "none" or found == {"proved"}
+
+
+@pytest.mark.parametrize("count", counts(12, 300))
+def test_verdicts_are_those_of_the_interpreter(count: int) -> None:
+    check_many(range(count))
+
+
+def check_right() -> None:
+    assert verdicts(text(PLAIN)) == ["proved"] * 4
+    for columns, starts in ((32, (0, 16)), (64, (0, 16, 32, 48))):
+        side = Side(64, False, "128B" if columns == 64 else "64B", columns // 8 - 1, 0, columns * 16, 32)
+        found = scanned(text(Program(side, replace(side, rows=16, stored=True), columns, 2)))
+        assert [None if each.elements is None else each.elements.k for each in found[::2]] == list(starts)
+
+
+def test_kernels_without_a_mistake_are_proved() -> None:
+    check_right()
+
+
+WRONG: dict[str, Program] = {
+    "mode of A": replace(PLAIN, a=replace(PLAIN.a, mode="32B")),
+    "mode of B": replace(PLAIN, b=replace(PLAIN.b, mode="64B")),
+    "SBO": replace(PLAIN, a=replace(PLAIN.a, sbo=256)),
+    "base offset": replace(PLAIN, a=replace(PLAIN.a, base_offset=1)),
+    "XOR of A dropped": replace(PLAIN, a=replace(PLAIN.a, mask=0)),
+    "XOR of B dropped": replace(PLAIN, b=replace(PLAIN.b, mask=0)),
+    "K advance of 16 bytes": replace(PLAIN, a=replace(PLAIN.a, step=16)),
+    "K advance of 16 bytes in A and B": replace(PLAIN, a=replace(PLAIN.a, step=16), b=replace(PLAIN.b, step=1024)),
+    "start 64 bytes behind": replace(PLAIN, a=replace(PLAIN.a, shift=64)),
+    "SBO and LBO swapped": replace(PLAIN, b=replace(PLAIN.b, lbo=1024, sbo=0)),
+}
+
+
+def check_wrong(name: str) -> None:
+    assert "refuted" in verdicts(text(WRONG[name]))
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_mistakes_in_kernels_are_found(name: str) -> None:
+    check_wrong(name)
+
+
+def test_reasons_name_the_first_element() -> None:
+    a, *_ = scanned(text(WRONG["SBO"]))
+    assert a.claim("delivers").reason.startswith("element (8, 0) comes from ")
+
+
+def check_columns() -> None:
+    found = scanned(text(WRONG["K advance of 16 bytes"]))
+    assert found[2].claim("delivers").reason == (
+        "the operands of one instruction start at different columns of K: A at k = 8 and B at k = 16"
+    )
+
+
+def test_reasons_name_the_columns() -> None:
+    check_columns()
+
+
+def test_where_the_array_begins_counts() -> None:
+    """Threads XOR the offset in the array, and the tensor core the address."""
+    ptx = text(replace(PLAIN, align=128))
+    a, b, *_ = (each.claim("delivers") for each in scanned(ptx))
+    assert (a.verdict, a.needs, b.needs) == ("unknown", 1024, 1024)
+    assert a.reason == "it holds where tile begins at a multiple of 1024; PTX says a multiple of 128"
+    plain = replace(PLAIN, a=Side(64, False, "none", 0, 1024, 128, 2048), b=Side(8, False, "none", 0, 128, 128, 256))
+    assert verdicts(text(replace(plain, align=16))) == ["proved"] * 4
+    assert set(verdicts(text(replace(WRONG["base offset"], align=128)))) == {"unknown"}
+
+
+def check_others() -> None:
+    """What may write beside the copies leaves nothing proved, where it comes before and reaches the bytes."""
+    ptx = text(PLAIN)
+    for before, word in (
+        ("st.shared.u32 [%r4+64], %r5;", "it stores registers"),
+        ("st.u32 [%rd1], %r5;", "it may write any byte"),
+        ("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, {%r5}], [%r4];",
+         "a tensor copy fills it, and the tensor map says what"),
+    ):  # fmt: skip
+        found = scanned(ptx.replace("L:", f"L: {before}"))
+        assert found[0].claim("delivers").verdict == "unknown"
+        assert word in found[0].claim("delivers").reason
+        after = ["unknown" if "bulk" in before else "proved"] * 4
+        assert verdicts(ptx.replace("ret;", f"{before} ret;")) == after
+    far = PLAIN.bytes - 4
+    assert verdicts(ptx.replace("L:", f"L: st.shared.u32 [%r4+{far}], %r5;")) == ["proved"] * 4
+
+
+def test_other_writers_count() -> None:
+    check_others()
+
+
+def check_roles() -> None:
+    """What other warps write in a branch of their own comes in any order."""
+    ptx = text(PLAIN).replace(".reqntid 128", ".reqntid 256").replace("ret;", "END: ret;")
+    for at, first in ((64, "unknown"), (PLAIN.bytes - 4, "proved")):
+        role = f"setp.ge.u32 %p5, %r5, 128; @!%p5 bra C; st.shared.u32 [%r4+{at}], %r5; bra END; C:"
+        assert verdicts(ptx.replace("mov.u32 %r6, 0;", f"mov.u32 %r6, 0; {role}", 1)) == [
+            first,
+            first,
+            "proved",
+            "proved",
+        ]
+
+
+def test_other_roles_count() -> None:
+    check_roles()
+
+
+def test_an_operand_of_an_unknown_one_is_not_proved() -> None:
+    """Where A is not known, nothing says whether B starts at the same column."""
+    ptx = text(PLAIN).replace("cvt.u64.u32 %rd5, %r30;", "ld.shared.u64 %rd5, [%r4];")
+    assert set(verdicts(ptx)) == {"unknown"}
+
+
+def test_sources_that_differ_from_thread_to_thread_are_unknown() -> None:
+    """Rows that are looked up in global memory may be in any order."""
+    ptx = text(PLAIN).replace("mad.wide.u32 %rd3, %r17, 2, %rd1;", "ld.global.u64 %rd3, [%rd1];")
+    assert set(verdicts(ptx)) == {"unknown"}
+    ptx = text(PLAIN).replace("mul.lo.u32 %r17, %r12, %r1;", "div.u32 %r17, %r12, %r1;")
+    assert set(verdicts(ptx)) == {"unknown"}
+
+
+def test_divisions_of_what_threads_share_are_factors() -> None:
+    """The block's place in a grid of tiles is often a quotient, and the divisor one of others."""
+    more = "div.u32 %r40, %r2, %r3; div.u32 %r41, %r1, %r40; mad.lo.u32 %r17, %r41, 8, %r17; mad.wide.u32 %rd3,"
+    found = scanned(text(PLAIN).replace("mad.wide.u32 %rd3,", more))
+    assert {each.claim("delivers").verdict.value for each in found} == {"proved"}
+    assert "no division by 0" in found[0].claim("delivers").assumptions
+
+
+def test_the_command_shows_the_elements(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(text(PLAIN))
+    shown = CliRunner().invoke(main, ["scan", str(path), "--fail-on", "wrong-elements"])
+    assert shown.exit_code == 0
+    assert "delivered: 4 proved" in shown.output
+    assert re.search(r"\n      element \(r, k\) from a \+ r\*lda\*2 \+ k\*2 \(line \d+\); k from 0\n", shown.output)
+    assert f"    assumed: {products.NO_WRAP}" in shown.output
+    rows = json.loads(CliRunner().invoke(main, ["scan", str(path), "--format", "json"]).output)["accesses"]
+    row = next(each for each in rows if each.get("operand"))
+    assert row["delivers"]["verdict"] == "proved"
+    assert (row["elements"]["row"], row["elements"]["column"], row["elements"]["k"]) == ("lda*2", "2", 0)
+    path.write_text(text(WRONG["SBO"]))
+    shown = CliRunner().invoke(main, ["scan", str(path), "--fail-on", "wrong-elements"])
+    assert (shown.exit_code, "not delivered: operand A: element (8, 0)" in shown.output) == (1, True)
+
+
+# ---- mistakes
+
+
+def swizzled_by(wrong: Callable[[Any, Any], Any]) -> Plant:
+    return mock.patch.object(Descriptor, "swizzled", wrong)
+
+
+def nothing_compared(*_: Any) -> None:
+    return None
+
+
+def no_parts(*_: Any) -> Any:
+    return {}, {}
+
+
+def of_first_rows(numbers: Any, present: Any) -> Any:
+    """The map of the first core matrix, whatever the others are."""
+    return element_map({each: of[:8] for each, of in numbers.items()}, present[:8])
+
+
+element_map = delivers.element_map
+
+
+MISTAKEN: dict[str, tuple[Callable[[], Plant], Callable[[], None]]] = {
+    "no swizzle in what is read": (lambda: swizzled_by(lambda _, address: address), check_right),
+    "base offset ignored": (
+        lambda: swizzled_by(lambda self, address: address ^ ((address // 128 & self.line_mask) * 16)),
+        lambda: check_wrong("base offset"),
+    ),
+    "columns of K not compared": (
+        lambda: mock.patch.object(operand_agreement, "parts_of", no_parts),
+        check_columns,
+    ),
+    "the same sums not compared": (
+        lambda: mock.patch.object(operand_agreement, "_keep_apart", nothing_compared),
+        lambda: check_wrong("K advance of 16 bytes in A and B"),
+    ),
+    "only the first rows looked at": (
+        lambda: mock.patch.object(delivers, "element_map", of_first_rows),
+        lambda: check_wrong("SBO"),
+    ),
+    "only what leads to the operand counts": (
+        lambda: mock.patch.object(KernelFill, "may_precede", lambda self, block, _: block in self.leads_to),
+        check_roles,
+    ),
+    "other writers ignored": (
+        lambda: mock.patch.object(delivers._Judge, "_other_writer", return_value=""),  # pyright: ignore
+        check_others,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKEN)
+def test_planted_mistakes_are_found(name: str) -> None:
+    plant, checked = MISTAKEN[name]
+    with plant(), pytest.raises(AssertionError):
+        checked()
