@@ -184,7 +184,7 @@ class ReadsWhatWasWritten(Claim):
                 byte = first_byte(self.phase, self._reading, MOST_BACK)
                 return Plan(facts=(Fact(False, f"{note}: {byte}"),), exists=always)
             return Plan(unknown=f"{note}, as far as was looked")
-        wrong = self._wrong_lag(lag) or hang_of(self.phase)
+        wrong = self._wrong_lag(lag)
         if wrong:
             return Plan(facts=(Fact(False, wrong),), exists=always)
         unknown = self._beyond(lag)
@@ -196,6 +196,9 @@ class ReadsWhatWasWritten(Claim):
         exists = active_from(self.phase, self._reading, run, first)
         if exists is FALSE:
             return Plan(empty=f"no iteration of {self.read.name} has one that is {lag} earlier")
+        wrong = hang_of(self.phase) or (self._delivery.wrong if self.phase.roles else "")
+        if wrong:
+            return Plan(facts=(Fact(False, wrong),), exists=exists)
         if self._is_silent:
             return Plan(facts=(Fact(False, f"no right run of {self.write.name} touches a byte"),), exists=exists)
         goals = [Goal(pair.obligation(), name) for name, pair in self.pairs.items()]
@@ -220,7 +223,7 @@ class ReadsWhatWasWritten(Claim):
         if self.lag is not None and self.lag != lag:
             return f"the steps say that {lag} iterations lie between, and the claim says {self.lag}"
         if self.phase.roles:
-            return self._delivery.wrong
+            return ""  # the order of the text says nothing
         if lag < 0 or (lag == 0 and self._writing.index > self._reading.index):
             return f"{self.phase.describe(self._reading)} comes before {self.phase.describe(self._writing)} of its data"
         return ""
