@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from swzverify.claims.claim import Claim
 from swzverify.claims.common_base import check_bases_of_phase
@@ -16,7 +16,6 @@ from swzverify.claims.phase_sources import Source, find_lag, first_byte
 from swzverify.claims.phase_words import active_from, phase_scope
 from swzverify.claims.places import Places, numbers
 from swzverify.claims.race_free import hang_of, named_pairs
-from swzverify.claims.role_sources import Delivery
 from swzverify.claims.verdict import Counterexample
 from swzverify.errors import SwzError
 from swzverify.hardware import Kind
@@ -25,6 +24,9 @@ from swzverify.ir.whole import keep_whole
 from swzverify.subjects import Access, Operand, Phase, Tile
 from swzverify.subjects.phase import Part, Place, Run
 from swzverify.subjects.phase_order import Meeting, Who, iterations, meetings
+
+if TYPE_CHECKING:
+    from swzverify.claims.role_sources import Delivery
 
 MOST_BACK = 64
 """Iterations in which the write of a byte is looked for."""
@@ -192,7 +194,7 @@ class ReadsWhatWasWritten(Claim):
             return Plan(unknown=unknown)
         if lag is not None and lag > MAX_LAG:
             return Plan(unknown=f"{lag} iterations lie between write and read, and {MAX_LAG} are looked through")
-        first = 0 if lag is None or self.phase.before is not None else lag
+        first = 0 if lag is None or (self.phase.before is not None and not self.phase.roles) else lag
         exists = active_from(self.phase, self._reading, run, first)
         if exists is FALSE:
             return Plan(empty=f"no iteration of {self.read.name} has one that is {lag} earlier")
@@ -238,6 +240,8 @@ class ReadsWhatWasWritten(Claim):
 
     @cached_property
     def _delivery(self) -> Delivery:
+        from swzverify.claims.role_sources import Delivery  # noqa: PLC0415 - few phases have roles
+
         assert self._writing is not None  # noqa: S101 - with roles it stands in the loop
         assert self.actual_lag is not None  # noqa: S101 - the plan has looked
         return Delivery(self.phase, self._writing, self._reading, self.actual_lag)
@@ -307,7 +311,7 @@ class ReadsWhatWasWritten(Claim):
 
     def _missing(self) -> Iterator[str]:
         """Early iterations that read what nothing wrote; not if nothing is said of what runs before the loop."""
-        if self._writing is None or self.phase.before is None:
+        if self._writing is None or self.phase.before is None or self.phase.roles:
             return
         lag, count = self.actual_lag or 0, self.phase.count
         for iteration in range(lag if count is None else min(lag, count)):
@@ -326,7 +330,7 @@ class ReadsWhatWasWritten(Claim):
             which = f"what {self.write.name} wrote in the same iteration"
         else:
             which = f"what {self.write.name} wrote {lag} iteration{'s' * (lag > 1)} before"
-            if self.phase.before is None:
+            if self.phase.before is None or self.phase.roles:
                 which += f", from {self.phase.variable} = {lag} on"
         return f"{self.read.name} reads {which}; {phase_scope(self.phase)}"
 

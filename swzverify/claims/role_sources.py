@@ -95,7 +95,7 @@ class Delivery:
                 yield Between(self.phase, self._meeting(place, later), is_sure)
 
     def _meeting(self, place: Place, later: int) -> Meeting:
-        """A run of a step, so many iterations later than the read."""
+        """A run of a step, so many iterations later than the read, which has a right write."""
         if later > 0:
-            return Meeting(self.reading, place, later, Who.ANY)
-        return Meeting(place, self.reading, -later, Who.ANY)
+            return Meeting(self.reading, place, later, Who.ANY, start=self.lag)
+        return Meeting(place, self.reading, -later, Who.ANY, start=max(0, self.lag + later))

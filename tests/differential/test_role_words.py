@@ -91,7 +91,7 @@ def test_every_verdict_on_what_roles_read_is_that_of_the_runs(count: int) -> Non
     assert min(seen["proved"], seen["refuted"]) >= count // 10, seen
 
 
-@pytest.mark.parametrize("seed", [1757, 1830])
+@pytest.mark.parametrize("seed", [1757, 1830, 2683])
 def test_a_loop_that_is_shorter_than_the_lag_says_nothing(seed: int) -> None:
     """Though each read would come before its write, or a wait hangs."""
     outcome, words = judged(seed)
