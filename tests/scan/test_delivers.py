@@ -207,6 +207,7 @@ def test_divisions_of_what_threads_share_are_factors() -> None:
     assert "no division by 0" in found[0].claim("delivers").assumptions
 
 
+@pytest.mark.nightly
 def test_the_command_shows_the_elements(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(text(PLAIN))
