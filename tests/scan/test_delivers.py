@@ -24,6 +24,7 @@ from swzverify.compiled.scan import (
     products,
     scan_operands,
 )
+from swzverify.compiled.scan.fills import NO_GAPS
 from swzverify.subjects.descriptor import Descriptor
 from tests.nightly import counts
 from tests.scan.fill_programs import MISTAKES, Program, Seen, Side, column, pitch_of, planted, right, see, text
@@ -133,6 +134,95 @@ def check_columns() -> None:
 
 def test_reasons_name_the_columns() -> None:
     check_columns()
+
+
+COPY = "cp.async.cg.shared.global [%r14], [%rd3], 16"
+
+
+def assumed(ptx: str) -> set[str]:
+    return {each for operand in scanned(ptx) for each in operand.claim("delivers").assumptions}
+
+
+@pytest.mark.parametrize("size", ["0", "8", "%r50"])
+def test_copies_that_write_zeros_bring_no_elements(size: str) -> None:
+    half = "setp.lt.u32 %p5, %r5, 64; selp.b32 %r50, 16, 0, %p5; "
+    assert set(verdicts(text(PLAIN).replace(f"{COPY};", f"{half}{COPY}, {size};"))) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        f"setp.lt.u32 %p5, %r12, %r3; selp.b32 %r50, 16, 0, %p5; {COPY}, %r50;",
+        f"setp.lt.u32 %p5, %r12, %r3; {COPY}, %p5;",
+        f"setp.lt.u32 %p5, %r12, %r3; @%p5 {COPY};",
+        f"ld.global.u32 %r50, [%rd1]; setp.lt.u32 %p5, %r5, %r50; @%p5 {COPY};",
+        "mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0; setp.lt.u32 %p5, %r12, %r3;"
+        " @%p5 ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd3];"
+        " st.shared.v4.u32 [%r14], {%r20, %r21, %r22, %r23};",
+    ],
+)
+def test_copies_that_threads_may_leave_out_are_assumed(copy: str) -> None:
+    ptx = text(PLAIN).replace(f"{COPY};", copy)
+    assert verdicts(ptx) == ["proved"] * 4
+    assert NO_GAPS in assumed(ptx)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        f"setp.lt.u32 %p5, %r5, 128; selp.b32 %r50, 16, 0, %p5; {COPY}, %r50;",
+        f"setp.lt.u32 %p5, %r2, %r3; @%p5 {COPY};",
+        COPY.replace("global", "global.L2::cache_hint") + ", %rd9;",
+    ],
+)
+def test_copies_that_all_threads_make_are_not_assumed(copy: str) -> None:
+    ptx = text(PLAIN).replace(f"{COPY};", copy)
+    assert verdicts(ptx) == ["proved"] * 4
+    assert NO_GAPS not in assumed(ptx)
+
+
+def test_copies_behind_the_instruction_do_not_fill_it() -> None:
+    """Without a barrier between them, copies before it and behind it are one fill."""
+    one = Side(64, False, "none", 0, 1024, 128, 0)
+    ptx = text(Program(one, Side(8, False, "none", 0, 128, 128, 0), columns=16, stages=1)).replace("@%p2 bra L;", "")
+    assert verdicts(ptx) == ["proved"] * 2
+    ptx = re.sub(r"cp\.async\.(commit|wait)_group[^;]*;|fence[^;]*;|bar[^;]*;", "", ptx)
+    assert verdicts(ptx) == ["proved"] * 2
+    ptx = ptx.replace(f"{COPY};", "mov.b32 %r50, %r14; mov.b64 %rd50, %rd3;", 1)
+    assert "proved" not in verdicts(ptx.replace("ret;", "cp.async.cg.shared.global [%r50], [%rd50], 16; ret;"))
+
+
+SAME = replace(PLAIN, a=replace(PLAIN.a, step=0), b=replace(PLAIN.b, step=0))
+"""Both steps along K read the same columns."""
+
+
+@pytest.mark.parametrize(
+    ("flags", "between", "last"),
+    [
+        ("1, 1, 1", "", "refuted"),
+        ("0, 1, 1", "", "proved"),
+        ("%p2, 1, 1", "setp.ne.u32 %p2, %r3, 0;", "unknown"),
+        ("%p2, 1, 1", "setp.ne.u32 %p2, 1, 0;", "refuted"),
+        ("1, -1, 1", "", "unknown"),
+        ("1, 1, 1", "mov.f32 %f3, 0f00000000;", "unknown"),
+    ],
+)
+def test_the_same_columns_count_if_both_instructions_add_to_the_same_sums(flags: str, between: str, last: str) -> None:
+    first, second = text(SAME).rsplit("wgmma.mma_async", 1)
+    ptx = f"{first}{between} wgmma.mma_async{second.replace('%rd6, 1, 1, 1', f'%rd6, {flags}')}"
+    assert verdicts(ptx) == ["proved", "proved", last, last]
+
+
+def test_external_arrays_begin_at_one_address() -> None:
+    ptx = (
+        text(PLAIN)
+        .replace(f".b8 tile[{PLAIN.bytes}]", ".b8 tile[]")
+        .replace(".shared .align", ".extern .shared .align")
+    )
+    other = ".extern .shared .align 1024 .b8 other[];\n.entry"
+    assert verdicts(ptx) == ["proved"] * 4
+    ptx = ptx.replace(".entry", other).replace("L:", "L: mov.u32 %r50, other; st.shared.u32 [%r50+64], %r5;")
+    assert verdicts(ptx)[0] == "unknown"
 
 
 def test_where_the_array_begins_counts() -> None:
