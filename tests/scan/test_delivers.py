@@ -181,6 +181,19 @@ def test_copies_that_all_threads_make_are_not_assumed(copy: str) -> None:
     assert NO_GAPS not in assumed(ptx)
 
 
+@pytest.mark.parametrize(
+    ("bound", "is_assumed"), [("ld.global.u32 %r50, [%rd3];", True), ("mov.u32 %r50, %r2;", False)]
+)
+def test_threads_that_leave_a_loop_early_leave_out_copies(bound: str, is_assumed: bool) -> None:
+    ptx = text(PLAIN).replace("setp.lt.u32 %p2, %r6, %r3;", f"{bound} setp.lt.u32 %p2, %r6, %r50;")
+    assert verdicts(ptx) == ["proved"] * 4
+    assert (NO_GAPS in assumed(ptx)) == is_assumed
+
+
+def test_loops_that_threads_leave_by_their_number_bring_nothing_known() -> None:
+    assert set(verdicts(text(PLAIN).replace("setp.lt.u32 %p2, %r6, %r3;", "setp.lt.u32 %p2, %r6, %r5;"))) == {"unknown"}
+
+
 def test_copies_behind_the_instruction_do_not_fill_it() -> None:
     """Without a barrier between them, copies before it and behind it are one fill."""
     one = Side(64, False, "none", 0, 1024, 128, 0)

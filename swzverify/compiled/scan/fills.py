@@ -160,6 +160,9 @@ class Fills:
             self.leaves |= origin.here.leaves
             leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(source) if leaf.kind is Kind.CARRIED}
         around = {loop.header for loop in subject.access.loops}
+        for loop in subject.access.loops:
+            if any(subject.here.leaves[each.name].kind is Kind.LANE for each in variables(loop.again.condition)):
+                return f"{where}: threads may leave the loop at line {loop.line} at different trips"
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
             return f"{where}: it writes zeros"
@@ -188,11 +191,13 @@ class Fills:
 
     def _path(self, subject: ValueSubject, runs: NDArray[np.bool_], around: set[int]) -> frozenset[Expr] | None:
         """What has to hold so that all threads make a copy that may make it; None if they need not do so together."""
-        if subject.access.sure is None:
+        loops = [loop.again for loop in subject.access.loops]
+        if subject.access.sure is None or not all(each.is_exact for each in loops):
             return None
         makes, rest = by_coordinates(subject, subject.access.sure, self._threads)
         self.leaves |= subject.here.leaves
-        is_one = all(self._is_shared(each, around) for each in variables(*rest))
+        conditions = [each.condition for each in loops]
+        is_one = all(self._is_shared(each, around) for each in variables(*rest, *conditions))
         return rest if is_one and bool((makes | ~runs).all()) else None
 
     def _of_block(self, frame: Frame, copies: Sequence[_Copy]) -> Iterator[Fill]:
