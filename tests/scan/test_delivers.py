@@ -120,6 +120,24 @@ def test_mistakes_in_kernels_are_found(name: str) -> None:
     check_wrong(name)
 
 
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("xor.b32 %r17, %r12, 1;", "unknown"),
+        (
+            "shr.u32 %r17, %r12, 3; mul.lo.u32 %r17, %r17, %r2; and.b32 %r18, %r12, 7; add.u32 %r17, %r17, %r18;",
+            "unknown",
+        ),
+        ("and.b32 %r17, %r12, 62;", "refuted"),
+        ("and.b32 %r18, %r13, 1; add.u32 %r17, %r12, %r18;", "refuted"),
+    ],
+)
+def test_rows_in_another_order_may_be_meant(rows: str, found: str) -> None:
+    """Convolutions and fused projections gather rows; one row twice, or another one for each chunk, is a mistake."""
+    ptx = text(PLAIN).replace("mul.lo.u32 %r17, %r12, %r1;", f"{rows} mul.lo.u32 %r17, %r17, %r1;")
+    assert verdicts(ptx)[0] == found
+
+
 def test_reasons_name_the_first_element() -> None:
     a, *_ = scanned(text(WRONG["SBO"]))
     assert a.claim("delivers").reason.startswith("element (8, 0) comes from ")

@@ -224,6 +224,8 @@ class _Judge:
             numbers = {each: of[rows] for each, of in fill.numbers.items()}
             numbers[()] = numbers.get((), np.zeros(rows.shape, np.uint64)) + inside
             found = element_map(numbers, present)
+            if isinstance(found, Break) and found.is_of_rows:
+                return maps, wrong, f"its rows come in another order, which may be meant: {self._of_break(found)}"
             if isinstance(found, Break):
                 wrong = wrong or self._of_break(found)
             elif found is None or not present.all():
