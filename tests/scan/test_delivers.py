@@ -212,6 +212,13 @@ def test_loops_that_threads_leave_by_their_number_bring_nothing_known() -> None:
     assert set(verdicts(text(PLAIN).replace("setp.lt.u32 %p2, %r6, %r3;", "setp.lt.u32 %p2, %r6, %r5;"))) == {"unknown"}
 
 
+def test_warps_that_take_turns_bring_parts() -> None:
+    """Each warp fills every other stage: what coordinates and the stage decide is known in each state."""
+    turns = "setp.eq.u32 %p5, %r9, 0; selp.u32 %r50, 1, 0, %p5; shr.u32 %r51, %r5, 5; and.b32 %r51, %r51, 1;"
+    copy = f"{turns} setp.eq.u32 %p5, %r50, %r51; @%p5 {COPY};"
+    assert set(verdicts(text(replace(PLAIN, stages=2)).replace(f"{COPY};", copy))) == {"unknown"}
+
+
 def test_copies_behind_the_instruction_do_not_fill_it() -> None:
     """Without a barrier between them, copies before it and behind it are one fill."""
     one = Side(64, False, "none", 0, 1024, 128, 0)

@@ -37,7 +37,7 @@ State: TypeAlias = dict[Var, int]
 _ABSOLUTE: Final = ""
 _DYNAMIC: Final = "dynamic shared memory"
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
-NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, where parameters or data decide it"
+NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, unless its coordinates alone decide it"
 """What counting on all copies of a fill assumes."""
 _MOST_STATES: Final = 64
 _MOST_NUMBERS: Final = 1 << 24
@@ -174,7 +174,7 @@ class Fills:
                 return f"{where}: what it copies depends on {leaf.reason}"
             decide[variable] = leaf.values
         runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
-        return _Copy(fill, start, source, decide, runs, None if may_be_zero else self._path(subject, runs, around))
+        return _Copy(fill, start, source, decide, subject, None if may_be_zero else self._path(subject, runs, around))
 
     def _may_be_zero(self, fill: KernelFill) -> bool | None:
         """Whether a copy may write zeros for some bytes; None if coordinates alone say that it does."""
@@ -312,7 +312,7 @@ class _Copy:
     start: Start
     source: Expr | None
     decide: dict[Var, Sequence[int]]
-    runs: NDArray[np.bool_]
+    subject: ValueSubject
     path: frozenset[Expr] | None
 
     @property
@@ -333,12 +333,13 @@ class _Copy:
         if any(each.name not in threads.point for each in variables(offset)):
             raise NotASumError("where it writes is not decided")
         (found,) = evaluate_many((offset,), threads.point)
-        places = np.broadcast_to(found, self.runs.shape)[self.runs]
+        runs, _ = by_coordinates(self.subject, substitute(self.subject.access.guard, values), threads)
+        places = np.broadcast_to(found, runs.shape)[runs]
         width = self.fill.width_bytes
         if bool((places % min(width, BANK_WORD_BYTES)).any()) or (self.source is not None and width % BANK_WORD_BYTES):
             raise NotASumError("it writes parts of words")
         count = -(-width // BANK_WORD_BYTES)
-        return places[:, None] // BANK_WORD_BYTES + np.arange(count), self.runs
+        return places[:, None] // BANK_WORD_BYTES + np.arange(count), runs
 
 
 def _states(copies: Sequence[_Copy]) -> Iterator[State]:

@@ -83,13 +83,14 @@ def _are_rows(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np
     begins there, and none where it ends.
     """
     count, columns = present.shape[0], np.arange(present.shape[1], dtype=np.uint64)
-    rows, begins, ends = np.arange(count), list[NDArray[np.uint64]](), list[NDArray[np.uint64]]()
+    rows = np.arange(count, dtype=np.uint64)
+    begins, ends = list[NDArray[np.uint64]](), list[NDArray[np.uint64]]()
     for own in numbers.values():
         step, first = own[:1, 1:2] - own[:1, :1], own[:, 0]
-        summands = [
-            np.where(rows & bit, first[bit] - first[:1], 0) for bit in (1 << at for at in range(16)) if bit < count
-        ]
-        if bool((own != own[:, :1] + columns * step).any() or (first != first[0] + sum(summands)).any()):
+        expected = first[0] + np.zeros(count, dtype=np.uint64)
+        for at in range((count - 1).bit_length()):
+            expected = expected + (rows >> np.uint64(at) & np.uint64(1)) * (first[1 << at : (1 << at) + 1] - first[:1])
+        if bool((own != own[:, :1] + columns * step).any() or (first != expected).any()):
             return False
         begins.append(first)
         ends.append(first + (step * np.uint64(len(columns)))[0])
