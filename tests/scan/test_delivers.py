@@ -264,6 +264,42 @@ def test_external_arrays_begin_at_one_address() -> None:
     assert verdicts(ptx)[0] == "unknown"
 
 
+HALO = """.version 8.3
+.target sm_90a
+.address_size 64
+.shared .align 1024 .b8 tile[8192];
+.entry k(.param .u64 a, .param .u64 b, .param .u32 lda, .param .u32 ldb) .reqntid 128
+{
+.reg .pred %p<4>; .reg .b32 %r<20>; .reg .f32 %f<4>; .reg .b64 %rd<20>;
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [lda]; ld.param.u32 %r2, [ldb];
+mov.u32 %r4, tile; mov.u32 %r5, %tid.x; and.b32 %r6, %r5, 7; shr.u32 %r7, %r5, 3;
+setp.lt.u32 %p1, %r5, 72; mad.lo.u32 %r8, %r5, 16, %r4; mul.lo.u32 %r9, %r5, %r1; mad.wide.u32 %rd3, %r9, 2, %rd1;
+@%p1 cp.async.cg.shared.global [%r8], [%rd3], 16;
+@%p1 cp.async.cg.shared.global [%r8+2048], [%rd3+16], 16;
+setp.lt.u32 %p2, %r5, 32; mad.lo.u32 %r10, %r7, 128, %r4; mad.lo.u32 %r10, %r6, 16, %r10;
+mul.lo.u32 %r11, %r6, %r2; mad.wide.u32 %rd4, %r11, 2, %rd2; mul.wide.u32 %rd5, %r7, 16; add.s64 %rd4, %rd4, %rd5;
+@%p2 cp.async.cg.shared.global [%r10+4096], [%rd4], 16;
+cp.async.wait_all; bar.sync 0; fence.proxy.async.shared::cta;
+"""
+"""Copies 72 rows of A with 16 columns, and 8 rows of B with 32 columns."""
+
+
+def tap(a: int, b: int) -> str:
+    """An instruction that reads A and B at these bytes."""
+    lines: list[str] = []
+    for register, at, bits in ((6, a, 8 << 32 | 128 << 16), (7, b, 8 << 16)):
+        lines.append(f"add.u32 %r12, %r4, {at}; shr.u32 %r12, %r12, 4; and.b32 %r12, %r12, 0x3fff;")
+        lines.append(f"cvt.u64.u32 %rd{register}, %r12; or.b64 %rd{register}, %rd{register}, {bits};")
+    opcode = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+    return "\n".join(lines) + f"{opcode} {{%f0, %f1, %f2, %f3}}, %rd6, %rd7, 1, 1, 1, 0, 0;\n"
+
+
+@pytest.mark.parametrize(("shift", "found"), [(16, "unknown"), (0, "refuted")])
+def test_columns_that_differ_count_in_the_same_rows(shift: int, found: str) -> None:
+    """A convolution reads A a row later for the next columns of B."""
+    assert verdicts(HALO + tap(0, 4096) + tap(shift, 4096 + 256) + "ret;\n}") == ["proved", "proved", found, found]
+
+
 def test_where_the_array_begins_counts() -> None:
     """Threads XOR the offset in the array, and the tensor core the address."""
     ptx = text(replace(PLAIN, align=128))

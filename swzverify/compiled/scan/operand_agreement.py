@@ -156,13 +156,18 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
             for each in roles.values():
                 each.leave_open(_NOT_DECIDED)
             continue
-        placed.setdefault(matrices, []).append((roles, parts))
         columns = [of_k for of_k, _ in parts.values()]
         is_same = all(each == columns[0] for each in columns)
+        if not is_same and any(of_rows for _, of_rows in parts.values()):
+            # A convolution moves along the rows of A for the next columns of B.
+            for each in roles.values():
+                each.leave_open(f"{_words(parts, names)}, and in other rows")
+            continue
         for each in roles.values():
             each.compared.append("" if is_same else _words(parts, names))
             if is_same and set(columns[0]) <= {()}:
                 each.k = columns[0].get((), 0)
+        placed.setdefault(matrices, []).append((roles, parts))
     for of_matrices in placed.values():
         _keep_apart(of_matrices)
 
