@@ -264,6 +264,36 @@ def test_external_arrays_begin_at_one_address() -> None:
     assert verdicts(ptx)[0] == "unknown"
 
 
+def of_two_arrays(base_offset: int, align_a: int, align_b: int) -> str:
+    """Two steps along K of tiles with 64 columns, each in an array of its own."""
+    side = Side(64, False, "128B", 7, 0, 1024, 32, base_offset)
+    program = Program(side, replace(side, rows=16), columns=64, stages=1, align=align_a)
+    begin = program.tile_bytes(side)
+    head, body = text(program).replace(f"{begin}; add.u32 %r14, %r14, %r4;", "0; add.u32 %r14, %r14, %r40;").split("L:")
+    for step in range(2):
+        body = body.replace(
+            f"add.u32 %r30, %r4, %r8; add.u32 %r30, %r30, {begin + 32 * step};",
+            f"add.u32 %r30, %r40, %r8; add.u32 %r30, %r30, {32 * step};",
+        )
+    before, *_, last = body.split("wgmma.mma_async")
+    second = body.split("wgmma.mma_async")[1:3]
+    short = "wgmma.mma_async".join([before, *second]) + last[last.index("\nbar.sync") :]
+    head = head.replace("mov.u32 %r4, tile;", "mov.u32 %r4, tile; mov.u32 %r40, other;")
+    return head.replace(".entry", f".shared .align {align_b} .b8 other[4096];\n.entry") + "L:" + short
+
+
+def test_where_the_array_of_b_begins_counts_for_a() -> None:
+    """If B begins 512 bytes behind a multiple of 1024, it holds columns 32 and on where A holds columns 0 and on."""
+    assert verdicts(of_two_arrays(0, 1024, 1024)) == ["proved"] * 4
+    assert verdicts(of_two_arrays(0, 1024, 512)) == ["unknown"] * 4
+
+
+def test_where_two_arrays_begin_is_not_followed() -> None:
+    """A base offset of 1 is right 128 bytes behind a multiple of 1024."""
+    assert verdicts(of_two_arrays(1, 1024, 1024))[0] == "refuted"
+    assert set(verdicts(of_two_arrays(1, 128, 128))) == {"unknown"}
+
+
 HALO = """.version 8.3
 .target sm_90a
 .address_size 64

@@ -93,34 +93,50 @@ class _Judge:
         }
         needs = [REPEATS_BYTES] * len(first)
         alive = [status.holds for status in first]
-        refuted = [bool(status.broken) for status in first]
+        weakest = [self._weakest(each) for each in self._kernel]
+        is_followed = len(frames) <= 1
+        refuted = [
+            bool(status.broken) and (is_followed or each is None or _multiple(each) >= REPEATS_BYTES)
+            for status, each in zip(first, weakest, strict=True)
+        ]
         multiple = REPEATS_BYTES
-        while multiple > step and len(frames) == 1 and any(alive) | any(refuted):
+        while multiple > step and is_followed and any(alive) | any(refuted):
             multiple //= 2
             for begin in range(multiple, REPEATS_BYTES, 2 * multiple):
                 there = self._at(begin)
-                alive = [one and two.holds for one, two in zip(alive, there, strict=True)]
+                # A shift of 512 bytes may bring other columns of K to B than to A, in each instruction alike.
+                moved = {one.kernel.access.index for one, two in zip(first, there, strict=True) if one.maps != two.maps}
+                alive = [
+                    is_alive and two.holds and two.kernel.access.index not in moved
+                    for is_alive, two in zip(alive, there, strict=True)
+                ]
                 refuted = [one and bool(two.broken) for one, two in zip(refuted, there, strict=True)]
                 for one, two in zip(first, there, strict=True):
                     one.has_gaps |= two.has_gaps
             needs = [multiple if one else need for one, need in zip(alive, needs, strict=True)]
         return [
             (self._claim(operand, status, need, is_refuted=is_refuted), self._elements(status))
-            for operand, status, need, is_refuted in zip(self._operands, first, needs, refuted, strict=True)
+            for operand, status, need, is_refuted in zip(weakest, first, needs, refuted, strict=True)
         ]
 
+    def _weakest(self, kernel: KernelOperand) -> OperandRead | None:
+        """The operand of a basic block whose array has the least alignment: all of them are compared."""
+        pairs = zip(self._kernel, self._operands, strict=True)
+        block = [each for own, each in pairs if own.block == kernel.block and each is not None]
+        return min(block, key=_multiple, default=None)
+
     def _claim(self, operand: OperandRead | None, status: Judged, needs: int, *, is_refuted: bool) -> Claim:
+        """The verdict, where `operand` is the one of its block whose array has the least alignment."""
         if operand is None or status.is_open:
             return not_known(status.is_open)
         own = _multiple(operand)
-        is_everywhere = own >= REPEATS_BYTES
         name = "its array" if operand.start.base is None else spell_leaf(operand.start.base)
         assumptions = (NO_WRAP, NO_GAPS) if status.has_gaps else (NO_WRAP,)
         if status.broken:
-            if is_everywhere or is_refuted:
+            if is_refuted:
                 return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
             return not_known(f"{status.broken}, where {name} begins at a multiple of {REPEATS_BYTES}", REPEATS_BYTES)
-        if is_everywhere or needs <= own:
+        if needs <= own:
             return Claim(ClaimVerdict.PROVED, engines=_ENGINES, assumptions=assumptions)
         words = f"it holds where {name} begins at a multiple of {needs}; PTX says a multiple of {own}"
         return not_known(words, needs)
@@ -139,14 +155,17 @@ class _Judge:
     # ---- one operand
 
     def _at(self, begin: int) -> list[Judged]:
-        """What is known of all operands, if each array begins at a multiple of 1024 plus so many bytes."""
+        """What is known of all operands, if arrays begin at a multiple of 1024 plus so many bytes.
+
+        Those of which a multiple of 1024 is known begin there.
+        """
         found = [
             Judged(kernel, read, points, "a field of the descriptor is not known" if read is None else "")
             for kernel, read, points in zip(self._kernel, self._operands, self._points, strict=True)
         ]
         for each in found:
             if each.read is not None:
-                self._alone(each, each.read, begin)
+                self._alone(each, each.read, begin if _multiple(each.read) < REPEATS_BYTES else 0)
         agree(found, self._names)
         return found
 

@@ -47,7 +47,7 @@ _MOST_SAMPLED: Final = 97
 _MOST_FACTOR: Final = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fill:
     """The copies of one basic block between two barriers, fences or waits, in one trip of each loop around it.
 
