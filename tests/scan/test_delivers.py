@@ -161,9 +161,10 @@ def assumed(ptx: str) -> set[str]:
     return {each for operand in scanned(ptx) for each in operand.claim("delivers").assumptions}
 
 
-@pytest.mark.parametrize("size", ["0", "8", "%r50"])
+@pytest.mark.parametrize("size", ["0", "8", "%r50", "%r51"])
 def test_copies_that_write_zeros_bring_no_elements(size: str) -> None:
     half = "setp.lt.u32 %p5, %r5, 64; selp.b32 %r50, 16, 0, %p5; "
+    half += "setp.lt.and.u32 %p5, %r12, %r3, %p5; selp.b32 %r51, 16, 0, %p5; "
     assert set(verdicts(text(PLAIN).replace(f"{COPY};", f"{half}{COPY}, {size};"))) == {"unknown"}
 
 
@@ -210,6 +211,23 @@ def test_threads_that_leave_a_loop_early_leave_out_copies(bound: str, is_assumed
 
 def test_loops_that_threads_leave_by_their_number_bring_nothing_known() -> None:
     assert set(verdicts(text(PLAIN).replace("setp.lt.u32 %p2, %r6, %r3;", "setp.lt.u32 %p2, %r6, %r5;"))) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "max.s32 %r20, %r20, 0;",
+        "setp.gt.s32 %p5, %r21, 0; selp.b32 %r20, %r20, 0, %p5;",
+        "setp.gt.u32 %p5, %r5, 63; selp.b32 %r20, %r20, 0, %p5;",
+        "setp.gt.u32 %p5, %r5, 63; setp.lt.u32 %p4, %r12, %r3; and.pred %p5, %p5, %p4; selp.b32 %r20, %r20, 0, %p5;",
+    ],
+)
+def test_zeros_by_what_is_loaded_or_by_coordinates_are_no_loads(change: str) -> None:
+    load = "ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd3];"
+    store = "st.shared.v4.u32 [%r14], {%r20, %r21, %r22, %r23};"
+    ptx = text(PLAIN)
+    assert verdicts(ptx.replace(f"{COPY};", f"{load} {store}")) == ["proved"] * 4
+    assert set(verdicts(ptx.replace(f"{COPY};", f"{load} {change} {store}"))) == {"unknown"}
 
 
 def test_warps_that_take_turns_bring_parts() -> None:

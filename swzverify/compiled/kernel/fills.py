@@ -16,11 +16,12 @@ from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import Flow, base_name
 from swzverify.compiled.kernel.graph import reached
+from swzverify.compiled.kernel.leaves import Kind as LeafKind
 from swzverify.compiled.kernel.listing import Touch, Use, count_synchronizations, use_of
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Vector, size_of_type
 from swzverify.hardware import CHUNK_BYTES, Kind
 from swzverify.hardware.kinds import MATRIX_OPCODES
-from swzverify.ir.expr import Const, Extend, Ite, conjuncts
+from swzverify.ir.expr import Const, Expr, Extend, Ite, conjuncts, negation, variables
 
 STORES: Final = "it stores registers"
 """The reason for an instruction whose registers are not followed to a load."""
@@ -147,7 +148,8 @@ class LoadedWords:
 def loaded(values: Sequence[KernelAccess], width_bytes: int) -> LoadedWords | None:
     """What an instruction stores: its registers are `values`, in order; None if these are no words of one load.
 
-    A register that is 0 unless the load is executed counts as the load.
+    A register that is 0 unless the load is executed counts as the load. This is not so where coordinates alone decide
+    it, or what is loaded, as in a maximum with 0.
     """
     size = width_bytes // max(1, len(values))
     places = [_place(access, 8 * size) for access in values]
@@ -159,7 +161,9 @@ def loaded(values: Sequence[KernelAccess], width_bytes: int) -> LoadedWords | No
 
 def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
     """The load that makes a value, which of its words that is, and whether the value may be 0 instead."""
-    value, held, may_be_zero = access.address, conjuncts(access.guard), False
+    value, held = access.address, conjuncts(access.guard)
+    kinds = {leaf.variable: leaf for leaf in access.leaves}
+    executed: list[Expr] = []
     while isinstance(value, Extend | Ite):
         if isinstance(value, Extend):
             value = value.operand
@@ -167,13 +171,20 @@ def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
             value = value.then
         else:
             is_zero = [isinstance(each, Const) and each.value == 0 for each in (value.then, value.otherwise)]
+            executed += conjuncts(value.condition if is_zero[1] else negation(value.condition))
             value = value.then if is_zero[1] else value.otherwise if is_zero[0] else None
-            may_be_zero = True
     leaf = next((each for each in access.leaves if each.variable is value), None)
     if leaf is None or not leaf.is_input or not leaf.name.startswith("ld.global") or value is None:
         return None
     found = _OF_LOAD.search(leaf.name)
-    return (int(found[1]), int(found[2]), may_be_zero) if found and value.width == bits else None
+    if found is None or value.width != bits:
+        return None
+    own = leaf.name[: found.start(2)]
+    for part in (each for each in executed if each not in held):
+        read = [kinds[each] for each in variables(part)]
+        if all(each.kind is LeafKind.LANE for each in read) or any(each.name.startswith(own) for each in read):
+            return None  # coordinates say that it is 0, or what is loaded
+    return int(found[1]), int(found[2]), bool(executed)
 
 
 def known_fill(

@@ -26,7 +26,19 @@ from swzverify.compiled.scan.products import NotASumError, Product, Reading
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Comparison, Expr, Var, compare, const, extract, negation, substitute, variables
+from swzverify.ir.expr import (
+    Comparison,
+    Expr,
+    Extend,
+    Ite,
+    Var,
+    compare,
+    const,
+    extract,
+    negation,
+    substitute,
+    variables,
+)
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 Frame: TypeAlias = tuple[str, int]
@@ -186,8 +198,15 @@ class Fills:
         answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
         if answer is Answer.EMPTY:
             return False
-        is_sure = answer is Answer.HOLDS and all(leaf.kind is Kind.LANE for leaf in subject.leaves_of(value))
-        return None if is_sure else True
+        if answer is Answer.HOLDS and all(leaf.kind is Kind.LANE for leaf in subject.leaves_of(value)):
+            return None
+        while isinstance(value, Extend):
+            value = value.operand
+        if isinstance(value, Ite) and value.otherwise is const(0, value.width):
+            runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+            reads, _ = by_coordinates(subject, value.condition, self._threads)
+            return True if bool((reads | ~runs).all()) else None
+        return True
 
     def _path(self, subject: ValueSubject, runs: NDArray[np.bool_], around: set[int]) -> frozenset[Expr] | None:
         """What has to hold so that all threads make a copy that may make it; None if they need not do so together."""
