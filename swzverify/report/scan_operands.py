@@ -8,6 +8,7 @@ from typing import Final
 
 from swzverify.compiled.kinds import OPERAND_CLAIMS
 from swzverify.compiled.scan import ClaimVerdict, ScannedOperand
+from swzverify.compiled.scan.fills import NO_GAPS
 from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.core.words import counted
 from swzverify.report.escape import visible
@@ -62,8 +63,8 @@ def _block(file: ScannedFile, members: Sequence[ScannedOperand]) -> list[str]:
                 reasons[f"not {kind.adjective}: operand {each.fields.role}: {claim.reason}"] += 1
             elif claim.verdict is ClaimVerdict.UNKNOWN:
                 reasons[f"{kind.adjective}: unknown: {claim.reason}"] += 1
-    if any(each.elements is not None for each in members):
-        found.append(f"    assumed: {NO_WRAP}")
+    assumed = {each for member in members for each in member.claim("delivers").assumptions}
+    found += [f"    assumed: {each}" for each in (NO_WRAP, NO_GAPS) if each in assumed]
     for reason, count in reasons.items():
         found.append(f"    {visible(reason)}" + (f" ({counted(count, 'operand')})" if count > 1 else ""))
     return found

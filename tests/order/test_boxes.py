@@ -92,7 +92,7 @@ def test_what_a_run_shows_is_so(name: str) -> None:
     assert (BOXES in assumed) is (case.verdict == "race" and "load" in name)
 
 
-@pytest.mark.parametrize("count", counts(12, 400))
+@pytest.mark.parametrize("count", counts(10, 400))
 def test_runs_of_random_pipelines(count: int) -> None:
     total: Counter[str] = Counter()
     for drawn in map(pipeline, range(count)):

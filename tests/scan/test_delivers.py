@@ -24,6 +24,7 @@ from swzverify.compiled.scan import (
     products,
     scan_operands,
 )
+from swzverify.compiled.scan.fills import NO_GAPS
 from swzverify.subjects.descriptor import Descriptor
 from tests.nightly import counts
 from tests.scan.fill_programs import MISTAKES, Program, Seen, Side, column, pitch_of, planted, right, see, text
@@ -119,6 +120,24 @@ def test_mistakes_in_kernels_are_found(name: str) -> None:
     check_wrong(name)
 
 
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("xor.b32 %r17, %r12, 1;", "unknown"),
+        (
+            "shr.u32 %r17, %r12, 3; mul.lo.u32 %r17, %r17, %r2; and.b32 %r18, %r12, 7; add.u32 %r17, %r17, %r18;",
+            "unknown",
+        ),
+        ("and.b32 %r17, %r12, 62;", "refuted"),
+        ("and.b32 %r18, %r13, 1; add.u32 %r17, %r12, %r18;", "refuted"),
+    ],
+)
+def test_rows_in_another_order_may_be_meant(rows: str, found: str) -> None:
+    """Convolutions and fused projections gather rows; one row twice, or another one for each chunk, is a mistake."""
+    ptx = text(PLAIN).replace("mul.lo.u32 %r17, %r12, %r1;", f"{rows} mul.lo.u32 %r17, %r17, %r1;")
+    assert verdicts(ptx)[0] == found
+
+
 def test_reasons_name_the_first_element() -> None:
     a, *_ = scanned(text(WRONG["SBO"]))
     assert a.claim("delivers").reason.startswith("element (8, 0) comes from ")
@@ -133,6 +152,200 @@ def check_columns() -> None:
 
 def test_reasons_name_the_columns() -> None:
     check_columns()
+
+
+COPY = "cp.async.cg.shared.global [%r14], [%rd3], 16"
+
+
+def assumed(ptx: str) -> set[str]:
+    return {each for operand in scanned(ptx) for each in operand.claim("delivers").assumptions}
+
+
+@pytest.mark.parametrize("size", ["0", "8", "%r50", "%r51"])
+def test_copies_that_write_zeros_bring_no_elements(size: str) -> None:
+    half = "setp.lt.u32 %p5, %r5, 64; selp.b32 %r50, 16, 0, %p5; "
+    half += "setp.lt.and.u32 %p5, %r12, %r3, %p5; selp.b32 %r51, 16, 0, %p5; "
+    assert set(verdicts(text(PLAIN).replace(f"{COPY};", f"{half}{COPY}, {size};"))) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        f"setp.lt.u32 %p5, %r12, %r3; selp.b32 %r50, 16, 0, %p5; {COPY}, %r50;",
+        f"setp.lt.u32 %p5, %r12, %r3; {COPY}, %p5;",
+        f"setp.lt.u32 %p5, %r12, %r3; @%p5 {COPY};",
+        f"ld.global.u32 %r50, [%rd1]; setp.lt.u32 %p5, %r5, %r50; @%p5 {COPY};",
+        "mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0; setp.lt.u32 %p5, %r12, %r3;"
+        " @%p5 ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd3];"
+        " st.shared.v4.u32 [%r14], {%r20, %r21, %r22, %r23};",
+    ],
+)
+def test_copies_that_threads_may_leave_out_are_assumed(copy: str) -> None:
+    ptx = text(PLAIN).replace(f"{COPY};", copy)
+    assert verdicts(ptx) == ["proved"] * 4
+    assert NO_GAPS in assumed(ptx)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        f"setp.lt.u32 %p5, %r5, 128; selp.b32 %r50, 16, 0, %p5; {COPY}, %r50;",
+        f"setp.lt.u32 %p5, %r2, %r3; @%p5 {COPY};",
+        COPY.replace("global", "global.L2::cache_hint") + ", %rd9;",
+    ],
+)
+def test_copies_that_all_threads_make_are_not_assumed(copy: str) -> None:
+    ptx = text(PLAIN).replace(f"{COPY};", copy)
+    assert verdicts(ptx) == ["proved"] * 4
+    assert NO_GAPS not in assumed(ptx)
+
+
+@pytest.mark.parametrize(
+    ("bound", "is_assumed"), [("ld.global.u32 %r50, [%rd3];", True), ("mov.u32 %r50, %r2;", False)]
+)
+def test_threads_that_leave_a_loop_early_leave_out_copies(bound: str, is_assumed: bool) -> None:
+    ptx = text(PLAIN).replace("setp.lt.u32 %p2, %r6, %r3;", f"{bound} setp.lt.u32 %p2, %r6, %r50;")
+    assert verdicts(ptx) == ["proved"] * 4
+    assert (NO_GAPS in assumed(ptx)) == is_assumed
+
+
+def test_loops_that_threads_leave_by_their_number_bring_nothing_known() -> None:
+    assert set(verdicts(text(PLAIN).replace("setp.lt.u32 %p2, %r6, %r3;", "setp.lt.u32 %p2, %r6, %r5;"))) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "max.s32 %r20, %r20, 0;",
+        "setp.gt.s32 %p5, %r21, 0; selp.b32 %r20, %r20, 0, %p5;",
+        "setp.gt.u32 %p5, %r5, 63; selp.b32 %r20, %r20, 0, %p5;",
+        "setp.gt.u32 %p5, %r5, 63; setp.lt.u32 %p4, %r12, %r3; and.pred %p5, %p5, %p4; selp.b32 %r20, %r20, 0, %p5;",
+    ],
+)
+def test_zeros_by_what_is_loaded_or_by_coordinates_are_no_loads(change: str) -> None:
+    load = "ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd3];"
+    store = "st.shared.v4.u32 [%r14], {%r20, %r21, %r22, %r23};"
+    ptx = text(PLAIN)
+    assert verdicts(ptx.replace(f"{COPY};", f"{load} {store}")) == ["proved"] * 4
+    assert set(verdicts(ptx.replace(f"{COPY};", f"{load} {change} {store}"))) == {"unknown"}
+
+
+def test_warps_that_take_turns_bring_parts() -> None:
+    """Each warp fills every other stage: what coordinates and the stage decide is known in each state."""
+    turns = "setp.eq.u32 %p5, %r9, 0; selp.u32 %r50, 1, 0, %p5; shr.u32 %r51, %r5, 5; and.b32 %r51, %r51, 1;"
+    copy = f"{turns} setp.eq.u32 %p5, %r50, %r51; @%p5 {COPY};"
+    before, main_loop = text(replace(PLAIN, stages=2)).split("L:")
+    assert set(verdicts(f"{before} L: {main_loop.replace(f'{COPY};', copy)}")) == {"unknown"}
+
+
+def test_copies_behind_the_instruction_do_not_fill_it() -> None:
+    """Without a barrier between them, copies before it and behind it are one fill."""
+    one = Side(64, False, "none", 0, 1024, 128, 0)
+    ptx = text(Program(one, Side(8, False, "none", 0, 128, 128, 0), columns=16, stages=1)).replace("@%p2 bra L;", "")
+    assert verdicts(ptx) == ["proved"] * 2
+    ptx = re.sub(r"cp\.async\.(commit|wait)_group[^;]*;|fence[^;]*;|bar[^;]*;", "", ptx)
+    assert verdicts(ptx) == ["proved"] * 2
+    ptx = ptx.replace(f"{COPY};", "mov.b32 %r50, %r14; mov.b64 %rd50, %rd3;", 1)
+    assert "proved" not in verdicts(ptx.replace("ret;", "cp.async.cg.shared.global [%r50], [%rd50], 16; ret;"))
+
+
+SAME = replace(PLAIN, a=replace(PLAIN.a, step=0), b=replace(PLAIN.b, step=0))
+"""Both steps along K read the same columns."""
+
+
+@pytest.mark.parametrize(
+    ("flags", "between", "last"),
+    [
+        ("1, 1, 1", "", "refuted"),
+        ("0, 1, 1", "", "proved"),
+        ("%p2, 1, 1", "setp.ne.u32 %p2, %r3, 0;", "unknown"),
+        ("%p2, 1, 1", "setp.ne.u32 %p2, 1, 0;", "refuted"),
+        ("1, -1, 1", "", "unknown"),
+        ("1, 1, 1", "mov.f32 %f3, 0f00000000;", "unknown"),
+    ],
+)
+def test_the_same_columns_count_if_both_instructions_add_to_the_same_sums(flags: str, between: str, last: str) -> None:
+    first, second = text(SAME).rsplit("wgmma.mma_async", 1)
+    ptx = f"{first}{between} wgmma.mma_async{second.replace('%rd6, 1, 1, 1', f'%rd6, {flags}')}"
+    assert verdicts(ptx) == ["proved", "proved", last, last]
+
+
+def test_external_arrays_begin_at_one_address() -> None:
+    ptx = (
+        text(PLAIN)
+        .replace(f".b8 tile[{PLAIN.bytes}]", ".b8 tile[]")
+        .replace(".shared .align", ".extern .shared .align")
+    )
+    other = ".extern .shared .align 1024 .b8 other[];\n.entry"
+    assert verdicts(ptx) == ["proved"] * 4
+    ptx = ptx.replace(".entry", other).replace("L:", "L: mov.u32 %r50, other; st.shared.u32 [%r50+64], %r5;")
+    assert verdicts(ptx)[0] == "unknown"
+
+
+def of_two_arrays(base_offset: int, align_a: int, align_b: int) -> str:
+    """Two steps along K of tiles with 64 columns, each in an array of its own."""
+    side = Side(64, False, "128B", 7, 0, 1024, 32, base_offset)
+    program = Program(side, replace(side, rows=16), columns=64, stages=1, align=align_a)
+    begin = program.tile_bytes(side)
+    head, body = text(program).replace(f"{begin}; add.u32 %r14, %r14, %r4;", "0; add.u32 %r14, %r14, %r40;").split("L:")
+    for step in range(2):
+        body = body.replace(
+            f"add.u32 %r30, %r4, %r8; add.u32 %r30, %r30, {begin + 32 * step};",
+            f"add.u32 %r30, %r40, %r8; add.u32 %r30, %r30, {32 * step};",
+        )
+    before, *_, last = body.split("wgmma.mma_async")
+    second = body.split("wgmma.mma_async")[1:3]
+    short = "wgmma.mma_async".join([before, *second]) + last[last.index("\nbar.sync") :]
+    head = head.replace("mov.u32 %r4, tile;", "mov.u32 %r4, tile; mov.u32 %r40, other;")
+    return head.replace(".entry", f".shared .align {align_b} .b8 other[4096];\n.entry") + "L:" + short
+
+
+def test_where_the_array_of_b_begins_counts_for_a() -> None:
+    """If B begins 512 bytes behind a multiple of 1024, it holds columns 32 and on where A holds columns 0 and on."""
+    assert verdicts(of_two_arrays(0, 1024, 1024)) == ["proved"] * 4
+    assert verdicts(of_two_arrays(0, 1024, 512)) == ["unknown"] * 4
+
+
+def test_where_two_arrays_begin_is_not_followed() -> None:
+    """A base offset of 1 is right 128 bytes behind a multiple of 1024."""
+    assert verdicts(of_two_arrays(1, 1024, 1024))[0] == "refuted"
+    assert set(verdicts(of_two_arrays(1, 128, 128))) == {"unknown"}
+
+
+HALO = """.version 8.3
+.target sm_90a
+.address_size 64
+.shared .align 1024 .b8 tile[8192];
+.entry k(.param .u64 a, .param .u64 b, .param .u32 lda, .param .u32 ldb) .reqntid 128
+{
+.reg .pred %p<4>; .reg .b32 %r<20>; .reg .f32 %f<4>; .reg .b64 %rd<20>;
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [lda]; ld.param.u32 %r2, [ldb];
+mov.u32 %r4, tile; mov.u32 %r5, %tid.x; and.b32 %r6, %r5, 7; shr.u32 %r7, %r5, 3;
+setp.lt.u32 %p1, %r5, 72; mad.lo.u32 %r8, %r5, 16, %r4; mul.lo.u32 %r9, %r5, %r1; mad.wide.u32 %rd3, %r9, 2, %rd1;
+@%p1 cp.async.cg.shared.global [%r8], [%rd3], 16;
+@%p1 cp.async.cg.shared.global [%r8+2048], [%rd3+16], 16;
+setp.lt.u32 %p2, %r5, 32; mad.lo.u32 %r10, %r7, 128, %r4; mad.lo.u32 %r10, %r6, 16, %r10;
+mul.lo.u32 %r11, %r6, %r2; mad.wide.u32 %rd4, %r11, 2, %rd2; mul.wide.u32 %rd5, %r7, 16; add.s64 %rd4, %rd4, %rd5;
+@%p2 cp.async.cg.shared.global [%r10+4096], [%rd4], 16;
+cp.async.wait_all; bar.sync 0; fence.proxy.async.shared::cta;
+"""
+"""Copies 72 rows of A with 16 columns, and 8 rows of B with 32 columns."""
+
+
+def tap(a: int, b: int) -> str:
+    """An instruction that reads A and B at these bytes."""
+    lines: list[str] = []
+    for register, at, bits in ((6, a, 8 << 32 | 128 << 16), (7, b, 8 << 16)):
+        lines.append(f"add.u32 %r12, %r4, {at}; shr.u32 %r12, %r12, 4; and.b32 %r12, %r12, 0x3fff;")
+        lines.append(f"cvt.u64.u32 %rd{register}, %r12; or.b64 %rd{register}, %rd{register}, {bits};")
+    opcode = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+    return "\n".join(lines) + f"{opcode} {{%f0, %f1, %f2, %f3}}, %rd6, %rd7, 1, 1, 1, 0, 0;\n"
+
+
+@pytest.mark.parametrize(("shift", "found"), [(16, "unknown"), (0, "refuted")])
+def test_columns_that_differ_count_in_the_same_rows(shift: int, found: str) -> None:
+    """A convolution reads A a row later for the next columns of B."""
+    assert verdicts(HALO + tap(0, 4096) + tap(shift, 4096 + 256) + "ret;\n}") == ["proved", "proved", found, found]
 
 
 def test_where_the_array_begins_counts() -> None:

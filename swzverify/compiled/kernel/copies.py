@@ -20,10 +20,14 @@ def size_of_source(instruction: Instruction) -> tuple[Operand, ...]:
     Source: PTX ISA 8.7, cp.async: `cp-size{, src-size}{, cache-policy}` and `cp-size{,
     ignore-src}{, cache-policy}`.
     """
+    found = limit_of_source(instruction)
+    return tuple(each for each in found if not (isinstance(each, Register) and width_of(each) == 1))
+
+
+def limit_of_source(instruction: Instruction) -> tuple[Operand, ...]:
+    """The operand with the number of bytes to read, or the predicate that says that none is; nothing if all are."""
     more = instruction.operands[3:]
-    if ".L2::cache_hint" in instruction.opcode:
-        more = more[:-1]
-    return tuple(each for each in more if not (isinstance(each, Register) and width_of(each) == 1))
+    return more[:-1] if ".L2::cache_hint" in instruction.opcode else more
 
 
 def may_fill_parts(sizes: Sequence[Expr]) -> bool:

@@ -12,14 +12,16 @@ from typing import Final
 
 from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.bulk import ends_of
+from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import Flow, base_name
 from swzverify.compiled.kernel.graph import reached
+from swzverify.compiled.kernel.leaves import Kind as LeafKind
 from swzverify.compiled.kernel.listing import Touch, Use, count_synchronizations, use_of
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Vector, size_of_type
 from swzverify.hardware import CHUNK_BYTES, Kind
 from swzverify.hardware.kinds import MATRIX_OPCODES
-from swzverify.ir.expr import Const, Extend, Ite, conjuncts
+from swzverify.ir.expr import Const, Expr, Extend, Ite, conjuncts, negation, variables
 
 STORES: Final = "it stores registers"
 """The reason for an instruction whose registers are not followed to a load."""
@@ -41,6 +43,8 @@ class FillOperands:
         destination: Where each thread writes; None if that is not looked at.
         width_bytes: The bytes that each thread writes from there on.
         source: Where a copy reads in global memory; None of other instructions.
+        size: How many bytes a copy reads, or a predicate that says whether it reads none; it writes zeros for the
+            others. None if it reads all.
         stored: The registers that are stored, each of as many bytes.
         reason: Why nothing is known of what is written.
     """
@@ -48,13 +52,14 @@ class FillOperands:
     destination: Operand | None = None
     width_bytes: int = 0
     source: Operand | None = None
+    size: Operand | None = None
     stored: tuple[Operand, ...] = ()
     reason: str = ""
 
     @property
     def wanted(self) -> tuple[Operand, ...]:
         """The operands whose values are needed."""
-        return tuple(each for each in (self.destination, self.source, *self.stored) if each is not None)
+        return tuple(each for each in (self.destination, self.source, self.size, *self.stored) if each is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +74,8 @@ class KernelFill:
         width_bytes: The bytes that each thread writes from there on; 0 if that is not looked at.
         source: The copy, or the load whose registers are stored, with the address in global memory; None of
             other instructions.
+        read_bytes: How many bytes it reads: it writes zeros for the others. None if it reads all; without an
+            `address` if that is not known.
         reason: Why nothing is known of what is written.
         leads_to: The blocks to which paths lead from behind its block.
         follows: The blocks from which paths lead to its block.
@@ -79,6 +86,7 @@ class KernelFill:
     destination: KernelAccess
     width_bytes: int
     source: KernelAccess | None
+    read_bytes: KernelAccess | None
     reason: str
     leads_to: frozenset[int]
     follows: frozenset[int]
@@ -107,7 +115,7 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
     if opcode.startswith("cp.async.c") and len(places) > 1 and use.touch is Touch.SHARED:
         size = operands[2] if len(operands) > 2 else None
         if isinstance(size, Immediate):
-            return FillOperands(places[0], size.value, places[1])
+            return FillOperands(places[0], size.value, places[1], next(iter(limit_of_source(instruction)), None))
     if ends:
         return FillOperands(reason=_OF_TENSOR if "tensor" in opcode else _OF_BULK)
     if places and use.touch is Touch.BARRIER and "shared" in opcode:
@@ -122,23 +130,40 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
     return FillOperands(reason="it may write any byte")
 
 
-def loaded(values: Sequence[KernelAccess], width_bytes: int) -> tuple[int, int] | None:
-    """The load whose registers an instruction stores: its place in the function, and the first byte that is stored.
+@dataclass(frozen=True, slots=True)
+class LoadedWords:
+    """Successive words of one load that an instruction stores.
 
-    `values` are the registers, in order. None if they are not successive words of one load. A register that is 0
-    unless the load is executed counts as the load.
+    Attributes:
+        index: The place of the load in the function.
+        first: The first byte that is stored, counted from the first one that is loaded.
+        may_be_zero: Whether a register is 0 if the load is not executed.
+    """
+
+    index: int
+    first: int
+    may_be_zero: bool
+
+
+def loaded(values: Sequence[KernelAccess], width_bytes: int) -> LoadedWords | None:
+    """What an instruction stores: its registers are `values`, in order; None if these are no words of one load.
+
+    A register that is 0 unless the load is executed counts as the load. This is not so where coordinates alone decide
+    it, or what is loaded, as in a maximum with 0.
     """
     size = width_bytes // max(1, len(values))
     places = [_place(access, 8 * size) for access in values]
     first = places[0] if places else None
-    if first is None or any(place != (first[0], first[1] + at) for at, place in enumerate(places)):
+    if first is None or any(place is None or place[:2] != (first[0], first[1] + at) for at, place in enumerate(places)):
         return None
-    return first[0], first[1] * size
+    return LoadedWords(first[0], first[1] * size, any(place is not None and place[2] for place in places))
 
 
-def _place(access: KernelAccess, bits: int) -> tuple[int, int] | None:
-    """The load that makes a value, and which of its words that is."""
+def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
+    """The load that makes a value, which of its words that is, and whether the value may be 0 instead."""
     value, held = access.address, conjuncts(access.guard)
+    kinds = {leaf.variable: leaf for leaf in access.leaves}
+    executed: list[Expr] = []
     while isinstance(value, Extend | Ite):
         if isinstance(value, Extend):
             value = value.operand
@@ -146,12 +171,20 @@ def _place(access: KernelAccess, bits: int) -> tuple[int, int] | None:
             value = value.then
         else:
             is_zero = [isinstance(each, Const) and each.value == 0 for each in (value.then, value.otherwise)]
+            executed += conjuncts(value.condition if is_zero[1] else negation(value.condition))
             value = value.then if is_zero[1] else value.otherwise if is_zero[0] else None
     leaf = next((each for each in access.leaves if each.variable is value), None)
     if leaf is None or not leaf.is_input or not leaf.name.startswith("ld.global") or value is None:
         return None
     found = _OF_LOAD.search(leaf.name)
-    return (int(found[1]), int(found[2])) if found and value.width == bits else None
+    if found is None or value.width != bits:
+        return None
+    own = leaf.name[: found.start(2)]
+    for part in (each for each in executed if each not in held):
+        read = [kinds[each] for each in variables(part)]
+        if all(each.kind is LeafKind.LANE for each in read) or any(each.name.startswith(own) for each in read):
+            return None  # coordinates say that it is 0, or what is loaded
+    return int(found[1]), int(found[2]), bool(executed)
 
 
 def known_fill(
@@ -160,8 +193,11 @@ def known_fill(
     given: FillOperands,
     destination: KernelAccess | None,
     source: KernelAccess | None,
+    read_bytes: KernelAccess | None,
+    *,
+    may_be_zero: bool,
 ) -> KernelFill:
-    """A writer with the values of its operands."""
+    """A writer with the values of its operands; `may_be_zero` if the registers that it stores may be 0."""
     block = flow.block_of[instruction.index]
     nowhere = blank(instruction, Use(Touch.OTHER, given.reason or "it is not looked at"))
     behind, before = (
@@ -169,7 +205,9 @@ def known_fill(
     )
     place = replace(destination or nowhere, index=instruction.index)
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
-    return KernelFill(block, section, place, given.width_bytes, source, given.reason, behind, before)
+    if may_be_zero:
+        read_bytes = nowhere
+    return KernelFill(block, section, place, given.width_bytes, source, read_bytes, given.reason, behind, before)
 
 
 def with_divisions(access: KernelAccess) -> KernelAccess:

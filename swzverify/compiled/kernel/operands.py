@@ -17,6 +17,7 @@ from swzverify.compiled.kernel.fills import (
     BULK_COPIES,
     FillOperands,
     KernelFill,
+    LoadedWords,
     fill_operands,
     known_fill,
     loaded,
@@ -25,6 +26,7 @@ from swzverify.compiled.kernel.fills import (
 from swzverify.compiled.kernel.flow import Flow, FlowError
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.sums import Sums, sums_of
 from swzverify.compiled.kernel.transfers import KernelTransfer, TransferOperands, brings_bytes, transfer_operands
 from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Module, Operand, PtxError, Vector
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
@@ -45,7 +47,7 @@ class KernelOperand:
         role: A or B.
         major: Along which dimension elements lie side by side; None if the immediates do not say it.
         block: The basic block of the instruction.
-        sums: The registers to which the product is added.
+        sums: The registers to which the product is added; None of a function that cannot be read.
     """
 
     access: KernelAccess
@@ -53,7 +55,7 @@ class KernelOperand:
     role: OperandRole
     major: Major | None
     block: int = -1
-    sums: Operand | None = None
+    sums: Sums | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,8 @@ def read_operands(
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
         row = find_tensor_instruction(instruction.opcode)
         place = -1 if reader is None else reader.slices.flow.block_of[instruction.index]
-        found.append(KernelOperand(access, row, role, major_of(instruction, row, role), place, instruction.operands[0]))
+        sums = None if reader is None else sums_of(reader.slices, reader.forms, instruction)
+        found.append(KernelOperand(access, row, role, major_of(instruction, row, role), place, sums))
     if reader is None:
         return OperandsRead(tuple(found))
     flow = reader.slices.flow
@@ -140,23 +143,24 @@ def _fills(
 ) -> Iterator[KernelFill]:
     """The writers with the values of their operands, in the order of `wanted`; loads are read in a second step."""
     flow, instructions = reader.slices.flow, reader.slices.function.instructions
-    read: list[tuple[KernelAccess | None, KernelAccess | None, tuple[int, int] | None]] = []
+    read: list[tuple[list[KernelAccess | None], LoadedWords | None]] = []
     for _, given in fills:
-        destination = None if given.destination is None else with_divisions(next(values))
-        source = None if given.source is None else with_divisions(next(values))
+        parts = (given.destination, given.source, given.size)
+        own = [None if each is None else with_divisions(next(values)) for each in parts]
         stored = [next(values) for _ in given.stored]
-        read.append((destination, source, loaded(stored, given.width_bytes)))
-    places = dict.fromkeys(load[0] for *_, load in read if load is not None)
+        read.append((own, loaded(stored, given.width_bytes)))
+    places = dict.fromkeys(load.index for _, load in read if load is not None)
     addresses = {each: next(of for of in instructions[each].operands if isinstance(of, Address)) for each in places}
     wanted: list[tuple[Instruction, Use, Operand]] = [
         (instructions[each], _SOME_USE, of) for each, of in addresses.items()
     ]
     loads = dict(zip(places, map(with_divisions, reader.read_values(wanted) if wanted else ()), strict=True))
-    for (each, given), (destination, source, load) in zip(fills, read, strict=True):
-        origin = source if load is None else loads[load[0]]
+    for (each, given), ((destination, source, size), load) in zip(fills, read, strict=True):
+        origin = source if load is None else loads[load.index]
         if load is not None and origin is not None and origin.address is not None:
-            origin = replace(origin, address=add(origin.address, const(load[1], origin.address.width)))
-        yield known_fill(flow, each, given, destination, origin)
+            origin = replace(origin, address=add(origin.address, const(load.first, origin.address.width)))
+        may_be_zero = load is not None and load.may_be_zero
+        yield known_fill(flow, each, given, destination, origin, size, may_be_zero=may_be_zero)
 
 
 def _transfer(

@@ -34,6 +34,12 @@ def word_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps
     return slices.opaque(instruction, 98, 32, "the operand cannot be read") if value is None else value
 
 
+def bit_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
+    """A predicate."""
+    value = yield from slices.read(operand, 1, instruction)
+    return slices.opaque(instruction, 96, 1, "the operand cannot be read") if value is None else value
+
+
 def piece_address(slices: Slices, place: Expr, piece: Piece, instruction: Instruction) -> Expr:
     """The address of each lane for a machine instruction of wmma, from the address of the PTX."""
     fragment = piece.fragment

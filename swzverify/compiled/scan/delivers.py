@@ -19,7 +19,7 @@ from swzverify.compiled.kernel import KernelAccess, KernelFill, KernelOperand
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
-from swzverify.compiled.scan.fills import Fill, Fills, frame_of
+from swzverify.compiled.scan.fills import NO_GAPS, Fill, Fills, frame_of, may_overlap
 from swzverify.compiled.scan.operand_agreement import Judged, Key, agree
 from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, spelled
 from swzverify.compiled.scan.operand_offsets import first_threads
@@ -93,32 +93,51 @@ class _Judge:
         }
         needs = [REPEATS_BYTES] * len(first)
         alive = [status.holds for status in first]
-        refuted = [bool(status.broken) for status in first]
+        weakest = [self._weakest(each) for each in self._kernel]
+        is_followed = len(frames) <= 1
+        refuted = [
+            bool(status.broken) and (is_followed or each is None or _multiple(each) >= REPEATS_BYTES)
+            for status, each in zip(first, weakest, strict=True)
+        ]
         multiple = REPEATS_BYTES
-        while multiple > step and len(frames) == 1 and any(alive) | any(refuted):
+        while multiple > step and is_followed and any(alive) | any(refuted):
             multiple //= 2
             for begin in range(multiple, REPEATS_BYTES, 2 * multiple):
                 there = self._at(begin)
-                alive = [one and two.holds for one, two in zip(alive, there, strict=True)]
+                # A shift of 512 bytes may bring other columns of K to B than to A, in each instruction alike.
+                moved = {one.kernel.access.index for one, two in zip(first, there, strict=True) if one.maps != two.maps}
+                alive = [
+                    is_alive and two.holds and two.kernel.access.index not in moved
+                    for is_alive, two in zip(alive, there, strict=True)
+                ]
                 refuted = [one and bool(two.broken) for one, two in zip(refuted, there, strict=True)]
+                for one, two in zip(first, there, strict=True):
+                    one.has_gaps |= two.has_gaps
             needs = [multiple if one else need for one, need in zip(alive, needs, strict=True)]
         return [
             (self._claim(operand, status, need, is_refuted=is_refuted), self._elements(status))
-            for operand, status, need, is_refuted in zip(self._operands, first, needs, refuted, strict=True)
+            for operand, status, need, is_refuted in zip(weakest, first, needs, refuted, strict=True)
         ]
 
+    def _weakest(self, kernel: KernelOperand) -> OperandRead | None:
+        """The operand of a basic block whose array has the least alignment: all of them are compared."""
+        pairs = zip(self._kernel, self._operands, strict=True)
+        block = [each for own, each in pairs if own.block == kernel.block and each is not None]
+        return min(block, key=_multiple, default=None)
+
     def _claim(self, operand: OperandRead | None, status: Judged, needs: int, *, is_refuted: bool) -> Claim:
+        """The verdict, where `operand` is the one of its block whose array has the least alignment."""
         if operand is None or status.is_open:
             return not_known(status.is_open)
         own = _multiple(operand)
-        is_everywhere = own >= REPEATS_BYTES
         name = "its array" if operand.start.base is None else spell_leaf(operand.start.base)
+        assumptions = (NO_WRAP, NO_GAPS) if status.has_gaps else (NO_WRAP,)
         if status.broken:
-            if is_everywhere or is_refuted:
-                return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=(NO_WRAP,))
+            if is_refuted:
+                return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
             return not_known(f"{status.broken}, where {name} begins at a multiple of {REPEATS_BYTES}", REPEATS_BYTES)
-        if is_everywhere or needs <= own:
-            return Claim(ClaimVerdict.PROVED, engines=_ENGINES, assumptions=(NO_WRAP,))
+        if needs <= own:
+            return Claim(ClaimVerdict.PROVED, engines=_ENGINES, assumptions=assumptions)
         words = f"it holds where {name} begins at a multiple of {needs}; PTX says a multiple of {own}"
         return not_known(words, needs)
 
@@ -136,14 +155,17 @@ class _Judge:
     # ---- one operand
 
     def _at(self, begin: int) -> list[Judged]:
-        """What is known of all operands, if each array begins at a multiple of 1024 plus so many bytes."""
+        """What is known of all operands, if arrays begin at a multiple of 1024 plus so many bytes.
+
+        Those of which a multiple of 1024 is known begin there.
+        """
         found = [
             Judged(kernel, read, points, "a field of the descriptor is not known" if read is None else "")
             for kernel, read, points in zip(self._kernel, self._operands, self._points, strict=True)
         ]
         for each in found:
             if each.read is not None:
-                self._alone(each, each.read, begin)
+                self._alone(each, each.read, begin if _multiple(each.read) < REPEATS_BYTES else 0)
         agree(found, self._names)
         return found
 
@@ -159,7 +181,7 @@ class _Judge:
             return
         broken: list[str] = []
         for start, addresses in words.items():
-            maps, wrong, reason = self._brought(operand, addresses)
+            maps, wrong, reason = self._brought(judged, operand, addresses)
             judged.maps[start] = maps
             if wrong and not maps and not reason:
                 broken.append(wrong)
@@ -177,13 +199,13 @@ class _Judge:
         for each in self._fills.others:
             if not each.fill.may_precede(kernel.block, kernel.access.index):
                 continue
-            is_near = each.frame is None or (each.frame != frame and each.frame[0] == frame[0])
+            is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
             if is_near or (each.frame == frame and np.isin(read, each.words).any()):
                 return each.reason
         return ""
 
     def _brought(
-        self, operand: OperandRead, addresses: NDArray[np.int64]
+        self, judged: Judged, operand: OperandRead, addresses: NDArray[np.int64]
     ) -> tuple[list[tuple[Fill, ElementMap]], str, str]:
         """The fills that bring an operand, each with its map; how one breaks it; and why something is not known."""
         kernel, frame = operand.subject.operand, frame_of(operand.start)
@@ -194,8 +216,8 @@ class _Judge:
         words, inside = addresses // BANK_WORD_BYTES, (addresses % BANK_WORD_BYTES).astype(np.uint64)
         is_written = np.zeros(words.shape, dtype=np.bool_)
         for fill, copies in self._fills.fills:
-            before = any(each.may_precede(kernel.block, kernel.access.index) for each in copies)
-            if fill.frame[0] != frame[0] or not before:
+            before = [each.may_precede(kernel.block, kernel.access.index) for each in copies]
+            if not may_overlap(fill.frame, frame) or not any(before):
                 continue
             if fill.frame != frame:
                 return maps, wrong, f"line {fill.lines[0]} counts from another start of the array"
@@ -203,7 +225,15 @@ class _Judge:
             present = rows >= 0
             if not present.any():
                 continue
+            if not all(before):
+                return (
+                    maps,
+                    wrong,
+                    f"some of the copies of line {fill.lines[0]} and beside it stand behind the instruction",
+                )
             is_written |= present
+            paths = fill.paths[rows[present]]
+            judged.has_gaps |= bool(((paths < 0) | (paths != paths[0])).any())
             if bool(fill.torn[words].any()):
                 r, k = map(int, np.argwhere(fill.torn[words])[0])
                 wrong = wrong or f"two copies of line {fill.lines[0]} and beside it write element ({r}, {k})"
@@ -213,6 +243,8 @@ class _Judge:
             numbers = {each: of[rows] for each, of in fill.numbers.items()}
             numbers[()] = numbers.get((), np.zeros(rows.shape, np.uint64)) + inside
             found = element_map(numbers, present)
+            if isinstance(found, Break) and found.is_of_rows:
+                return maps, wrong, f"its rows come in another order, which may be meant: {self._of_break(found)}"
             if isinstance(found, Break):
                 wrong = wrong or self._of_break(found)
             elif found is None or not present.all():

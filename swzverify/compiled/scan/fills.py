@@ -20,12 +20,25 @@ from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.kernel.reachable import is_state
 from swzverify.compiled.scan.operand_fields import Start, start_of
-from swzverify.compiled.scan.operand_offsets import may_run
+from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NotASumError, Product, Reading
+from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Expr, Var, const, extract, substitute, variables
+from swzverify.ir.expr import (
+    Comparison,
+    Expr,
+    Extend,
+    Ite,
+    Var,
+    compare,
+    const,
+    extract,
+    negation,
+    substitute,
+    variables,
+)
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 Frame: TypeAlias = tuple[str, int]
@@ -33,7 +46,11 @@ Frame: TypeAlias = tuple[str, int]
 State: TypeAlias = dict[Var, int]
 """A number for each leaf that decides between places."""
 
+_ABSOLUTE: Final = ""
+_DYNAMIC: Final = "dynamic shared memory"
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
+NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, unless its coordinates alone decide it"
+"""What counting on all copies of a fill assumes."""
 _MOST_STATES: Final = 64
 _MOST_NUMBERS: Final = 1 << 24
 """Numbers of all sums of products of one function."""
@@ -42,7 +59,7 @@ _MOST_SAMPLED: Final = 97
 _MOST_FACTOR: Final = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fill:
     """The copies of one basic block between two barriers, fences or waits, in one trip of each loop around it.
 
@@ -52,6 +69,8 @@ class Fill:
         lines: The lines of its copies.
         rows: For each word of shared memory, its row in `numbers`; -1 for what it does not write.
         numbers: For each product of shared factors, the number of each row: the sum is the address.
+        paths: For each row, the number of the condition under which threads make its copy, where they share it;
+            -1 if a thread may leave it out, or write zeros, while others do not.
         clashing: The words that may get different values of several copies.
         torn: Those of them that surely do, of copies of two threads that are made together.
     """
@@ -61,6 +80,7 @@ class Fill:
     lines: tuple[int, ...]
     rows: NDArray[np.int32]
     numbers: dict[Product, NDArray[np.uint64]]
+    paths: NDArray[np.int64]
     clashing: NDArray[np.bool_]
     torn: NDArray[np.bool_]
 
@@ -83,8 +103,19 @@ class Written:
 
 
 def frame_of(start: Start) -> Frame:
-    """What the offsets of a start address count from."""
-    return ("" if start.base is None else start.base.name), start.rounded
+    """What the offsets of a start address count from.
+
+    Source: CUDA Programming Guide 13, dynamic shared memory: all `extern __shared__` arrays begin at one address.
+    """
+    if start.base is None:
+        return _ABSOLUTE, start.rounded
+    symbol = start.base.symbol
+    return _DYNAMIC if symbol is not None and symbol.is_extern else start.base.name, start.rounded
+
+
+def may_overlap(one: Frame, other: Frame) -> bool:
+    """Whether bytes counted from one start may be bytes counted from another one."""
+    return one[0] == other[0] or _ABSOLUTE in (one[0], other[0])
 
 
 class Fills:
@@ -141,6 +172,12 @@ class Fills:
             self.leaves |= origin.here.leaves
             leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(source) if leaf.kind is Kind.CARRIED}
         around = {loop.header for loop in subject.access.loops}
+        for loop in subject.access.loops:
+            if any(subject.here.leaves[each.name].kind is Kind.LANE for each in variables(loop.again.condition)):
+                return f"{where}: threads may leave the loop at line {loop.line} at different trips"
+        may_be_zero = self._may_be_zero(fill)
+        if may_be_zero is None:
+            return f"{where}: it writes zeros"
         for variable, leaf in leaves.items():
             if leaf.kind is Kind.LANE:
                 continue
@@ -148,7 +185,39 @@ class Fills:
             if leaf.values is None or is_own:
                 return f"{where}: what it copies depends on {leaf.reason}"
             decide[variable] = leaf.values
-        return _Copy(fill, start, source, decide, *may_run(subject, self._threads))
+        runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+        return _Copy(fill, start, source, decide, subject, None if may_be_zero else self._path(subject, runs, around))
+
+    def _may_be_zero(self, fill: KernelFill) -> bool | None:
+        """Whether a copy may write zeros for some bytes; None if coordinates alone say that it does."""
+        if fill.read_bytes is None:
+            return False
+        subject, value = self._subject_of(fill.read_bytes), fill.read_bytes.address
+        if value is None:
+            return True
+        answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
+        if answer is Answer.EMPTY:
+            return False
+        if answer is Answer.HOLDS and all(leaf.kind is Kind.LANE for leaf in subject.leaves_of(value)):
+            return None
+        while isinstance(value, Extend):
+            value = value.operand
+        if isinstance(value, Ite) and value.otherwise is const(0, value.width):
+            runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+            reads, _ = by_coordinates(subject, value.condition, self._threads)
+            return True if bool((reads | ~runs).all()) else None
+        return True
+
+    def _path(self, subject: ValueSubject, runs: NDArray[np.bool_], around: set[int]) -> frozenset[Expr] | None:
+        """What has to hold so that all threads make a copy that may make it; None if they need not do so together."""
+        loops = [loop.again for loop in subject.access.loops]
+        if subject.access.sure is None or not all(each.is_exact for each in loops):
+            return None
+        makes, rest = by_coordinates(subject, subject.access.sure, self._threads)
+        self.leaves |= subject.here.leaves
+        conditions = [each.condition for each in loops]
+        is_one = all(self._is_shared(each, around) for each in variables(*rest, *conditions))
+        return rest if is_one and bool((makes | ~runs).all()) else None
 
     def _of_block(self, frame: Frame, copies: Sequence[_Copy]) -> Iterator[Fill]:
         """The fills of some copies that belong together, one for each state.
@@ -202,7 +271,7 @@ class Fills:
                 clashing[where[is_other]] = True
                 torn[where[is_other & is_sure]] = True
             lines = tuple(dict.fromkeys(each.fill.destination.line for each in copies))
-            yield Fill(frame, state, lines, rows, numbers, clashing, torn)
+            yield Fill(frame, state, lines, rows, numbers, path, clashing, torn)
 
     def _written(self, fill: KernelFill, found: _Copy | str) -> Written:
         nowhere = np.zeros(0, dtype=np.int64)
@@ -262,7 +331,7 @@ class _Copy:
     start: Start
     source: Expr | None
     decide: dict[Var, Sequence[int]]
-    runs: NDArray[np.bool_]
+    subject: ValueSubject
     path: frozenset[Expr] | None
 
     @property
@@ -283,12 +352,13 @@ class _Copy:
         if any(each.name not in threads.point for each in variables(offset)):
             raise NotASumError("where it writes is not decided")
         (found,) = evaluate_many((offset,), threads.point)
-        places = np.broadcast_to(found, self.runs.shape)[self.runs]
+        runs, _ = by_coordinates(self.subject, substitute(self.subject.access.guard, values), threads)
+        places = np.broadcast_to(found, runs.shape)[runs]
         width = self.fill.width_bytes
         if bool((places % min(width, BANK_WORD_BYTES)).any()) or (self.source is not None and width % BANK_WORD_BYTES):
             raise NotASumError("it writes parts of words")
         count = -(-width // BANK_WORD_BYTES)
-        return places[:, None] // BANK_WORD_BYTES + np.arange(count), self.runs
+        return places[:, None] // BANK_WORD_BYTES + np.arange(count), runs
 
 
 def _states(copies: Sequence[_Copy]) -> Iterator[State]:

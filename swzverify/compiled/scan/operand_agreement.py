@@ -12,6 +12,7 @@ from math import prod
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import KernelOperand
+from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.fills import Fill
 from swzverify.compiled.scan.operand_maps import WORD_BITS, Address, ElementMap, difference, parts_of, spelled
 from swzverify.compiled.scan.stages import OperandRead
@@ -39,6 +40,7 @@ class Judged:
         broken: How everything that can fill the operand breaks the claim; empty if it holds.
         maps: For each start address, the fills that bring the operand, each with its map.
         k: Where along K it starts, counted from the first operand of its basic block; None if not known.
+        has_gaps: Whether threads may leave out some of the copies that bring it, or write zeros.
         compared: For each comparison with another operand, what is wrong; empty if nothing is.
     """
 
@@ -49,6 +51,7 @@ class Judged:
     broken: str = ""
     maps: dict[int, list[tuple[Fill, ElementMap]]] = field(default_factory=dict[int, list[tuple[Fill, ElementMap]]])
     k: int | None = None
+    has_gaps: bool = False
     compared: list[str] = field(default_factory=list[str])
 
     @property
@@ -153,13 +156,18 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
             for each in roles.values():
                 each.leave_open(_NOT_DECIDED)
             continue
-        placed.setdefault(matrices, []).append((roles, parts))
         columns = [of_k for of_k, _ in parts.values()]
         is_same = all(each == columns[0] for each in columns)
+        if not is_same and any(of_rows for _, of_rows in parts.values()):
+            # A convolution moves along the rows of A for the next columns of B.
+            for each in roles.values():
+                each.leave_open(f"{_words(parts, names)}, and in other rows")
+            continue
         for each in roles.values():
             each.compared.append("" if is_same else _words(parts, names))
             if is_same and set(columns[0]) <= {()}:
                 each.k = columns[0].get((), 0)
+        placed.setdefault(matrices, []).append((roles, parts))
     for of_matrices in placed.values():
         _keep_apart(of_matrices)
 
@@ -184,8 +192,22 @@ def _keep_apart(placed: Sequence[tuple[_Roles, Mapping[OperandRole, tuple[Addres
         is_one = all(parts[role][1] == more[role][1] for role in parts)
         kernel, columns = one[OperandRole.B].kernel, one[OperandRole.B].kernel.instruction.k
         common = columns - abs(apart.get((), 0))
-        if is_one and kernel.sums == other[OperandRole.B].kernel.sums and set(apart) <= {()} and common > 0:
-            for each in other.values():
+        if not is_one or not set(apart) <= {()} or common <= 0:
+            continue
+        is_added = _is_added(kernel.sums, other[OperandRole.B].kernel.sums)
+        for each in other.values():
+            if is_added is None:
+                each.leave_open(f"whether it adds to the sums of line {kernel.access.line} is not known")
+            elif is_added:
                 each.compared[-1] = each.compared[-1] or (
                     f"it adds {common} of the same columns of K to the same sums as line {kernel.access.line}"
                 )
+
+
+def _is_added(one: Sums | None, other: Sums | None) -> bool | None:
+    """Whether two instructions of one basic block add to the same sums; None if that is not known."""
+    if one is None or other is None:
+        return None
+    if one.registers != other.registers or one.resets != other.resets:
+        return False
+    return True if one == other else None

@@ -31,12 +31,21 @@ class ElementMap:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """An element that comes from another place than an affine map has it, which a corner of three elements says."""
+    """An element that comes from another place than an affine map has it, which a corner of three elements says.
+
+    Attributes:
+        element: The element.
+        corner: The first of the three elements.
+        found: Where it comes from.
+        expected: Where the map has it.
+        is_of_rows: Whether only the order of rows breaks the map, in a way that may be meant.
+    """
 
     element: tuple[int, int]
     corner: tuple[int, int]
     found: Address
     expected: Address
+    is_of_rows: bool
 
 
 def element_map(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np.bool_]) -> ElementMap | Break | None:
@@ -60,9 +69,35 @@ def element_map(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[
     is_bad &= present
     if is_bad.any():
         place = tuple(map(int, np.argwhere(is_bad)[0]))
-        return Break((place[0], place[1]), (r, k), _at(numbers, *place), _at(expected, *place))
+        return Break(
+            (place[0], place[1]), (r, k), _at(numbers, *place), _at(expected, *place), _are_rows(numbers, present)
+        )
     first_of = _at(expected, 0, 0)
     return ElementMap(first_of, difference(_at(expected, 1, 0), first_of), difference(_at(expected, 0, 1), first_of))
+
+
+def _are_rows(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np.bool_]) -> bool:
+    """Whether only the order of rows breaks the map, in a way that may be meant.
+
+    Each row is affine with one step along K; where it begins has a summand for each bit of its number; no other row
+    begins there, and none where it ends.
+    """
+    count, columns = present.shape[0], np.arange(present.shape[1], dtype=np.uint64)
+    rows = np.arange(count, dtype=np.uint64)
+    begins, ends = list[NDArray[np.uint64]](), list[NDArray[np.uint64]]()
+    for own in numbers.values():
+        step, first = own[:1, 1:2] - own[:1, :1], own[:, 0]
+        expected = first[0] + np.zeros(count, dtype=np.uint64)
+        for at in range((count - 1).bit_length()):
+            expected = expected + (rows >> np.uint64(at) & np.uint64(1)) * (first[1 << at : (1 << at) + 1] - first[:1])
+        if bool((own != own[:, :1] + columns * step).any() or (first != expected).any()):
+            return False
+        begins.append(first)
+        ends.append(first + (step * np.uint64(len(columns)))[0])
+    places = {tuple(each) for each in np.stack(begins, axis=1).tolist()}
+    return (
+        bool(present.all()) and len(places) == count and places.isdisjoint(map(tuple, np.stack(ends, axis=1).tolist()))
+    )
 
 
 def difference(left: Address, right: Address) -> Address:

@@ -61,7 +61,7 @@ def first_threads(subject: ValueSubject, shape: BlockShape) -> dict[int, dict[Va
     """The coordinates of the first thread of each warp group that may execute the instruction."""
     threads = Threads(shape)
     groups, lanes = _groups(threads), _lanes(subject)
-    runs, _ = may_run(subject, threads)
+    runs, _ = by_coordinates(subject, subject.access.guard, threads)
     first_of = {int(group): int(np.argmax(groups == group)) for group in np.unique(groups[runs])}
     return {
         group: {each: const(int(threads.point[each.name][first]), each.width) for each in lanes}
@@ -69,23 +69,18 @@ def first_threads(subject: ValueSubject, shape: BlockShape) -> dict[int, dict[Va
     }
 
 
-def may_run(subject: ValueSubject, threads: Threads) -> tuple[NDArray[np.bool_], frozenset[Expr] | None]:
-    """For each thread, whether its coordinates let it execute the instruction, and what else has to hold.
-
-    None for the latter if it may differ from thread to thread.
-    """
-    lanes, runs = _lanes(subject), np.ones(len(threads.first_of_warp), dtype=np.bool_)
+def by_coordinates(
+    subject: ValueSubject, condition: Expr, threads: Threads
+) -> tuple[NDArray[np.bool_], frozenset[Expr]]:
+    """For each thread, whether its coordinates fulfil the parts of a condition that they decide; and other parts."""
+    lanes, fulfils = _lanes(subject), np.ones(len(threads.first_of_warp), dtype=np.bool_)
     rest: set[Expr] = set()
-    for part in conjuncts(subject.access.guard):
+    for part in conjuncts(condition):
         if lanes.issuperset(variables(part)):
-            runs &= _per_thread(part, threads) != 0
+            fulfils &= _per_thread(part, threads) != 0
         else:
             rest.add(part)
-    is_one = all(
-        leaf.kind in (Kind.UNIFORM, Kind.TRIPS)
-        for leaf in (subject.here.leaves[each.name] for each in variables(*rest))
-    )
-    return runs, frozenset(rest) if is_one else None
+    return fulfils, frozenset(rest)
 
 
 def is_alike(subject: ValueSubject, value: Expr) -> bool:
