@@ -21,6 +21,7 @@ from swzverify.compiled.order.walk import Deed
 from swzverify.compiled.scan import race_parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races
+from tests.order.ends import ENDS
 from tests.order.rings import RINGS
 
 SLOW = {
@@ -30,15 +31,19 @@ SLOW = {
     "elected lane",
     "elected lane alone",
     "elected lane before the load",
+    "ended, ring of copies, which is not proved",
     "stages overlap",
 }
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in SLOW)) for n in RINGS])
+KERNELS = RINGS | {f"ended, {name}": each for name, each in ENDS.items()}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in SLOW)) for n in KERNELS])
 def test_free_only_if_right(name: str) -> None:
     """A kernel is free if it is right, and only then."""
-    body, is_free, threads = RINGS[name]
+    body, is_free, threads = KERNELS[name]
     assert (races(body, threads).verdict is RaceVerdict.FREE) is is_free
 
 
@@ -122,6 +127,21 @@ def _arrivals_are_never_early(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pipelines, "early", lambda _: "")
 
 
+def _nobody_uses_what_has_ended(patch: pytest.MonkeyPatch) -> None:
+    """An object is taken to be ended behind all that uses it."""
+    patch.setattr(Pipelines, "_ended", lambda *_: None)
+
+
+def _copies_need_no_object(patch: pytest.MonkeyPatch) -> None:
+    """An object may end while a copy to it is in flight."""
+    right = interleaved._Runs._done
+
+    def wrong(self: interleaved._Runs, state: interleaved._State, who: int, deed: Deed) -> object:
+        return right(self, state._replace(flights=()) if deed.act is Act.END else state, who, deed)
+
+    patch.setattr(interleaved._Runs, "_done", wrong)
+
+
 def _places_are_not_counted(patch: pytest.MonkeyPatch) -> None:
     """All threads are taken to come equally often to a barrier without a count."""
     patch.setattr(pipelines, "arrivals_of", lambda *_: 1)
@@ -140,6 +160,12 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "releases": (_copies_release_their_thread, "store after the arrival"),
     "lemma 3": (_shared_memory_is_constant_between_barriers, "flag behind objects"),
     "objects": (_objects_are_made_before, "object that is made at last"),
+    "ends": (_nobody_uses_what_has_ended, "ended, an arrival behind it"),
+    "ends and waits": (_nobody_uses_what_has_ended, "ended, a wait behind it"),
+    "ends and questions": (_nobody_uses_what_has_ended, "ended, a question behind it"),
+    "ends and ends": (_nobody_uses_what_has_ended, "ended, twice"),
+    "ends and copies": (_copies_need_no_object, "ended, copy in flight"),
+    "ends and barriers": (_copies_need_no_object, "ended, copy in flight, behind a barrier"),
     "lemma 7": (_arrivals_are_never_early, "object with two arrivals of one thread in the place of another"),
     "lemma 7 in a ring": (_arrivals_are_never_early, "one warp arrives for two"),
     "named": (_shared_memory_is_constant_between_barriers, "flag behind named barriers"),
@@ -154,6 +180,6 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
 def test_planted_mistakes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a mistake of ours, some kernel gets a wrong verdict."""
     patch, kernel = MISTAKES[name]
-    body, _, threads = RINGS[kernel]
+    body, _, threads = KERNELS[kernel]
     patch(monkeypatch)
     assert races(body, threads).verdict is RaceVerdict.FREE
