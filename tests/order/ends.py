@@ -30,6 +30,7 @@ _COPY: Final = (
     f"{_OBJECT}{_INIT.format(1)}{_BAR}@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r10], 256;\n"
     "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 256, [%r10];\n"
 )
+_READ_FIRST: Final = "ld.shared.u32 %r30, [%r3];"
 _READ: Final = f"{_WAIT}ld.shared.u32 %r30, [%r4];\n"
 _RING: Final = ring(WAIT_EMPTY + STORE + FILLED, WAIT_FULL + LOAD + FREED) + "\n"
 _COPIES: Final = (
@@ -44,6 +45,49 @@ _COPIES: Final = (
 _ALL_END: Final = "".join(
     f"@!%p1 mbarrier.inval.shared::cta.b64 [{each}];\n" for each in ("%r10", "%r10+8", "%r11", "%r11+8")
 )
+
+_ELECTED: Final = "elect.sync %r20|%p5, {};\n"
+_FIRST_WARP: Final = "setp.lt.u32 %p6, %r1, 32;\nand.pred %p1, %p6, %p5;\n"
+_LEAD: Final = _ELECTED.format("-1") + _FIRST_WARP
+_BOTH: Final = "@%p5 st.shared.u32 [%r3], %r1;\nsetp.eq.u32 %p7, %r1, 0;\n@%p7 st.shared.u32 [%r3], 5;"
+_LED: Final = _ENDED.replace("setp.eq.u32 %p1, %r1, 0;\n", "{}")
+"""One lane of the first warp is elected to make the object, and to end it."""
+
+ELECTIONS: Final = {
+    "makes and ends": Ring(_LED.format(_LEAD), True, 64),
+    "in each warp": Ring(_LED.format(_ELECTED.format("-1") + "mov.pred %p1, %p5;\n"), False, 64),
+    "by a mask of half a warp": Ring(_LED.format(_ELECTED.format("65535") + _FIRST_WARP), False, 64),
+    "stores, read behind a barrier": Ring(_LEAD + "@%p1 st.shared.u32 [%r3], %r1;\n" + _BAR + _READ_FIRST, True, 64),
+    "stores, read without a barrier": Ring(_LEAD + "@%p1 st.shared.u32 [%r3], %r1;\n" + _READ_FIRST, False, 64),
+    "of each warp stores": Ring(_ELECTED.format("-1") + "@%p5 st.shared.u32 [%r3], %r1;", False, 64),
+    "is the number of the lane": Ring(
+        _ELECTED.format("-1") + "shl.b32 %r20, %r20, 2;\nadd.u32 %r20, %r20, %r3;\n@%p5 st.shared.u32 [%r20], %r1;",
+        False,
+        64,
+    ),
+    "by a mask in a parameter": Ring(
+        _ELECTED.format("%r7") + _BOTH,
+        False,
+        32,
+    ),
+    "and the first lane are one": Ring(
+        _ELECTED.format("-1") + _BOTH,
+        True,
+        32,
+    ),
+    "among lanes of which the first has returned": Ring(
+        "setp.eq.u32 %p6, %r1, 0;\n@%p6 ret;\n" + _ELECTED.format("-1") + "@%p5 st.shared.u32 [%r3], %r1;", False, 32
+    ),
+    "among the upper lanes": Ring(
+        "setp.lt.u32 %p6, %r1, 16;\nsetp.eq.u32 %p7, %r1, 5;\n@%p7 st.shared.u32 [%r3], %r1;\n@%p6 bra END;\n"
+        + _ELECTED.format("-1")
+        + "@%p5 st.shared.u32 [%r3], %r1;\nEND:",
+        False,
+        32,
+    ),
+    "in a block of part of a warp": Ring(_LEAD + "@%p1 st.shared.u32 [%r3], %r1;", False, 48),
+}
+"""What a lane does that `elect.sync` has elected."""
 
 ENDS: Final = {
     "ended": Ring(_ENDED, True, 64),

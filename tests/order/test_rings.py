@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import pytest
 
+from swzverify.compiled.kernel import elections
+from swzverify.compiled.kernel.slices import Wanted
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import interleaved, objects, pipelines
 from swzverify.compiled.order.barriers import Scope
@@ -21,7 +23,7 @@ from swzverify.compiled.order.walk import Deed
 from swzverify.compiled.scan import race_parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races
-from tests.order.ends import ENDS
+from tests.order.ends import ELECTIONS, ENDS
 from tests.order.rings import RINGS
 
 SLOW = {
@@ -37,7 +39,11 @@ SLOW = {
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
-KERNELS = RINGS | {f"ended, {name}": each for name, each in ENDS.items()}
+KERNELS = (
+    RINGS
+    | {f"ended, {name}": each for name, each in ENDS.items()}
+    | {f"elected, {name}": each for name, each in ELECTIONS.items()}
+)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in SLOW)) for n in KERNELS])
@@ -45,6 +51,11 @@ def test_free_only_if_right(name: str) -> None:
     """A kernel is free if it is right, and only then."""
     body, is_free, threads = KERNELS[name]
     assert (races(body, threads).verdict is RaceVerdict.FREE) is is_free
+
+
+def test_the_elected_lane_is_assumed_in_words() -> None:
+    found = races(ELECTIONS["and the first lane are one"].body, 32)
+    assert found.assumptions == ("elect.sync elects lane 0 of each warp, at line 16",)
 
 
 def _nothing(*_: object) -> list[object]:
@@ -142,6 +153,21 @@ def _copies_need_no_object(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(interleaved._Runs, "_done", wrong)
 
 
+def _any_lanes_elect(patch: pytest.MonkeyPatch) -> None:
+    """Lane 0 is elected among lanes of which it is none."""
+    patch.setattr(elections, "lane_in_whole_warp", lambda slices, _: slices.threads.lane(slices.leaves))
+
+
+def _any_mask_names_all(patch: pytest.MonkeyPatch) -> None:
+    """Lane 0 is elected whatever the mask is."""
+
+    def wrong(*_: object) -> Generator[Wanted, Expr, bool]:
+        yield from ()
+        return True
+
+    patch.setattr(elections, "names_all", wrong)
+
+
 def _places_are_not_counted(patch: pytest.MonkeyPatch) -> None:
     """All threads are taken to come equally often to a barrier without a count."""
     patch.setattr(pipelines, "arrivals_of", lambda *_: 1)
@@ -166,6 +192,8 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "ends and ends": (_nobody_uses_what_has_ended, "ended, twice"),
     "ends and copies": (_copies_need_no_object, "ended, copy in flight"),
     "ends and barriers": (_copies_need_no_object, "ended, copy in flight, behind a barrier"),
+    "elections": (_any_lanes_elect, "elected, among the upper lanes"),
+    "elections by masks": (_any_mask_names_all, "elected, by a mask in a parameter"),
     "lemma 7": (_arrivals_are_never_early, "object with two arrivals of one thread in the place of another"),
     "lemma 7 in a ring": (_arrivals_are_never_early, "one warp arrives for two"),
     "named": (_shared_memory_is_constant_between_barriers, "flag behind named barriers"),
