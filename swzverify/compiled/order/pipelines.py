@@ -71,6 +71,7 @@ class Pipelines:
         self.boxes: Mapping[int, int] = {}
         self._left = _MOST_WORK
         self._moments: dict[tuple[Member, ...], Moments | None] = {}
+        self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
         self._at = [self._places(role) for role in roles]
 
     @property
@@ -224,6 +225,12 @@ class Pipelines:
 
     def _helpers(self, members: list[Member]) -> list[Member]:
         """Threads that arrive where some of the members wait, a few of them."""
+        key = tuple(members)
+        if key not in self._known_helpers:
+            self._known_helpers[key] = self._find_helpers(members)
+        return self._known_helpers[key]
+
+    def _find_helpers(self, members: list[Member]) -> list[Member]:
         waited = {key for each in members for key in self._keys(each, (Act.WAIT, Act.SYNC))}
         found: dict[Member, None] = {}
         for member in members:
