@@ -89,3 +89,16 @@ class Pipeline:
         ask = self.source.choice(("try_wait", "try_wait", "test_wait"))
         self.put(f"{head}:", f"mbarrier.{ask}.parity.shared::cta.b64 {answer}, [{place}], {parity};")
         self.put(f"@!{answer} bra {head};")
+
+
+def tail(pipeline: Pipeline) -> None:
+    """A loop in which all threads exchange words."""
+    own = pipeline.register("mad.lo.u32 %r0, 4, %r4")
+    count, head = pipeline.register("mov.u32 0"), pipeline.label()
+    pipeline.put(f"{head}:", f"st.shared.u32 [{own}], {count};")
+    pipeline.do("the barrier behind the write of the tail", "bar.sync 0;")
+    other = pipeline.register(f"xor.b32 {own}, {pipeline.source.choice((4, 128))}")
+    pipeline.put(f"ld.shared.u32 %r9, [{other}];")
+    pipeline.do("the barrier behind the read of the tail", "bar.sync 0;")
+    pipeline.put(f"add.u32 {count}, {count}, 1;")
+    pipeline.put(f"@{pipeline.test(f'lt.u32 {count}, 2')} bra {head};")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from .pipeline_pieces import HEAD, Pipeline
+from .pipeline_pieces import HEAD, Pipeline, tail
 from .random_kernels import Kernel
 from .random_products import WARPGROUPS, products
 
@@ -187,19 +187,18 @@ class Ring:
         if self.tail:
             pipeline.do("the barrier before the tail", "bar.sync 0;")
             tail(pipeline)
+        if pipeline.source.random() < 0.4:
+            self.end()
 
-
-def tail(pipeline: Pipeline) -> None:
-    """A loop in which all threads exchange words."""
-    own = pipeline.register("mad.lo.u32 %r0, 4, %r4")
-    count, head = pipeline.register("mov.u32 0"), pipeline.label()
-    pipeline.put(f"{head}:", f"st.shared.u32 [{own}], {count};")
-    pipeline.do("the barrier behind the write of the tail", "bar.sync 0;")
-    other = pipeline.register(f"xor.b32 {own}, {pipeline.source.choice((4, 128))}")
-    pipeline.put(f"ld.shared.u32 %r9, [{other}];")
-    pipeline.do("the barrier behind the read of the tail", "bar.sync 0;")
-    pipeline.put(f"add.u32 {count}, {count}, 1;")
-    pipeline.put(f"@{pipeline.test(f'lt.u32 {count}, 2')} bra {head};")
+    def end(self) -> None:
+        """Thread 0 invalidates the mbarriers."""
+        pipeline = self.pipeline
+        pipeline.do("the barrier before inval", "bar.sync 0;")
+        for stage in range(self.stages):
+            pipeline.put(f"@%p0 mbarrier.inval.shared::cta.b64 [%r5+{8 * stage}];")
+            pipeline.put(f"@%p0 mbarrier.inval.shared::cta.b64 [%r6+{8 * stage}];")
+        if pipeline.is_wrong("an arrival behind inval"):
+            pipeline.put("bar.sync 0;", "@%p1 mbarrier.arrive.shared::cta.b64 _, [%r5];")
 
 
 def ring(pipeline: Pipeline, warps: int) -> set[str]:

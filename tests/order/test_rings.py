@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import pytest
 
+from swzverify.compiled.kernel import elections
+from swzverify.compiled.kernel.slices import Wanted
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import interleaved, objects, pipelines
 from swzverify.compiled.order.barriers import Scope
@@ -21,6 +23,7 @@ from swzverify.compiled.order.walk import Deed
 from swzverify.compiled.scan import race_parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races
+from tests.order.ends import ELECTIONS, ENDS
 from tests.order.rings import RINGS
 
 SLOW = {
@@ -30,16 +33,29 @@ SLOW = {
     "elected lane",
     "elected lane alone",
     "elected lane before the load",
+    "ended, ring of copies, which is not proved",
     "stages overlap",
 }
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in SLOW)) for n in RINGS])
+KERNELS = (
+    RINGS
+    | {f"ended, {name}": each for name, each in ENDS.items()}
+    | {f"elected, {name}": each for name, each in ELECTIONS.items()}
+)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in SLOW)) for n in KERNELS])
 def test_free_only_if_right(name: str) -> None:
     """A kernel is free if it is right, and only then."""
-    body, is_free, threads = RINGS[name]
+    body, is_free, threads = KERNELS[name]
     assert (races(body, threads).verdict is RaceVerdict.FREE) is is_free
+
+
+def test_the_elected_lane_is_assumed_in_words() -> None:
+    found = races(ELECTIONS["and the first lane are one"].body, 32)
+    assert found.assumptions == ("elect.sync elects lane 0 of each warp, at line 16",)
 
 
 def _nothing(*_: object) -> list[object]:
@@ -122,6 +138,36 @@ def _arrivals_are_never_early(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pipelines, "early", lambda _: "")
 
 
+def _nobody_uses_what_has_ended(patch: pytest.MonkeyPatch) -> None:
+    """An object is taken to be ended behind all that uses it."""
+    patch.setattr(Pipelines, "_ended", lambda *_: None)
+
+
+def _copies_need_no_object(patch: pytest.MonkeyPatch) -> None:
+    """An object may end while a copy to it is in flight."""
+    right = interleaved._Runs._done
+
+    def wrong(self: interleaved._Runs, state: interleaved._State, who: int, deed: Deed) -> object:
+        return right(self, state._replace(flights=()) if deed.act is Act.END else state, who, deed)
+
+    patch.setattr(interleaved._Runs, "_done", wrong)
+
+
+def _any_lanes_elect(patch: pytest.MonkeyPatch) -> None:
+    """Lane 0 is elected among lanes of which it is none."""
+    patch.setattr(elections, "lane_in_whole_warp", lambda slices, _: slices.threads.lane(slices.leaves))
+
+
+def _any_mask_names_all(patch: pytest.MonkeyPatch) -> None:
+    """Lane 0 is elected whatever the mask is."""
+
+    def wrong(*_: object) -> Generator[Wanted, Expr, bool]:
+        yield from ()
+        return True
+
+    patch.setattr(elections, "names_all", wrong)
+
+
 def _places_are_not_counted(patch: pytest.MonkeyPatch) -> None:
     """All threads are taken to come equally often to a barrier without a count."""
     patch.setattr(pipelines, "arrivals_of", lambda *_: 1)
@@ -140,6 +186,14 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "releases": (_copies_release_their_thread, "store after the arrival"),
     "lemma 3": (_shared_memory_is_constant_between_barriers, "flag behind objects"),
     "objects": (_objects_are_made_before, "object that is made at last"),
+    "ends": (_nobody_uses_what_has_ended, "ended, an arrival behind it"),
+    "ends and waits": (_nobody_uses_what_has_ended, "ended, a wait behind it"),
+    "ends and questions": (_nobody_uses_what_has_ended, "ended, a question behind it"),
+    "ends and ends": (_nobody_uses_what_has_ended, "ended, twice"),
+    "ends and copies": (_copies_need_no_object, "ended, copy in flight"),
+    "ends and barriers": (_copies_need_no_object, "ended, copy in flight, behind a barrier"),
+    "elections": (_any_lanes_elect, "elected, among the upper lanes"),
+    "elections by masks": (_any_mask_names_all, "elected, by a mask in a parameter"),
     "lemma 7": (_arrivals_are_never_early, "object with two arrivals of one thread in the place of another"),
     "lemma 7 in a ring": (_arrivals_are_never_early, "one warp arrives for two"),
     "named": (_shared_memory_is_constant_between_barriers, "flag behind named barriers"),
@@ -154,6 +208,6 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
 def test_planted_mistakes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a mistake of ours, some kernel gets a wrong verdict."""
     patch, kernel = MISTAKES[name]
-    body, _, threads = RINGS[kernel]
+    body, _, threads = KERNELS[kernel]
     patch(monkeypatch)
     assert races(body, threads).verdict is RaceVerdict.FREE

@@ -86,6 +86,8 @@ class Clocks:
         """The copies that are in no group."""
         self._objects: dict[tuple[int, int, int], int] = {}
         """When a thread last touched an mbarrier at a line."""
+        self._invalid: set[int] = set()
+        """Where `inval` has ended mbarriers."""
         self._pending: Pending | None = None
         self._arrived: dict[object, Told] = {}
         self._ended = self.knowledge.nothing()
@@ -125,14 +127,18 @@ class Clocks:
         self.settle()
         self.strong.access(lane, (start, record.bytes), record.sem, reads=True, writes=writes)
 
-    def touch_object(self, line: int, lane: int, start: int, *, copy: int = -1, writes: bool = False) -> None:
-        """An operation on an mbarrier; `writes` ones make it or end it."""
+    def touch_object(self, line: int, lane: int, start: int, *, copy: int = -1, how: str = "") -> None:
+        """An operation on an mbarrier; `how` is `init` or `inval` for those that write it."""
         self.settle()
+        if start in self._invalid and how != "init":
+            self.misused(line, "an mbarrier is used behind its inval")
+        if how:
+            (self._invalid.add if how == "inval" else self._invalid.discard)(start)
         time = self.knowledge.row(lane)[lane]
         if self._objects.get((lane, line, start)) == time and copy < 0:
             return  # Asking again at the same time says nothing new.
         self._objects[lane, line, start] = time
-        self.touches.add(Touch(lane, time, line, "W" if writes else "A", start, 8, copy=copy))
+        self.touches.add(Touch(lane, time, line, "W" if how else "A", start, 8, copy=copy))
 
     def bulk(self, line: int, lane: int, start: int, size: int, *, writes: bool) -> int:
         """A bulk operation begins; give its number."""

@@ -95,7 +95,8 @@ def compile_mbarrier(instr: Instr, env: Env) -> Step:
             place, number = place_of(int(address[lane])), int(counts[lane])
             if block.clocks is not None:
                 block.clocks.touch_in([lane], batch.place, batch.depth)
-                block.clocks.touch_object(instr.line, lane, place, writes=action in ("init", "inval"))
+                how = action if action in ("init", "inval") else ""
+                block.clocks.touch_object(instr.line, lane, place, how=how)
             if action == "init":
                 block.mbarriers[place] = Mbarrier(number, number)
             elif action == "inval":

@@ -9,6 +9,7 @@ INIT = "@%p8 mbarrier.init.shared.b64 [%r3+4096], {};"
 FIRST_THREAD = "setp.eq.u32 %p8, %r1, 0;"
 ARRIVE = "mbarrier.arrive.shared.b64 _, [%r3+4096];"
 WAIT = ("W: mbarrier.try_wait.parity.shared.b64 %p7, [%r3+4096], {};", "@!%p7 bra W;")
+INVAL = "@%p8 mbarrier.inval.shared.b64 [%r3+4096];"
 EXPECT = "@%p8 mbarrier.arrive.expect_tx.shared.b64 _, [%r3+4096], {};"
 LOAD = "@%p8 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d1], 256, [%r3+4096];"
 STORE = "@%p8 cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 256;"
@@ -25,6 +26,13 @@ def made(count: int) -> tuple[str, ...]:
 def wait(parity: int) -> tuple[str, ...]:
     """A loop that waits for a parity."""
     return (WAIT[0].format(parity), WAIT[1])
+
+
+USED = (*made(64), ST, ARRIVE, *wait(0), LD)
+"""All threads arrive at an mbarrier and wait for it."""
+AGAIN = tuple(each.replace("W", "V") for each in wait(0))
+STORE_IN_IT = "setp.eq.u32 %p6, %r1, 40; @%p6 st.shared.u32 [%r3+4096], 0;"
+"""Thread 40 stores where the mbarrier was."""
 
 
 def flag(store: str, load: str, before: str = WARP, after: str = "", made_of: str = "st.shared") -> tuple[str, ...]:
@@ -134,6 +142,19 @@ CASES: tuple[Case, ...] = (
         ),
         "free",
     ),
+    # The end of an mbarrier.
+    Case("inval_behind_a_barrier", (*USED, BAR, INVAL), "free"),
+    Case("inval_without_a_barrier", (*USED, INVAL), "race", ((5, 8),)),
+    Case("inval_before_the_wait", (*made(64), ST, ARRIVE, INVAL, *wait(0), LD), "divergent-barrier", ((4, 5), (5, 6))),
+    Case("arrival_behind_inval", (*USED, BAR, INVAL, BAR, ARRIVE), "divergent-barrier"),
+    Case("wait_behind_inval", (*USED, BAR, INVAL, BAR, *AGAIN), "divergent-barrier"),
+    Case("inval_twice", (*USED, BAR, INVAL, INVAL), "divergent-barrier"),
+    Case("init_behind_inval", (*USED, BAR, INVAL, INIT.format(64), BAR, ST, ARRIVE, *AGAIN, LD), "free"),
+    Case("init_behind_inval_too_late", (*USED, BAR, INVAL, BAR, INIT.format(64), ARRIVE), "race", ((11, 12),)),
+    Case("store_behind_inval", (*USED, BAR, INVAL, BAR, STORE_IN_IT), "free"),
+    Case("store_behind_inval_without_a_barrier", (*USED, BAR, INVAL, STORE_IN_IT), "race", ((9, 10),)),
+    Case("inval_of_a_copy_in_flight", (*made(1), EXPECT.format(256), LOAD, INVAL), "race", ((4, 5),)),
+    Case("inval_behind_a_copy", (*made(1), EXPECT.format(256), LOAD, *wait(0), BAR, INVAL), "free"),
     # Small copies.
     Case(
         "copies_that_arrive",

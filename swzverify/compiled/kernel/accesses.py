@@ -31,7 +31,7 @@ from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.reachable import Reachable
 from swzverify.compiled.kernel.repeats import Repeats
-from swzverify.compiled.kernel.slices import Slices
+from swzverify.compiled.kernel.slices import Evaluate, Slices
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.uniform import Uniformity
 from swzverify.compiled.kernel.values import address_of, long_of, piece_address, word_of
@@ -116,10 +116,17 @@ class _Raw:
 
 
 class Reader:
-    """Reads the accesses of one function."""
+    """Reads the accesses of one function; `meaning` gives the values of instructions."""
 
-    def __init__(self, module: Module, function: Function, block: BlockShape | None, arguments: Arguments) -> None:
-        self.slices = Slices(module, function, block, evaluate, arguments)
+    def __init__(
+        self,
+        module: Module,
+        function: Function,
+        block: BlockShape | None,
+        arguments: Arguments,
+        meaning: Evaluate = evaluate,
+    ) -> None:
+        self.slices = Slices(module, function, block, meaning, arguments)
         self.threads = Threads(block) if block else None
         self.paths = Paths(self.slices)
         self.repeats = Repeats(self.slices, self.paths)

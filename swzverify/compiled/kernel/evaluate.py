@@ -362,12 +362,12 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
     if opcode == "activemask.b32" or _OLD_VOTES.fullmatch(opcode):
         return slices.moment(instruction, at, width, shared, ())
     if _VOTES.fullmatch(opcode) or _REDUCE.fullmatch(opcode):
-        if (yield from _names_all(slices, operands[-1], instruction)):
+        if (yield from names_all(slices, operands[-1], instruction)):
             return slices.moment(instruction, at, width, shared, ())
     elif (found := _SHUFFLE.fullmatch(opcode)) and len(operands) == 5:
         limit = yield from slices.read(operands[3], 32, instruction)
         source = yield from slices.read(operands[2], 32, instruction)
-        if (yield from _names_all(slices, operands[4], instruction)) and source is not None:
+        if (yield from names_all(slices, operands[4], instruction)) and source is not None:
             if isinstance(limit, Const):
                 value = yield from slices.read(operands[1], 32, instruction)
                 result = None if value is None else _shuffled(slices, instruction, found[1], value, source, limit.value)
@@ -392,7 +392,7 @@ def _shuffled(
     return None if moved is None else (moved, is_in)
 
 
-def _names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Generator[Wanted, Expr, bool]:
+def names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Generator[Wanted, Expr, bool]:
     """Whether a mask surely names all lanes that are there."""
     value = yield from slices.read(mask, 32, instruction)
     return isinstance(value, Const) and value.value == _ALL_LANES

@@ -20,6 +20,7 @@ from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.calls import Inlined
 from swzverify.compiled.kernel.divisions import Divisions, with_results
+from swzverify.compiled.kernel.elections import evaluate_with_elections
 from swzverify.compiled.kernel.evaluate import in_shared
 from swzverify.compiled.kernel.flow import Loop, base_name
 from swzverify.compiled.kernel.induction import by_trip, trips_of
@@ -132,7 +133,7 @@ class Kernel(Reader):
         arguments: Arguments = NO_ARGUMENTS,
         capability: int | None = None,
     ) -> None:
-        super().__init__(module, whole.function, block, arguments)
+        super().__init__(module, whole.function, block, arguments, evaluate_with_elections)
         self.block, self._calls = block, whole.calls
         self.flow, self.leaves = self.slices.flow, self.slices.leaves
         function = whole.function

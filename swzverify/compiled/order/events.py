@@ -27,7 +27,7 @@ MASKS: Final = 16
 _SYNC: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync(?:\.aligned)?|red(?:\.aligned)?\..*)")
 _ARRIVE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.arrive(?:\.aligned)?")
 _OBJECT: Final = re.compile(
-    r"mbarrier\.(init|arrive|arrive\.expect_tx|expect_tx|(?:test_wait|try_wait)(?:\.parity)?)"
+    r"mbarrier\.(init|inval|arrive|arrive\.expect_tx|expect_tx|(?:test_wait|try_wait)(?:\.parity)?)"
     r"(?:\.(?:release|acquire)\.(?:cta|cluster))?\.shared(?:::cta)?\.b64"
 )
 _SILENT: Final = re.compile(r"mbarrier\.pending_count\..*")
@@ -44,6 +44,7 @@ class Act(Enum):
     SYNC = auto()
     LEAVE = auto()
     COPY = auto()
+    END = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Event:
 
     Attributes:
         index: The instruction.
-        act: What it does; `LEAVE` is `bar.arrive`.
+        act: What it does; `LEAVE` is `bar.arrive`, and `END` is `mbarrier.inval`.
         place: The address of the object; None for other barriers.
         name: The number of a named barrier, or of a warp's, `MASKS` and its mask.
         count: Arrivals that it makes, or that `INIT` names, or the threads of a named barrier; 0 for all.
@@ -159,7 +160,7 @@ def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
         return None
     operation = form[1]
     first = 0
-    if operation in ("init", "expect_tx"):
+    if operation in ("init", "inval", "expect_tx"):
         place, rest = values[:1], values[1:]
     else:
         # The state, or the answer, comes first; a state may be left out.
@@ -172,6 +173,8 @@ def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
     state = given if isinstance(given, Register) else None
     if operation == "init" and known:
         return Event(index, Act.INIT, place[0], count=known[0], guard=guard)
+    if operation == "inval":
+        return Event(index, Act.END, place[0], guard=guard)
     if operation == "arrive":
         return Event(index, Act.ARRIVE, place[0], count=known[0] if known else _ONE, guard=guard, state=state)
     if operation == "arrive.expect_tx" and known:

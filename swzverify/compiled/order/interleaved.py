@@ -44,7 +44,7 @@ class Member(NamedTuple):
 class _Object(NamedTuple):
     """A barrier at one moment: its phase modulo 2, who has arrived in it, and the bytes it still expects.
 
-    `is_made` is false before a thread that is looked at has initialised it.
+    `is_made` is false before a thread that is looked at has initialised it, and behind its `inval`.
     """
 
     phase: int
@@ -82,7 +82,8 @@ class Moments:
         nodes: The places of the first two threads, and how each of them is there.
         copies: A copy that runs, with its thread, the place of a thread, and how it is there.
         early: Who arrived again in one phase, or copied late in it, and at which barrier; such runs are not followed.
-        unmade: Who used an object that was not initialised, and which one; such runs are not followed.
+        unmade: Who used an object that was not initialised or had ended, or had a copy to it in flight when it ended,
+            and which one; such runs are not followed.
     """
 
     nodes: set[tuple[int, int, Being, Being]] = field(default_factory=set[tuple[int, int, "Being", "Being"]])
@@ -103,7 +104,7 @@ class _Runs:
                     used.setdefault(self._named(deed.key, at), set()).add((at, deed.act))
         for (key, warp), uses in used.items():
             takes_part = any(self._takes_part(key, warp, each) for each in members)
-            known_by = barriers[key].copier, barriers[key].maker
+            known_by = barriers[key].copier, barriers[key].maker, barriers[key].ender
             is_known = takes_part or any(each.role in known_by for each in members)
             is_asked = any(act in (Act.WAIT, Act.SYNC) or who == 0 for who, act in uses)
             if is_known and is_asked:
@@ -222,6 +223,11 @@ class _Runs:
             return state
         each = state.objects[place]
         match deed.act:
+            case Act.END:
+                flying = {flight.member for flight in state.flights if flight.at == place}
+                self.found.unmade |= {(owner, deed.key) for owner in flying}
+                ended = each._replace(is_made=False)
+                return None if flying else state._replace(objects=_put(state.objects, place, ended))
             case Act.WAIT:
                 is_over = not each.arrived[who] if deed.is_own else each.phase != deed.parity
                 return state if is_over else None

@@ -35,6 +35,7 @@ class Barrier:
         copier: The place of the role whose only thread expects and copies bytes; None without any.
         late: The copies between which and an arrival before them their thread touches something, or waits.
         maker: The place of the role whose only thread initialises the object; None for other barriers.
+        ender: The place of the role whose only thread invalidates it; None without one.
     """
 
     shares: dict[int, int] = field(default_factory=dict[int, int])
@@ -42,6 +43,7 @@ class Barrier:
     copier: int | None = None
     late: set[Deed] = field(default_factory=set[Deed])
     maker: int | None = None
+    ender: int | None = None
 
 
 def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
@@ -78,6 +80,10 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
             if found.copier not in (None, at) or len(roles[at].threads) > 1:
                 raise LostError(f"several threads may expect and copy the bytes of {name}")
             found.copier = at
+        if deed.act is Act.END:
+            if found.ender not in (None, at) or len(roles[at].threads) > 1:
+                raise LostError(f"several threads may invalidate {name}")
+            found.ender = at
     total = sum(len(roles[at].threads) * share for at, share in found.shares.items())
     if isinstance(key, int) and key >= MASKS:
         mask = key - MASKS

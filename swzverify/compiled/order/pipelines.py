@@ -71,6 +71,7 @@ class Pipelines:
         self.boxes: Mapping[int, int] = {}
         self._left = _MOST_WORK
         self._moments: dict[tuple[Member, ...], Moments | None] = {}
+        self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
         self._at = [self._places(role) for role in roles]
 
     @property
@@ -112,7 +113,8 @@ class Pipelines:
         for place, role in enumerate(self.roles):
             deeds = [deed for node in role.walk.nodes for deed, _ in node.deeds]
             member = Member(role.threads[0], place)
-            unmade = self._unmade(member, {deed.key for deed in deeds if deed.act is not Act.INIT})
+            used = {deed.key for deed in deeds if deed.act is not Act.INIT}
+            unmade = self._unmade(member, used) or self._ended(member, used)
             if unmade is not None:
                 return unmade
             keys = {deed.key for deed in deeds if deed.act in _ARRIVALS}
@@ -142,6 +144,26 @@ class Pipelines:
             of_maker &= {key for who, key in moments.unmade if who == 0}
             if of_maker:
                 return f"thread {member.thread} may use {name_of(min(of_maker, key=str))} before it is initialised"
+        return None
+
+    def _ended(self, member: Member, keys: set[Key]) -> str | None:
+        """Which barrier a thread may use behind its `inval`, in words; None if there is none."""
+        enders = {self._barriers[key].ender for key in keys} - {None}
+        for role in sorted(each for each in enders if each is not None):
+            both = list(dict.fromkeys((member, Member(self.roles[role].threads[0], role))))
+            of_ender, is_cut = {key for key in keys if self._barriers[key].ender == role}, False
+            for group in self._groups(both, LEVELS - 1):
+                moments = self._of(group)
+                is_cut |= moments is None
+                if moments is not None:
+                    of_ender &= {key for who, key in moments.unmade if who == 0}
+                if not of_ender:
+                    break
+            if of_ender and is_cut:
+                return _cut(member)
+            if of_ender:
+                name = name_of(min(of_ender, key=str))
+                return f"thread {member.thread} may still use {name} at its `mbarrier.inval`"
         return None
 
     def moments(self, accesses: tuple[SharedAccess, SharedAccess], couple: Couple, level: int) -> list[Moment] | None:
@@ -203,6 +225,12 @@ class Pipelines:
 
     def _helpers(self, members: list[Member]) -> list[Member]:
         """Threads that arrive where some of the members wait, a few of them."""
+        key = tuple(members)
+        if key not in self._known_helpers:
+            self._known_helpers[key] = self._find_helpers(members)
+        return self._known_helpers[key]
+
+    def _find_helpers(self, members: list[Member]) -> list[Member]:
         waited = {key for each in members for key in self._keys(each, (Act.WAIT, Act.SYNC))}
         found: dict[Member, None] = {}
         for member in members:

@@ -53,6 +53,7 @@ class Proxies:
         self.is_in_window = self.is_window_aligned = self.has_products = False
         self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
         self._one: dict[tuple[Expr, int], bool] = {}
+        self._known_alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
         self._at = [self._flights(place) for place in range(len(pipelines.roles))]
 
     def moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Moment] | None:
@@ -115,6 +116,12 @@ class Proxies:
 
     def _alike(self, makers: list[int], group: tuple[int, ...]) -> list[int]:
         """The roles of a warp group that wait alike, if threads of these are in each of its warps."""
+        key = tuple(makers), group
+        if key not in self._known_alike:
+            self._known_alike[key] = self._find_alike(makers, group)
+        return self._known_alike[key]
+
+    def _find_alike(self, makers: list[int], group: tuple[int, ...]) -> list[int]:
         roles, found = self._pipelines.roles, list[int]()
         pending = [place for place in makers if not set(group).isdisjoint(roles[place].threads)]
         while pending:
