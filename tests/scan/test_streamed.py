@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from click.testing import CliRunner, Result
 from swzverify.apps.cli import main
 from swzverify.apps.commands import scan_reports
 from swzverify.apps.run import scan_jobs
-from swzverify.apps.run.scan_kept import kept_in
+from swzverify.apps.run.scan_kept import _Reader, kept_in
 from swzverify.compiled.ptx import Function
 from swzverify.core import on_dask
+from swzverify.hardware import Kind
 from tests.kernel.texts import HEAD, TOP
 from tests.nightly import share
 from tests.scan.texts import strided
@@ -236,11 +238,12 @@ class _Payload:
         pickle.dumps(_Payload()),
         b"cswzverify.compiled.binaries.tools\nrun\n(tR.",
         b"cswzverify.core.processes\nusable_cpus\n(tR.",
+        b"cbuiltins\ngetattr\n(cswzverify.hardware.kinds\nKind\nVmro\ntR.",
         pickle.dumps("text"),
         b"",
         b"\x80\x05",
     ],
-    ids=["call", "a function of ours", "a function of another room", "text", "empty", "cut"],
+    ids=["call", "a function of ours", "a function of another room", "an attribute", "text", "empty", "cut"],
 )
 def test_only_records_are_read(ptx: str, judged: list[str], data: bytes) -> None:
     whole = run(ptx, "--resume", "kept", "-j", "1")
@@ -250,6 +253,17 @@ def test_only_records_are_read(ptx: str, judged: list[str], data: bytes) -> None
     assert run(ptx, "--resume", "kept", "-j", "1").stdout == whole.stdout
     assert judged == [NAMES[1]]
     assert not Path("owned").exists()
+
+
+def test_members_of_enumerations_are_read_as_each_python_writes_them() -> None:
+    """Python 3.11.0 to 3.11.3 writes a member as an attribute."""
+
+    class Older:
+        def __reduce__(self) -> tuple[object, ...]:
+            return getattr, (Kind, "ATOMIC")
+
+    for each in (Older(), Kind.ATOMIC):
+        assert _Reader(BytesIO(pickle.dumps(each))).load() is Kind.ATOMIC
 
 
 def test_two_scans_do_not_share_a_folder(ptx: str) -> None:

@@ -85,11 +85,20 @@ class _Reader(pickle.Unpickler):
     """Reads records of this package, and nothing else: dataclasses, enumerations and tuples."""
 
     def find_class(self, module_name: str, global_name: str) -> object:
+        if (module_name, global_name) == ("builtins", "getattr"):
+            return _member  # Python 3.11.0 to 3.11.3 writes a member as an attribute of its enumeration
         if f"{module_name}.".startswith(_ROOMS) and "." not in global_name:
             found = cast("object", getattr(import_module(module_name), global_name))
             if isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum | tuple)):
                 return cast("object", found)
         raise pickle.UnpicklingError(f"{module_name}.{global_name} is no record of a scan")
+
+
+def _member(kind: object, name: str) -> Enum:
+    """A member of an enumeration by its name, and no other attribute of anything."""
+    if isinstance(kind, type) and issubclass(kind, Enum) and name in kind.__members__:
+        return kind[name]
+    raise pickle.UnpicklingError(f"{kind}.{name} is no record of a scan")
 
 
 def _manifest(file: Path) -> dict[str, Any] | None:
