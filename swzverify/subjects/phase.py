@@ -124,9 +124,8 @@ class Run:
     @property
     def subject(self) -> Access | Tile | Operand:
         """What the step names: an access, the tile that a copy writes, or the operand that `wgmma` reads."""
-        if self.proxy is None:
-            return self.access
-        return self.proxy.tile if self.proxy.operand is None else self.proxy.operand
+        proxy = self.proxy
+        return self.access if proxy is None else proxy.operand or proxy.tile
 
     @property
     def writes(self) -> bool:

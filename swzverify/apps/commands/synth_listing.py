@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from time import perf_counter
 
+from swzverify.apps.commands.named import named
 from swzverify.claims import RegisterConflicts
 from swzverify.compiled.sass.rewrite import rewritten
-from swzverify.errors import SwzError, nearest
+from swzverify.errors import SwzError
 from swzverify.prover import Options, prove
 from swzverify.report.synth_listing_result import ListingResult
 from swzverify.search.synth.code.found import Found
@@ -34,7 +35,7 @@ def synthesize_listing(path: str, name: str | None, family: str, rlimit: int | N
     """
     started = perf_counter()
     spec = load_spec(path)
-    listing = _listing(spec.path, spec.cases[0].listings, name)
+    listing = named(spec.path, "listing", spec.cases[0].listings, name)
     if listing.most is None:
         why = next(f"line {each.line}: {each.why}" for each in listing.instructions if each.work is Work.UNKNOWN)
         raise SwzError("SWZ568", f"listing {listing.name}, {why}", hint="every instruction has to be understood")
@@ -43,17 +44,6 @@ def synthesize_listing(path: str, name: str | None, family: str, rlimit: int | N
     verdict = prove(RegisterConflicts(found.listing, found.price.conflicts), options=options)
     text = _text(listing, found)
     return ListingResult(spec.path, listing.name, family, found, verdict, text, (perf_counter() - started) * 1000)
-
-
-def _listing(path: str, listings: Mapping[str, Listing], name: str | None) -> Listing:
-    if name is None and len(listings) == 1:
-        return next(iter(listings.values()))
-    if name in listings:
-        return listings[name or ""]
-    known = f"listings are {', '.join(listings) or 'none'}"
-    if name is None:
-        raise SwzError("SWZ561", f"{path} has {len(listings)} listings: which one?", hint=f"--listing NAME; {known}")
-    raise SwzError("SWZ561", f"{path} has no listing '{name}'", hint=nearest(name, listings) or known)
 
 
 def _text(given: Listing, found: Found) -> str:

@@ -66,7 +66,7 @@ class Reading:
         """A value as a sum of products.
 
         Raises:
-            NotASumError: A part of it is none.
+            NotASumError: Some part of the value is no sum of products.
         """
         for node in postorder(value):
             # What coordinates alone decide is computed at once, where it is a part of something else.

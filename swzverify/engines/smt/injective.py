@@ -59,7 +59,7 @@ def digit_differences(nodes: tuple[Var, ...], sums: LinearSum, extent: int, rlim
 
 @lru_cache(maxsize=1024)
 def _differences(digits: tuple[tuple[int, int], ...], extent: int, rlimit: int) -> tuple[int, ...] | None:
-    """The same of digits by their limits and strides: tiles of one layout are one question, whatever their names."""
+    """Digit differences as above, by limits and strides alone: tiles with equal layouts ask one question."""
     query = Query("QF_LIA")
     context = query.terms.context
     numbers: list[Number] = [z3.Int(f"digit {place}", context) for place in range(len(digits))]
