@@ -9,7 +9,7 @@ from functools import cached_property
 from swzverify.claims.phase_points import Pair
 from swzverify.subjects.phase import Part, Phase, Place
 from swzverify.subjects.phase_meeting import Meeting, Who
-from swzverify.subjects.role_order import NONE, RoleOrder
+from swzverify.subjects.role_order import NONE, RoleOrder, order_of
 
 MOST_BETWEEN = 256
 """The most iterations of one step that are asked about: of a step that runs ahead further, nothing is known."""
@@ -41,7 +41,7 @@ class Delivery:
 
     @cached_property
     def _order(self) -> RoleOrder:
-        return RoleOrder(self.phase)
+        return order_of(self.phase)
 
     def _is_before(self, first: Place, second: Place, gap: int) -> bool:
         """Whether every run of the first step is known to be done before each of the second, `gap` iterations later."""

@@ -202,7 +202,7 @@ class RoleSteps(Steps):
         given = ", ".join(f"{name}: {cycle.text}" for name, cycle in at.items())
         text = f"wgmma {operand.name}" + (f" at {{{given}}}" if given else "")
         with self.values.noted(self.values.at(*path, "wgmma")):
-            access = read_operand(operand, at, self.follows or "i", self.target)
+            access = read_operand(operand, tuple(at.items()), self.follows or "i", self.target)
             return replace(run_of(access, self.follows), proxy=Proxy(text, operand.tile, operand))
         raise Broken
 

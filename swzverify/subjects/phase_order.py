@@ -97,9 +97,9 @@ def meetings(phase: Phase) -> list[Meeting]:
     """Every pair of steps that can meet, of which one writes."""
     found = _of_one_line(phase)
     if phase.roles:
-        from swzverify.subjects.role_order import RoleOrder  # noqa: PLC0415 - few phases have roles
+        from swzverify.subjects.role_order import order_of  # noqa: PLC0415 - few phases have roles
 
-        found = list(RoleOrder(phase).meetings())
+        found = order_of(phase).meetings
     return [each for each in dict.fromkeys(found) if _matters(phase, each)]
 
 

@@ -6,8 +6,9 @@ all values of the operand's loops that the step does not give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, product
 from math import lcm
 
@@ -36,6 +37,7 @@ Runs = tuple[tuple[int, int], ...]
 """The first piece and the length of each run, in pieces of 16 bytes."""
 
 
+@lru_cache(maxsize=256)  # phases of one file copy the same tiles
 def copied_tile(tile: Tile, stage: Cycle, variable: str, target: Target) -> Access:
     """What a bulk copy into one stage of a tile writes.
 
@@ -55,14 +57,16 @@ def copied_tile(tile: Tile, stage: Cycle, variable: str, target: Target) -> Acce
     return places.access(variable, "st.shared.v4.b32", target)
 
 
-def read_operand(operand: Operand, at: Mapping[str, Cycle], variable: str, target: Target) -> Access:
-    """What `wgmma` reads of an operand.
+@lru_cache(maxsize=256)
+def read_operand(operand: Operand, at: tuple[tuple[str, Cycle], ...], variable: str, target: Target) -> Access:
+    """What `wgmma` reads of an operand; `at` has the values of some of its loops.
 
     Raises:
         SwzError: SWZ105 for a value that no loop of the operand has, SWZ206 for more than 16 runs of bytes.
     """
     loops = {loop.name: loop.count or 0 for loop in operand.loops}
-    free = [(name, range(count)) for name, count in loops.items() if name not in at]
+    given = dict(at)
+    free = [(name, range(count)) for name, count in loops.items() if name not in given]
     rows, columns = np.divmod(np.arange(operand.rows * operand.columns, dtype=np.int64), operand.columns)
     if not all(loops.values()):
         raise SwzError("SWZ206", f"operand {operand.name} has a loop without an iteration")
@@ -71,12 +75,12 @@ def read_operand(operand: Operand, at: Mapping[str, Cycle], variable: str, targe
         found = list[Array]()
         for values in product(*(each for _, each in free)):
             here = dict(zip([name for name, _ in free], values, strict=True))
-            here |= {name: cycle.at(turn) for name, cycle in at.items()}
+            here |= {name: cycle.at(turn) for name, cycle in at}
             point = {name: np.full(1, value, dtype=np.int64) for name, value in here.items()}
             found.append(operand.reads({**point, MN: rows, K: columns}, np.full(1, base, dtype=np.int64)))
         return np.concatenate(found)
 
-    places = _Places(operand.name, addresses, operand.element_bytes, operand.own_base, tuple(at.values()))
+    places = _Places(operand.name, addresses, operand.element_bytes, operand.own_base, tuple(given.values()))
     return places.access(variable, "ld.shared.v4.b32", target)
 
 

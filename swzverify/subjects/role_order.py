@@ -194,8 +194,12 @@ class RoleOrder:
         whole = self._loop.is_whole or len(self._exits) >= EXITS * period_of(self.phase)
         return whole and all(each.is_done(first, second) for each in self._exits.values())
 
-    def meetings(self) -> Iterator[Meeting]:
+    @cached_property
+    def meetings(self) -> list[Meeting]:
         """Every pair of steps that nothing orders, of two threads."""
+        return list(self._meetings())
+
+    def _meetings(self) -> Iterator[Meeting]:
         places = [place for place, _ in self.phase.runs]
         for first, second in combinations_with_replacement(places, 2):
             if first.part is second.part is Part.STEPS:
@@ -317,6 +321,12 @@ class RoleOrder:
             return
         for gap in found:
             yield Meeting(first, second, gap, who)
+
+
+@lru_cache(maxsize=64)
+def order_of(phase: Phase) -> RoleOrder:
+    """The order of a phase with roles, which all claims on the phase share."""
+    return RoleOrder(phase)
 
 
 def _gaps(unrolled: Unrolled, first: Place, second: Place) -> dict[Who, list[int]]:
