@@ -29,10 +29,6 @@ def accesses() -> dict[str, Access]:
     return found
 
 
-NOT_RECORDED = ("operands/", "order/", "published/copies_and_sources.swz.yaml")
-"""Specs that came after the recording; claims on order, and on copies that say where they read, run on no device."""
-
-
 def test_it_speaks_of_every_claim_and_access() -> None:
     recording = load_recording(FILE)
     known = accesses()
@@ -42,11 +38,10 @@ def test_it_speaks_of_every_claim_and_access() -> None:
     claims = [
         claim.id.replace(str(ROOT) + "/", "")
         for file in sorted((ROOT / "specs").rglob("*.swz.yaml"))
-        if not str(file.relative_to(ROOT / "specs")).startswith(NOT_RECORDED)
         for claim in load_spec(str(file)).claims
     ]
     assert sorted(claim.id for claim in recording.claims) == sorted(claims)
-    assert sum(claim.agrees is True for claim in recording.claims) == 1028
+    assert sum(claim.agrees is True for claim in recording.claims) == 1226
     assert not any(claim.agrees is False for claim in recording.claims)
 
 
