@@ -156,6 +156,26 @@ def test_whole_warps_exchange_what_is_known(text: str) -> None:
     assert own(last("mov.u32 %r4, 0;" + text + AT)) == []
 
 
+LOADED = "mov.u32 %r4, 0; L: {0} ld.global.u32 %r5, [%d1]; setp.lt.u32 %p1, %r5, 9; @%p1 bra L;"
+"""A loop that ends by what memory has: it is not known that all lanes leave it together."""
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("shr.u32 %r7, %r1, 5; shfl.sync.idx.b32 %r4, %r7, 0, 31, -1;", []),
+        ("shfl.sync.idx.b32 %r4, %r2, 7, 31, -1;", []),
+        ("shfl.sync.idx.b32 %r4, %r1, 0, 31, -1;", ["opaque"]),
+        ("shr.u32 %r7, %r1, 4; shfl.sync.idx.b32 %r4, %r7, 0, 31, -1;", ["opaque"]),
+        ("shr.u32 %r7, %r1, 5; shfl.sync.idx.b32 %r4, %r7, 0, 31, 1;", ["opaque"]),
+        ("shr.u32 %r7, %r1, 5; shfl.sync.idx.b32 %r4, %r7, %r5, 31, -1;", ["opaque"]),
+    ],
+)
+def test_what_all_lanes_of_a_warp_have_is_what_one_of_them_has(text: str, kinds: list[str]) -> None:
+    found = last("mov.u32 %r5, 0;" + LOADED.format(text + AT), (64, 1, 1))
+    assert own(found) == kinds
+
+
 # ---- planted mistakes
 
 
@@ -202,6 +222,12 @@ def test_a_row_taken_for_a_warp(monkeypatch: pytest.MonkeyPatch, seeds: range) -
 @found_at(50, 100)
 def test_lanes_that_went_another_way(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(warps, "_is_one", lambda *_: True)
+    found_by_some(seeds)
+
+
+@found_at(21, 100)
+def test_what_lanes_have_taken_for_what_one_has(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
+    monkeypatch.setattr(evaluate, "is_one_in_warp", lambda *_: True)
     found_by_some(seeds)
 
 

@@ -19,7 +19,7 @@ from swzverify.compiled.kernel.parameters import Piece
 from swzverify.compiled.kernel.shuffles import source_lane
 from swzverify.compiled.kernel.slices import MaybeSteps, Slices, Steps, Wanted
 from swzverify.compiled.kernel.special import MOST_WARPS
-from swzverify.compiled.kernel.warps import lane_in_whole_warp, of_lane
+from swzverify.compiled.kernel.warps import is_one_in_warp, lane_in_whole_warp, of_lane
 from swzverify.compiled.ptx import (
     Address,
     Immediate,
@@ -367,14 +367,16 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
     elif (found := _SHUFFLE.fullmatch(opcode)) and len(operands) == 5:
         limit = yield from slices.read(operands[3], 32, instruction)
         source = yield from slices.read(operands[2], 32, instruction)
-        if (yield from names_all(slices, operands[4], instruction)) and source is not None:
-            if isinstance(limit, Const):
-                value = yield from slices.read(operands[1], 32, instruction)
-                result = None if value is None else _shuffled(slices, instruction, found[1], value, source, limit.value)
-                if result is not None:
-                    return widened(result[at], width)
-            plain = isinstance(limit, Const) and bit_and(limit, const(0x1F1F, 32)) is const(0x1F, 32)
+        if (yield from names_all(slices, operands[4], instruction)) and source is not None and isinstance(limit, Const):
+            value = yield from slices.read(operands[1], 32, instruction)
+            result = None if value is None else _shuffled(slices, instruction, found[1], value, source, limit.value)
+            if result is not None:
+                return widened(result[at], width)
+            plain = bit_and(limit, const(0x1F1F, 32)) is const(0x1F, 32)
             if found[1] == "idx" and at == 0 and plain and isinstance(source, Const):
+                # Where PTX gives a value at all, the lane that is read has what each lane has.
+                if value is not None and is_one_in_warp(slices, value):
+                    return widened(value, width)
                 return slices.moment(instruction, at, width, shared, ())
     reason = f"`{opcode}` may give each lane its own value"
     return slices.opaque(instruction, at, width, reason, is_exchanged=True)

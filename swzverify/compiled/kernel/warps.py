@@ -19,6 +19,14 @@ def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
     return slices.threads.of_lane(value, lane, slices.leaves)
 
 
+def is_one_in_warp(slices: Slices, value: Expr) -> bool:
+    """Whether all lanes of each warp have one value, at any time: one of coordinates, or of what the block shares."""
+    kinds = {slices.leaves[each].kind for each in variables(value)}
+    if kinds == {Kind.LANE}:
+        return slices.threads is not None and slices.threads.is_uniform(value)
+    return kinds <= {Kind.UNIFORM}
+
+
 def lane_in_whole_warp(slices: Slices, block: int) -> Expr | None:
     """The lane of a thread, at a block that all lanes of each warp reach equally often.
 
@@ -50,8 +58,8 @@ def _is_one(slices: Slices, value: Expr, headers: set[int], met: set[Var]) -> bo
     """
     read = variables(value)
     kinds = {slices.leaves[each].kind for each in read}
-    if kinds == {Kind.LANE}:
-        return slices.threads is not None and slices.threads.is_uniform(value)
+    if Kind.CARRIED not in kinds:
+        return is_one_in_warp(slices, value)
     if not kinds <= {Kind.UNIFORM, Kind.CARRIED}:
         return False
     new = [each for each in read if slices.leaves[each].kind is Kind.CARRIED and each not in met]
