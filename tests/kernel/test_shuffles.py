@@ -176,6 +176,19 @@ def test_what_all_lanes_of_a_warp_have_is_what_one_of_them_has(text: str, kinds:
     assert own(found) == kinds
 
 
+LESS_32_BY_32 = (
+    "add.s32 %r6, %r1, -32; shr.s32 %r7, %r6, 31; shr.u32 %r7, %r7, 27; add.s32 %r6, %r6, %r7; shr.s32 %r6, %r6, 5;"
+)
+"""`(threadIdx.x - 32) / 32`, which rounds to 0: it is one number in all warps but the first."""
+
+
+@pytest.mark.parametrize(("least", "kinds"), [(0, ["opaque"]), (16, ["opaque"]), (32, []), (40, ["opaque"]), (64, [])])
+def test_only_the_warps_count_that_come_there(least: int, kinds: list[str]) -> None:
+    text = f"setp.lt.u32 %p2, %r1, {least}; @%p2 bra OUT;" + LESS_32_BY_32
+    found = last(text + LOADED.format("shfl.sync.idx.b32 %r4, %r6, 0, 31, -1;" + AT) + "OUT:", (128, 1, 1))
+    assert own(found) == kinds
+
+
 # ---- planted mistakes
 
 

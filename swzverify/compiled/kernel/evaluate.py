@@ -375,7 +375,7 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
             plain = bit_and(limit, const(0x1F1F, 32)) is const(0x1F, 32)
             if found[1] == "idx" and at == 0 and plain and isinstance(source, Const):
                 # Where PTX gives a value at all, the lane that is read has what each lane has.
-                if value is not None and is_one_in_warp(slices, value):
+                if value is not None and is_one_in_warp(slices, value, slices.flow.block_of[instruction.index]):
                     return widened(value, width)
                 return slices.moment(instruction, at, width, shared, ())
     reason = f"`{opcode}` may give each lane its own value"

@@ -113,12 +113,18 @@ class Threads:
                 return found if len(postorder(found)) <= MOST_PARTS else None
         return None
 
-    def is_uniform(self, value: Expr) -> bool:
-        """Whether a value that depends on coordinates alone is one in each warp."""
-        if not _is_small(value):
+    def is_uniform(self, value: Expr, where: Sequence[Expr] = ()) -> bool:
+        """Whether a value that depends on coordinates alone is one in each warp.
+
+        With conditions on coordinates, also whether each of them holds in all lanes of a warp or in none: then the
+        value only has to be one in warps in which all hold.
+        """
+        if not all(map(_is_small, (value, *where))):
             return False
-        (found,) = evaluate_many((value,), self.point)
-        return self.are_alike(np.broadcast_to(found, self.first_of_warp.shape))
+        shape = self.first_of_warp.shape
+        found, *holds = (np.broadcast_to(each, shape) for each in evaluate_many((value, *where), self.point))
+        inside = np.all(np.asarray(holds, dtype=np.int64), axis=0) if holds else np.ones(shape, dtype=np.bool_)
+        return all(map(self.are_alike, holds)) and self.are_alike(np.where(inside, found, 0))
 
     def last_trip(self, condition: Expr, trips: str, leaves_if: int) -> NDArray[np.int64] | None:
         """The trip in which each thread leaves a loop; None if some thread leaves after the limit.

@@ -19,12 +19,30 @@ def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
     return slices.threads.of_lane(value, lane, slices.leaves)
 
 
-def is_one_in_warp(slices: Slices, value: Expr) -> bool:
-    """Whether all lanes of each warp have one value, at any time: one of coordinates, or of what the block shares."""
-    kinds = {slices.leaves[each].kind for each in variables(value)}
-    if kinds == {Kind.LANE}:
-        return slices.threads is not None and slices.threads.is_uniform(value)
-    return kinds <= {Kind.UNIFORM}
+def is_one_in_warp(slices: Slices, value: Expr, block: int = 0) -> bool:
+    """Whether all lanes of each warp that comes to a block have one value, at any time.
+
+    The value may depend on coordinates, or on what the block of threads shares.
+    """
+    if slices.threads is None or not _is_of(slices, value, Kind.LANE):
+        return _is_of(slices, value, Kind.UNIFORM)
+    return slices.threads.is_uniform(value) or slices.threads.is_uniform(value, _where(slices, block))
+
+
+def _where(slices: Slices, block: int) -> list[Expr]:
+    """The choices of coordinates alone that every way to a block makes."""
+    flow, found, node = slices.flow, list[Expr](), block
+    while (upper := flow.dominators.parents[node]) is not None:
+        if flow.entries(node) == [upper]:
+            condition = slices.edge(upper, node)
+            found += [condition] if _is_of(slices, condition, Kind.LANE) else []
+        node = upper
+    return found
+
+
+def _is_of(slices: Slices, value: Expr, kind: Kind) -> bool:
+    """Whether a value depends on leaves of one kind only; a number depends on none."""
+    return {slices.leaves[each].kind for each in variables(value)} <= {kind}
 
 
 def lane_in_whole_warp(slices: Slices, block: int) -> Expr | None:
