@@ -186,6 +186,9 @@ def of_groups(step: str) -> ScannedOperand:
 def check_groups() -> None:
     """A descriptor is one for all lanes of a warp group."""
     assert of_groups("shr.u32 %r8, %r7, 7; shl.b32 %r8, %r8, 11;").fields.unknown == {}
+    # (threadIdx.x - 128) / 128 rounds to 0: it is two numbers in the group that does not read.
+    less_128 = "add.s32 %r8, %r7, -128; shr.s32 %r9, %r8, 31; shr.u32 %r9, %r9, 25; add.s32 %r8, %r8, %r9;"
+    assert of_groups(less_128 + "shr.s32 %r8, %r8, 7; shl.b32 %r8, %r8, 11;").fields.unknown == {}
     for step in ("shr.u32 %r8, %r7, 6; shl.b32 %r8, %r8, 11;", "and.b32 %r8, %r7, 64;"):
         assert of_groups(step).fields.unknown["start"] == "it may differ within a warp group"
 

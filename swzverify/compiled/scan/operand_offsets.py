@@ -84,9 +84,10 @@ def by_coordinates(
 
 
 def is_alike(subject: ValueSubject, value: Expr) -> bool:
-    """Whether a value is surely one number in each warp group, as far as coordinates decide it.
+    """Whether a value is surely one number in each warp group that may execute the instruction.
 
-    The parts of it that depend on coordinates alone are one number there; the rest is what lanes share.
+    This is as far as coordinates decide it: the parts of it that depend on coordinates alone are one number there;
+    the rest is what lanes share.
     """
     lanes = _lanes(subject)
     if lanes.isdisjoint(variables(value)) or subject.shape is None:
@@ -94,6 +95,8 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     threads = Threads(subject.shape)
     groups = _groups(threads)
     firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+    runs, _ = by_coordinates(subject, subject.access.guard, threads)
+    is_there = np.isin(groups, groups[runs])
     pending, seen = [value], set[Expr]()
     while pending:
         node = pending.pop()
@@ -103,7 +106,7 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
         seen.add(node)
         if lanes.issuperset(read):
             numbers = _per_thread(node, threads)
-            if bool((numbers == numbers[firsts][groups]).all()):
+            if bool((numbers == numbers[firsts][groups])[is_there].all()):
                 continue
         if isinstance(node, Var):
             return False
