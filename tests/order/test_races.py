@@ -14,13 +14,14 @@ from swzverify.compiled.order.residues import by_residues
 from swzverify.compiled.order.step import Sharing, in_step
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import RaceVerdict
+from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import IN_ARRAYS, races_of
+from swzverify.compiled.scan.races import IN_ARRAYS, TRIPS, races_of
 from swzverify.engines.obligations import Answer
 from swzverify.engines.smt import SMT
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, Comparison, binary, compare, const, extend, extract, var, variables
-from tests.order.conftest import module_of, races
+from tests.order.conftest import HEAD, module_of, races
 from tests.order.traps import TRAPS
 
 FLAG = (
@@ -96,6 +97,14 @@ def test_distinct_arrays_are_an_assumption() -> None:
     found = races("mov.u32 %r10, t;\nadd.u32 %r11, %r10, %r5;\nst.shared.u32 [%r4], %r1;\nld.shared.u32 %r30, [%r11];")
     assert found.verdict is RaceVerdict.FREE
     assert IN_ARRAYS in found.assumptions
+
+
+def test_trips_of_a_loop_at_the_begin_are_an_assumption() -> None:
+    """Its header is block 0, which is a block like any other."""
+    text = HEAD.replace("mov.u32 %r1, %tid.x;", "L:\nmov.u32 %r1, %tid.x;")
+    text += "st.shared.u32 [%r4], %r1;\nbar.sync 0;\nld.shared.u32 %r30, [%r4];\nsetp.eq.u32 %p1, %r7, 3;\n"
+    module = read_module(text + "@%p1 bra L;\nret;\n}\n", "k.ptx")
+    assert TRIPS in races_of(module, module.functions[0], Given(), block=(64, 1, 1)).assumptions
 
 
 def test_without_a_block_nothing_is_known() -> None:

@@ -191,6 +191,15 @@ TRAPS = {
         64,
         "free",
     ),
+    "what a mask leaves of an address, and less": Trap(
+        "add.u32 %r20, %r4, 64;\nand.b32 %r21, %r20, -8;\nst.shared.u32 [%r21+-8], %r1;", 64, "race"
+    ),
+    "own words of what a mask leaves of an address": Trap(
+        "add.u32 %r20, %r4, 128;\nand.b32 %r21, %r20, -128;\nand.b32 %r22, %r1, 31;\nshl.b32 %r22, %r22, 2;\n"
+        "add.u32 %r23, %r21, %r22;\nst.shared.u32 [%r23+-128], %r1;",
+        64,
+        "free",
+    ),
     "offset below 0": Trap(
         "setp.ge.s32 %p1, %r7, 0;\n@%p1 bra E;\nshl.b32 %r10, %r7, 2;\nsub.u32 %r11, %r4, %r10;\n"
         "st.shared.u32 [%r11], %r1;\nld.shared.u32 %r30, [%r6];\nE:",

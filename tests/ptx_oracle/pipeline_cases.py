@@ -64,6 +64,16 @@ CASES: tuple[Case, ...] = (
         "free",
     ),
     Case(
+        "two_ids_in_a_register",
+        (
+            ST,
+            "shr.u32 %r9, %r1, 5; xor.b32 %r10, %r9, 1; bar.arrive %r10, 64;",
+            "bar.sync %r9, 64;",
+            OTHER,
+        ),
+        "free",
+    ),
+    Case(
         "another_number_of_threads",
         (ROLES, "bar.arrive 1, 64;", "bra B;", "A: bar.arrive 1, 96;", "B:"),
         "divergent-barrier",

@@ -180,8 +180,12 @@ def compile_bar(instr: Instr, env: Env) -> Step:
     number, count = (env.src(operand, "u32", instr.line) for operand in instr.operands)
 
     def step(batch: Batch, mask: Array) -> None:
-        first = int(np.flatnonzero(mask)[0])
-        values = [int(everyone(batch, get(batch))[first]) for get in (number, count)]
-        batch.block.on_arrive(values[0], values[1], active_bits(mask).tolist(), instr.line)
+        numbers, counts = (everyone(batch, get(batch)) for get in (number, count))
+        masks = active_bits(mask).tolist()
+        for warp, bits in enumerate(masks):
+            if bits:  # each warp may name another barrier
+                lane = 32 * warp + (bits & -bits).bit_length() - 1
+                alone = [bits if each == warp else 0 for each in range(len(masks))]
+                batch.block.on_arrive(int(numbers[lane]), int(counts[lane]), alone, instr.line)
 
     return step

@@ -224,3 +224,19 @@ def test_a_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ho
     assert (alone[0] == alone[2]) is not names
     assert [result.id.partition("::")[0] for result in report.results] == [file for file in files for _ in range(2)]
     assert [result.spec for result in report.results] == [file for file in files for _ in range(2)]
+
+
+def test_contracts_of_one_text_read_constants_of_their_own_file(tmp_path: Path) -> None:
+    text = """constexpr int BM = 64;
+// swz:begin
+// swzverify: 1
+// from_source: [BM]
+// tiles: {A: {element: f16, layout: "(BM,64):(64,1)"}}
+// claims: [{bijective: A}]
+// swz:end
+"""
+    files = [tmp_path / "a.cu", tmp_path / "b.cu"]
+    for file in files:
+        file.write_text(text)
+    notes = [str(result.verdict.notes) for result in run_specs([str(file) for file in files], Settings()).results]
+    assert [file.name in said for file, said in zip(files, notes, strict=True)] == [True, True]

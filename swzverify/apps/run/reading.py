@@ -13,8 +13,10 @@ from swzverify.spec.sources.languages import Language
 
 MOST_READ = 64
 """A run keeps so many specs, the newest."""
-_OF_OTHER_FILES = ("file", "\\")
-"""Other files are read for keys called `file`, which YAML may also write with a backslash."""
+_OF_OTHER_FILES = ("file", "from_source", "\\")
+"""Keys that name files, by name or as the spec's own: claims tell where constants were read. YAML may write keys with
+a backslash, too.
+"""
 
 
 @dataclass(slots=True)

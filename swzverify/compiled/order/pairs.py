@@ -11,12 +11,11 @@ from functools import lru_cache
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
-from swzverify.compiled.kernel.leaves import Leaf
+from swzverify.compiled.kernel.leaves import Leaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
-from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.families import MOST_SHARED, Family, signed
-from swzverify.compiled.order.instance import DYNAMIC, Instances, Place, Uses, without_overlap
+from swzverify.compiled.order.instance import Instances, Place, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
 from swzverify.compiled.order.joins import Ends
 from swzverify.compiled.order.moments import Moment
@@ -172,7 +171,9 @@ class Asked:
             same = compare(Comparison.EQ, one, two)
         arrays = [leaf for leaf in read if leaf.symbol is not None]
         conditions += [*without_overlap(arrays), *uses.facts]
-        in_memory = [_is_in_memory(address, arrays, who) for who, address in enumerate(addresses)]
+        begins = (instances.value(begin_of(leaf, 32), 0, places[0]) for leaf in arrays)
+        starts = list(dict.fromkeys(map(instances.bounded.of, begins)))
+        in_memory = [_is_in_memory(address, starts, who) for who, address in enumerate(addresses)]
 
         def together(found: Iterable[Expr]) -> Expr:
             return instances.bounded.of(conjunction(dict.fromkeys(found)))
@@ -317,23 +318,46 @@ def _between(one: Expr, two: Expr) -> Expr:
     return sums[0].plus(sums[1], -1).expression()
 
 
-def _is_in_memory(address: Expr, arrays: Sequence[Leaf], who: int) -> Expr:
+def _is_in_memory(address: Expr, starts: Sequence[Expr], who: int) -> Expr:
     """The offset in the memory of a block, over the integers, is below the most bytes that a block can have.
 
-    PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings.
+    PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings. A term that
+    reads where an array starts and is no such start, as what a mask leaves of an address, counts from that start.
     """
     total = sum_of(address)
-    starts = {each.variable for each in arrays} | {var(DYNAMIC, SHARED_LIMIT)}
-    parts = [(term, signed(count)) for term, count in total.terms.items() if starts.isdisjoint(variables(term))]
-    ends = [signed(total.number)] * 2
+    plain = {item for start in starts for item in sum_of(start).terms.items()}
+    read = set(variables(*starts))
+    parts: list[tuple[Expr, int]] = []
+    inner: list[tuple[Expr, int]] = []
+    for term, count in total.terms.items():
+        if read.isdisjoint(variables(term)):
+            parts.append((term, signed(count)))
+        elif (term, count) not in plain:
+            inner.append((term, count))
+    if not inner:
+        return _fits(parts, signed(total.number), None, who)
+    (term, count), *more = inner
+    if more or count != 1 or len(inner) + len(parts) < len(total.terms):
+        return TRUE
+    own = dict.fromkeys(start for start in starts if not set(variables(start)).isdisjoint(variables(term)))
+    return _any(_fits(parts, signed(total.number), normal(sub(term, start)), who) for start in own)
+
+
+def _fits(parts: Sequence[tuple[Expr, int]], number: int, distance: Expr | None, who: int) -> Expr:
+    """A sum and a number are an offset in the memory of a block, with a distance of 32 bits that has a sign."""
+    ends = [number] * 2
     for term, count in parts:
         most = _most(term)
         least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
         ends = [end + choose(count * least, count * most) for end, choose in zip(ends, (min, max), strict=True)]
+    if distance is not None:
+        ends = [ends[0] - (_ADDRESSES >> 1), ends[1] + (_ADDRESSES >> 1)]
     if ends[0] >= 0 and ends[1] < MOST_SHARED:
         return TRUE
     width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)
-    offset: Expr = const(signed(total.number), width)
+    offset: Expr = const(number, width)
+    if distance is not None:
+        offset = add(offset, widened(distance, width, signed=True))
     for at, (term, count) in enumerate(parts):
         offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(count, width)))
     return less(offset, const(MOST_SHARED, width), signed=False)

@@ -157,7 +157,7 @@ class _Judge:
         found = own_copies(self._kernel, step) if couple is Couple.SELF else meetings(self._kernel, step)
         if couple is Couple.LANES and self._is_lockstep:
             found = [each for each in found if self._is_at_once(each)]
-        if any(step.sharing.steps):
+        if step.sharing.steps:
             self._assumptions[TRIPS] = None
         kept: list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]] = []
         has_bulk = any(each.is_bulk for each in self._kernel.accesses)
