@@ -30,7 +30,7 @@ LINE_BYTES: Final = 128
 """A swizzle moves chunks of 16 bytes within a line of so many bytes."""
 _MOST_POINTS: Final = 512
 _MOST_CASES: Final = 500
-_ENGINES: Final = ("reachable states", "counting")
+_ENGINES: Final = ("reachable states", "exhaustion")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
