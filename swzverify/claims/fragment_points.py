@@ -33,9 +33,10 @@ from swzverify.hardware.fragments import (
 from swzverify.hardware.instructions import LANES
 from swzverify.hardware.kinds import Kind
 from swzverify.ir import integers as ints
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Var, binary, conjunction, negation, var
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.access_names import constants, loops
@@ -184,7 +185,7 @@ class FragmentPoints:
             found[self._k_mode] = self.order.lowered(found[self._k_mode])
         return found
 
-    def _value(self, formula: Formula, reading: Reading) -> Integer:
+    def _value(self, formula: CFormula, reading: Reading) -> Integer:
         """A formula, within the bounds that all its iterations have."""
         value = formula.lowered(reading)
         if 0 in self.access.loop_limits:

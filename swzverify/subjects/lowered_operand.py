@@ -10,8 +10,9 @@ from functools import cached_property
 
 from swzverify.hardware.tensor_cores import Major
 from swzverify.ir import integers as ints
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import var
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.layout.tma import TmaMode
 from swzverify.subjects.operand import MN, K, Operand
@@ -33,7 +34,7 @@ class LoweredOperand:
             env[loop.name] = loop.lowered(ints.variable(var(loop.name, max(1, loop.count or 0))))
         self._reading = Reading(env, operand.joint_values)
 
-    def _value(self, formula: Formula) -> Integer:
+    def _value(self, formula: CFormula) -> Integer:
         """A formula, within the bounds that all its iterations have."""
         value, reach = formula.lowered(self._reading), self.operand.reach(formula)
         if value.low < reach.low:
