@@ -13,6 +13,7 @@ from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.order.proxies import GROUP_THREADS
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, substitute, to_signed, variables
@@ -20,11 +21,6 @@ from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, 
 Offsets: TypeAlias = dict[int, tuple[int, ...]]
 """For each warp group, the numbers that an offset can be: all that occur, and perhaps others."""
 
-GROUP_THREADS: Final = 128
-"""Threads of a warp group: four warps that follow each other, the first one a multiple of four.
-
-Source: PTX ISA 8.7, 9.7.15: wgmma, warpgroup.
-"""
 _MOST_POINTS: Final = 512
 _MOST_CASES: Final = 500
 
