@@ -17,6 +17,11 @@ from swzverify.ir.expr import BinaryOperator, Expr, binary, const, postorder, su
 
 ALL_LANES = (1 << LANES) - 1
 """The mask of a whole warp."""
+GROUP_THREADS = 128
+"""Threads of a warp group: four warps that follow each other, the first one a multiple of four.
+
+Source: PTX ISA 8.7, 9.7.15: wgmma, warpgroup.
+"""
 MOST_TRIPS = 4096
 """Trips of a loop that are counted through."""
 CHUNK = 64

@@ -15,6 +15,8 @@ from swzverify.ir.expr import Expr, Var, const
 
 ADDRESSES: Final = 1 << 32
 """Addresses of 32 bits count modulo this."""
+DYNAMIC: Final = "dynamic shared memory"
+"""What all dynamic arrays of a kernel are called, as they begin at one place."""
 SHARED_LIMIT: Final = 1 << 24
 """Addresses of the shared window are below this; the most that a block can have is 227 KiB.
 

@@ -13,10 +13,10 @@ from typing import Final
 from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
-from swzverify.compiled.kernel.symbols import ADDRESSES, SHARED_LIMIT
+from swzverify.compiled.kernel.symbols import ADDRESSES, DYNAMIC, SHARED_LIMIT
 from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.families import MOST_SHARED, Family, signed
-from swzverify.compiled.order.instance import DYNAMIC, Instances, Place, Uses, without_overlap
+from swzverify.compiled.order.instance import Instances, Place, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
 from swzverify.compiled.order.joins import Ends
 from swzverify.compiled.order.moments import Moment

@@ -19,7 +19,7 @@ from swzverify.compiled.kernel import KernelAccess, KernelFill, Kind, Leaf
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.kernel.reachable import is_state
-from swzverify.compiled.order.instance import DYNAMIC
+from swzverify.compiled.kernel.symbols import DYNAMIC
 from swzverify.compiled.scan.operand_fields import Start, start_of
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject

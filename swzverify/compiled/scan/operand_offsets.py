@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import Kind
-from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.order.proxies import GROUP_THREADS
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, substitute, to_signed, variables

@@ -212,14 +212,13 @@ def table_of(row: Instruction, block: Block, warp: int, addresses: Array, active
         return WarpTable(warp, (), row, tuple(lanes))
     groups = access_cost(row, lanes).groups
     worst = max(groups, key=lambda group: group.wavefronts)
-    words = max(1, row.width_bytes // BANK_WORD_BYTES)
     first = wide[made[0]]
     threads = list(zip(*(block.point[f"tid.{axis}"][warp].tolist() for axis in "xyz"), strict=True))
     rows: list[LaneRow] = []
     for lane in made:
         address = wide[lane]
         word = address // BANK_WORD_BYTES
-        hit = worst.bank is not None and any((word + at) % BANKS == worst.bank for at in range(words))
+        hit = worst.bank is not None and any((word + at) % BANKS == worst.bank for at in range(row.words))
         rows.append(
             LaneRow(
                 lane,
