@@ -2,10 +2,11 @@
 
 import gc
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import is_hypothesis_test, settings
 
 settings.register_profile("untimed", deadline=None)
@@ -62,3 +63,17 @@ def pycute() -> Any:
     if not hasattr(found, "composition"):
         pytest.skip("the unrelated package pycute from PyPI is installed: CONTRIBUTING.md names NVIDIA's")
     return found
+
+
+@pytest.fixture
+def swzverify() -> Callable[..., Result]:
+    """Run the command in this process."""
+    from swzverify.apps.cli import main
+
+    def run(*arguments: str) -> Result:
+        result = CliRunner().invoke(main, arguments)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 
 import swzverify
 from swzverify import testing
-from swzverify.apps.cli import COMMANDS
+from swzverify.apps.cli import COMMANDS, main
 from swzverify.apps.commands import mcp_tools, scan, synth
 from swzverify.claims import KINDS
 from swzverify.claims.verdict import OF_CLAIMS
@@ -40,7 +40,7 @@ def surface() -> dict[str, list[str]]:
         "verdicts": OF_CLAIMS,
         "error codes": TITLES,
         "exit codes": (f"{where} {each.name}={each.value}" for where, codes in EXITS.items() for each in codes),
-        "commands": (each for name, make in COMMANDS.items() for each in _options(name, make(name))),
+        "commands": (each for name in COMMANDS for each in _options(name)),
         "JSON": (f"{name} {key}" for name, path in schemas.items() for key in _keys(json.loads(path.read_text()))),
         "Python": [*_names(swzverify), *_names(testing)],
         "entry points": [each.value for each in Group],
@@ -57,7 +57,9 @@ HOOKS = ".pre-commit-hooks.yaml"
 EXITS: Mapping[str, Any] = {"prove": ExitCode, "scan": scan.ExitCode, "synth": synth.ExitCode}
 
 
-def _options(name: str, command: click.Command) -> Iterator[str]:
+def _options(name: str) -> Iterator[str]:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
     yield name
     for each in command.params:
         written = [*each.opts, *each.secondary_opts] if isinstance(each, click.Option) else [f"<{each.name}>"]

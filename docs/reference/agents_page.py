@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from swzverify.apps import options
-from swzverify.apps.cli import COMMANDS
+from swzverify.apps.cli import COMMANDS, options_of
 
 DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
@@ -88,13 +87,13 @@ def _sentence(text: str) -> str:
 
 
 def _first(name: str) -> str:
-    help_text = getattr(options, f"{name.title()}Options").__doc__ or ""
+    help_text = options_of(name).__doc__ or ""
     return " ".join(help_text.partition("\n\n")[0].split())
 
 
 def _codes(name: str) -> str:
     """The exit codes in a command's help."""
-    help_text = getattr(options, f"{name.title()}Options").__doc__ or ""
+    help_text = options_of(name).__doc__ or ""
     lines = help_text.partition("Exit codes:\n")[2].partition("\n\n")[0].strip().split("\n")
     rows = [re.sub(r"^\s*(\d+)\s+", r"| \1 | ", line) + " |" for line in lines]
     return "\n".join([f"`swzverify {name}`:", "", "| code | means |", "|---|---|", *rows])

@@ -1,59 +1,49 @@
-"""The command line: which options and which work make each command.
+"""The command line: the registry of the commands.
 
-Both are imported at their first use: the options for the help and for completion, the work when the
-command runs.
+The command NAME has its options in `options/NAME.py` and its work in `commands/NAME.py`. Both are imported at their
+first use: the options for the help and for completion, the work when the command runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable
+from importlib import import_module
 
 import click
 
-from swzverify.apps import commands, options
 from swzverify.apps.options.declare import Options, command
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "main", "options_of", "work_of"]
 
-_O = TypeVar("_O", bound=Options)
+COMMANDS = (
+    "calibrate", "completions", "crosscheck", "diff", "explain", "explore", "init", "locality", "lsp", "mcp", "prove",
+    "recheck", "scan", "schema", "show", "sweep", "synth", "theorems",
+)  # fmt: skip
+"""The commands, in the order in which the help lists them."""
 
 
-def _command(
-    given: Callable[[], type[_O]], work: Callable[[], Callable[[_O], object]]
-) -> Callable[[str], click.Command]:
-    """What makes a command of that name."""
+def options_of(name: str) -> type[Options]:
+    """The options of a command: the dataclass of its name.
 
-    def run(asked: _O) -> None:
+    >>> options_of("prove").__name__
+    'ProveOptions'
+    """
+    return getattr(import_module(f"swzverify.apps.options.{name}"), f"{name.title()}Options")
+
+
+def work_of(name: str) -> Callable[[Options], object]:
+    """The work of a command: the function of its name."""
+    return getattr(import_module(f"swzverify.apps.commands.{name}"), f"{name}_command")
+
+
+def _command(name: str) -> click.Command:
+    def run(asked: Options) -> None:
         from swzverify.apps.commands.terminal import one_way_out  # noqa: PLC0415 - `--help` is to be quick
 
         with one_way_out(asked.without):
-            work()(asked)
+            work_of(name)(asked)
 
-    return lambda name: command(name, given(), run)
-
-
-COMMANDS: Mapping[str, Callable[[str], click.Command]] = {
-    "calibrate": _command(lambda: options.CalibrateOptions, lambda: commands.calibrate_command),
-    "completions": _command(lambda: options.CompletionsOptions, lambda: commands.completions_command),
-    "crosscheck": _command(lambda: options.CrosscheckOptions, lambda: commands.crosscheck_command),
-    "diff": _command(lambda: options.DiffOptions, lambda: commands.diff_command),
-    "explain": _command(lambda: options.ExplainOptions, lambda: commands.explain_command),
-    "explore": _command(lambda: options.ExploreOptions, lambda: commands.explore_command),
-    "init": _command(lambda: options.InitOptions, lambda: commands.init_command),
-    "locality": _command(lambda: options.LocalityOptions, lambda: commands.locality_command),
-    "lsp": _command(lambda: options.LspOptions, lambda: commands.lsp_command),
-    "mcp": _command(lambda: options.McpOptions, lambda: commands.mcp_command),
-    "prove": _command(lambda: options.ProveOptions, lambda: commands.prove_command),
-    "recheck": _command(lambda: options.RecheckOptions, lambda: commands.recheck_command),
-    "scan": _command(lambda: options.ScanOptions, lambda: commands.scan_command),
-    "schema": _command(lambda: options.SchemaOptions, lambda: commands.schema_command),
-    "show": _command(lambda: options.ShowOptions, lambda: commands.show_command),
-    "sweep": _command(lambda: options.SweepOptions, lambda: commands.sweep_command),
-    "synth": _command(lambda: options.SynthOptions, lambda: commands.synth_command),
-    "theorems": _command(lambda: options.TheoremsOptions, lambda: commands.theorems_command),
-}
-"""The commands, in the order in which the help lists them."""
+    return command(name, options_of(name), run)
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -77,7 +67,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name in COMMANDS and cmd_name not in self.commands:
-            self.add_command(COMMANDS[cmd_name](cmd_name))
+            self.add_command(_command(cmd_name))
         return self.commands.get(cmd_name)
 
 

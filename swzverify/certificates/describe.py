@@ -14,7 +14,7 @@ from swzrecheck import compiled
 from swzverify.claims import Claim, Delivers
 from swzverify.claims.form import role_of
 from swzverify.errors import SwzError
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 from swzverify.subjects import (
     Access,
     AlignedBase,
@@ -180,7 +180,7 @@ def _listing(listing: Listing) -> compiled.Listing:
     return compiled.Listing(listing.name, listing.target, lines)
 
 
-def _constants(constants: Mapping[str, int], read: Sequence[Formula]) -> dict[str, int]:
+def _constants(constants: Mapping[str, int], read: Sequence[CFormula]) -> dict[str, int]:
     """The constants that some expression reads."""
     names = frozenset[str]().union(*(each.names for each in read))
     return {name: value for name, value in constants.items() if name in names}

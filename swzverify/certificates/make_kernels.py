@@ -16,6 +16,7 @@ from swzrecheck.statement import write_program
 from swzrecheck.warp_rule import MERGED, warp_rule
 from swzverify.certificates.make import Points, checked, goal_of
 from swzverify.compiled.scan import ScannedAccess, Verdict
+from swzverify.compiled.scan.asker import BUDGET
 from swzverify.compiled.scan.cost_goal import Stated, stated
 from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.errors import SwzError
@@ -55,8 +56,6 @@ _TRUSTED: Final = (
 )
 _SEVERAL: Final = "its proof is of several costs that differ in more than a number"
 _COUNTED: Final = "no engine of the prover showed it"
-BUDGET: Final = 4_000_000
-"""Z3's budget for a point."""
 
 
 @dataclass(frozen=True, slots=True)

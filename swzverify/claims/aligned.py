@@ -82,7 +82,9 @@ def start_goal(points: OperandPoints) -> Always:
     """The start address is a multiple of 16."""
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
-        return np.asarray(True), points.operand.starts(arrays, points.bases_at(arrays)[0]) % CHUNK_BYTES == 0
+        return np.asarray(True), ~Places(
+            points.operand.starts(arrays, points.bases_at(arrays)[0]), CHUNK_BYTES
+        ).misaligned
 
     return Always(points.start_domain, multiple(points.start(), CHUNK_BYTES), definition)
 
@@ -104,7 +106,7 @@ def aligned_goal(access: Access) -> Always:
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
         assumed, active, position, _ = access.definition(arrays)
-        return assumed & active, position % access.width_units == 0
+        return assumed & active, ~Places(position, access.width_units).misaligned
 
     return Always(access_domain(access, access.instruction.width_bytes), holds, definition)
 
@@ -118,7 +120,7 @@ def source_goal(access: Access) -> Always:
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
         assumed, active, *_ = access.definition(arrays)
-        return assumed & active, sources(access, arrays) % width == 0
+        return assumed & active, ~Places(sources(access, arrays), width).misaligned
 
     return Always(source_domain(access, width), holds, definition)
 

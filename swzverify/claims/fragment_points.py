@@ -33,15 +33,17 @@ from swzverify.hardware.fragments import (
 from swzverify.hardware.instructions import LANES
 from swzverify.hardware.kinds import Kind
 from swzverify.ir import integers as ints
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Var, binary, conjunction, negation, var
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects import Access, Tile
 from swzverify.subjects.access_names import constants, loops
 from swzverify.subjects.check_fragment import joint_values, reach
 from swzverify.subjects.fragment import REGISTER, Fragment
 from swzverify.subjects.loop import LANE, WARP
+from swzverify.subjects.lowered_operand import high_part, low_part, times
 from swzverify.subjects.tile import lower_swizzle
 
 ELEMENT = "element.of.lane"
@@ -155,19 +157,19 @@ class FragmentPoints:
 
     def _lands(self) -> _Lowered:
         """`landing`, over the lane and the element."""
-        lane, at_byte = ints.named(LANE, LANES), _times(ints.variable(self.element), self.element_bytes)
+        lane, at_byte = ints.named(LANE, LANES), times(ints.variable(self.element), self.element_bytes)
         size = self.element_bytes
         if self.access.instruction.kind is not Kind.LDMATRIX:
-            part = _high(_low(at_byte, REGISTER_BYTES), size)
-            return _Lowered(lane, _high(at_byte, REGISTER_BYTES), part)
+            part = high_part(low_part(at_byte, REGISTER_BYTES), size)
+            return _Lowered(lane, high_part(at_byte, REGISTER_BYTES), part)
         last = loaded_registers(self.access.instruction) - 1
-        matrix, row = ints.minimum(_high(lane, GROUP_ROWS), ints.integer(last)), _low(lane, GROUP_ROWS)
+        matrix, row = ints.minimum(high_part(lane, GROUP_ROWS), ints.integer(last)), low_part(lane, GROUP_ROWS)
         if self.access.instruction.name.endswith(".trans"):
-            own = ints.add(_times(_low(row, 2), CELL_BYTES), _low(at_byte, CELL_BYTES))
-            to = ints.add(_times(_high(at_byte, CELL_BYTES), GROUP_LANES), _high(row, 2))
-            return _Lowered(to, matrix, _high(own, size))
-        to = ints.add(_times(row, GROUP_LANES), _high(at_byte, REGISTER_BYTES))
-        return _Lowered(to, matrix, _high(_low(at_byte, REGISTER_BYTES), size))
+            own = ints.add(times(low_part(row, 2), CELL_BYTES), low_part(at_byte, CELL_BYTES))
+            to = ints.add(times(high_part(at_byte, CELL_BYTES), GROUP_LANES), high_part(row, 2))
+            return _Lowered(to, matrix, high_part(own, size))
+        to = ints.add(times(row, GROUP_LANES), high_part(at_byte, REGISTER_BYTES))
+        return _Lowered(to, matrix, high_part(low_part(at_byte, REGISTER_BYTES), size))
 
     def _coordinate(self) -> list[Integer]:
         """The tile's coordinate of the element that should be there."""
@@ -175,16 +177,16 @@ class FragmentPoints:
         mma, reading = fragment.mma, self._reading(lands.register)
         register = self._value(fragment.register, reading)
         halves = mma.halves(fragment.role)
-        row = ints.add(_high(lands.lane, GROUP_LANES), _times(_low(register, halves), GROUP_ROWS))
-        group = ints.add(_times(_high(register, halves), GROUP_LANES), _low(lands.lane, GROUP_LANES))
-        element = {"MN": row, "K": ints.add(_times(group, mma.parts), lands.part)}
+        row = ints.add(high_part(lands.lane, GROUP_LANES), times(low_part(register, halves), GROUP_ROWS))
+        group = ints.add(times(high_part(register, halves), GROUP_LANES), low_part(lands.lane, GROUP_LANES))
+        element = {"MN": row, "K": ints.add(times(group, mma.parts), lands.part)}
         pairs = zip(fragment.at, fragment.modes, strict=True)
         found = [ints.add(self._value(value, reading), element[mode]) for value, mode in pairs]
         if self.order is not None:
             found[self._k_mode] = self.order.lowered(found[self._k_mode])
         return found
 
-    def _value(self, formula: Formula, reading: Reading) -> Integer:
+    def _value(self, formula: CFormula, reading: Reading) -> Integer:
         """A formula, within the bounds that all its iterations have."""
         value = formula.lowered(reading)
         if 0 in self.access.loop_limits:
@@ -316,15 +318,3 @@ class FragmentPoints:
         free = {name: value for name, value in point.items() if name not in (LANE, ELEMENT)}
         columns = ("lane", "register", "part", "coord", "expected", "read", "there lies")
         return Counterexample(self.access.binding(free), note, columns, tuple(rows))
-
-
-def _times(value: Integer, factor: int) -> Integer:
-    return ints.multiply(value, ints.integer(factor))
-
-
-def _low(value: Integer, period: int) -> Integer:
-    return ints.remainder(value, ints.integer(period))
-
-
-def _high(value: Integer, period: int) -> Integer:
-    return ints.divide(value, ints.integer(period))

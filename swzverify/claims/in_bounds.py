@@ -14,7 +14,7 @@ from swzverify.claims.form import OF_AN_ACCESS, Form, Role
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.operand_points import OperandPoints, misaligned_start, operand_plan
 from swzverify.claims.places import Places, element_places, lane_places, numbers
-from swzverify.claims.stated import at_most, less, multiple
+from swzverify.claims.stated import less, multiple, within
 from swzverify.claims.tile_points import TilePoints, describe
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Always, Arrays, Truths
@@ -22,7 +22,6 @@ from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import BinaryOperator, Expr, binary, conjunction, negation
-from swzverify.ir.integers import Integer
 from swzverify.subjects import Access, Operand, Tile
 from swzverify.subjects.descriptor import CHUNK_BYTES
 from swzverify.subjects.tile import leaf_offsets, lower_swizzle
@@ -94,11 +93,6 @@ class InBounds(Claim):
         return _lanes_outside(self.about, point)
 
 
-def _within(low: Integer, position: Integer, length: int, high: Integer) -> Expr:
-    """The condition low <= position and position + length <= high."""
-    return conjunction([at_most(low, position), at_most(ints.add(position, ints.integer(length)), high)])
-
-
 def tile_bounds_goal(tile: Tile) -> Always:
     """Every element inside the allocation of its stage."""
     points = TilePoints.of(tile)
@@ -109,20 +103,21 @@ def tile_bounds_goal(tile: Tile) -> Always:
         if tile.swizzle is not None:
             offset = lower_swizzle(tile.swizzle, offset)
         relative = ints.multiply(offset, ints.integer(tile.step_units))
-        holds = _within(ints.integer(0), relative, tile.element_units, ints.integer(room))
+        holds = within(ints.integer(0), relative, tile.element_units, ints.integer(room))
         domain = Domain(points.digits)
     else:
         start = tile.lower_start(points.stage_value())
-        holds = _within(start, points.position_of_digits(), tile.element_units, ints.add(start, ints.integer(room)))
+        holds = within(start, points.position_of_digits(), tile.element_units, ints.add(start, ints.integer(room)))
         domain = Domain((*points.placement, *points.digits), enough=points.enough(1))
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
         if tile.address_swizzle is None:
-            places = np.asarray(tile.offset(points.coordinate(arrays))) * tile.step_units
-            return np.asarray(True), (places >= 0) & (places + tile.element_units <= room)
+            offsets = np.asarray(tile.offset(points.coordinate(arrays))) * tile.step_units
+            return np.asarray(True), ~Places(offsets, tile.element_units, room_bits=room).outside
         start = (points.base_of(arrays) + points.stage_of(arrays) * tile.pitch_bytes) * tile.units_per_byte
-        places = points.positions(arrays)
-        return np.asarray(True), (places >= start) & (places + tile.element_units <= start + room)
+        return np.asarray(True), ~Places(
+            points.positions(arrays), tile.element_units, low=start, room_bits=room
+        ).outside
 
     return Always(domain, holds, definition)
 
@@ -152,14 +147,14 @@ def _access_goal(access: Access) -> Always:
         for value, extent in zip(lowered.coord, tile.extents, strict=True):
             parts.append(less(value, ints.integer(extent)))
         if tile.address_swizzle is None and lowered.relative is not None:
-            parts.append(_within(ints.integer(0), lowered.relative, width, ints.integer(room)))
+            parts.append(within(ints.integer(0), lowered.relative, width, ints.integer(room)))
         else:
             end = ints.add(lowered.start, ints.integer(room))
-            parts.append(_within(lowered.start, lowered.position, width, end))
+            parts.append(within(lowered.start, lowered.position, width, end))
     else:
         base = access.origin.address()
         end = ints.add(base, ints.integer(access.bytes or 0))
-        parts.append(_within(base, lowered.position, width, end))
+        parts.append(within(base, lowered.position, width, end))
     holds = binary(BinaryOperator.OR, negation(lowered.active), conjunction(parts))
 
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
@@ -172,8 +167,7 @@ def _access_goal(access: Access) -> Always:
             coords = access.coordinates(access.environment(arrays))
             for value, extent in zip(coords, access.tile.extents, strict=True):
                 inside = inside & (value < extent)
-        inside = inside & (position >= start) & (position + width <= start + room)
-        return assumed & active, inside
+        return assumed & active, ~Places(position, width, inside=inside, low=start, room_bits=room).outside
 
     return Always(access_domain(access, 1), holds, definition)
 
@@ -187,10 +181,10 @@ def _operand_goal(points: OperandPoints) -> Always:
     def definition(arrays: Arrays) -> tuple[Truths, Truths]:
         own, of_tile = points.bases_at(arrays)
         places, start = operand.reads(arrays, own), of_tile + operand.stages(arrays) * tile.pitch_bytes
-        aligned = operand.starts(arrays, own) % CHUNK_BYTES == 0
-        return np.asarray(True), aligned & (places >= start) & (places + size <= start + room)
+        misaligned = Places(operand.starts(arrays, own), CHUNK_BYTES).misaligned
+        return np.asarray(True), ~(misaligned | Places(places, size, low=start, room_bits=room).outside)
 
-    inside = _within(low, read, size, ints.add(low, ints.integer(room)))
+    inside = within(low, read, size, ints.add(low, ints.integer(room)))
     return Always(points.domain, conjunction([multiple(points.start(), CHUNK_BYTES), inside]), definition)
 
 

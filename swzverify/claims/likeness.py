@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import TypeAlias, cast
 
 from swzverify.claims.claim import Claim
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 
 _CONSTANTS = "constants"
 _PLAIN = (type(None), bool, int, str, bytes)
@@ -60,15 +60,13 @@ def _key(value: object, seen: Seen) -> Hashable:
 
 
 _KINDS: dict[type, tuple[str, ...] | None] = {}
-"""For each type that was met, the names of its fields; None where it is compared as a whole. A look
-at a protocol takes its time, and a type is a formula or it is none.
-"""
+"""For each type that was met, the names of its fields; None where it is compared as a whole."""
 
 
 def _names_of(value: object) -> tuple[str, ...] | None:
     kind = type(value)
     if kind not in _KINDS:
-        if isinstance(value, _PLAIN) or isinstance(value, Formula):  # noqa: SIM101 - a protocol takes its time
+        if isinstance(value, (*_PLAIN, CFormula)):
             _KINDS[kind] = None
         elif is_dataclass(value) and not isinstance(value, type):
             _KINDS[kind] = tuple(each.name for each in fields(value))
@@ -102,10 +100,10 @@ def _fields(value: object, names: tuple[str, ...], seen: Seen) -> Iterator[Hasha
     yield (_CONSTANTS, tuple((name, known[name]) for name in sorted(read) if name in known))
 
 
-def _formulas(value: object) -> Iterator[Formula]:
+def _formulas(value: object) -> Iterator[CFormula]:
     """The formulas in an object's own fields; objects in it have constants of their own."""
     if isinstance(value, tuple | list):
         for each in cast("tuple[object, ...]", value):
             yield from _formulas(each)
-    elif not isinstance(value, _PLAIN) and _names_of(value) is None:
-        yield cast("Formula", value)
+    elif isinstance(value, CFormula):
+        yield value

@@ -20,6 +20,8 @@ from swzverify.subjects.plain_access import LaneRecord
 class Places:
     """Where the elements of a tile, the lanes of an access or the points of a map are.
 
+    Without `source` all numbers may be in bytes, or in another unit, in place of bits.
+
     first: The first bit of each, counted from address 0. Elements have a row for each stage, lanes
         a row for each warp instruction. Of a map, the values: a row for each point.
     bits: How many bits an element or a lane takes; 0 for a map.

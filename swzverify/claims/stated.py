@@ -7,7 +7,7 @@ be answered where it is stated: here only constants fold, and what is compared w
 from __future__ import annotations
 
 from swzverify.ir import integers as ints
-from swzverify.ir.expr import Comparison, Expr, compare, const, extract
+from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, extract
 from swzverify.ir.integers import Integer
 
 
@@ -41,3 +41,8 @@ def multiple(value: Integer, unit: int) -> Expr:
         bits = ints.resize(value, max(low, value.bits.width))
         return compare(Comparison.EQ, extract(bits, 0, low), const(0, low))
     return equal(ints.remainder(value, ints.integer(unit)), ints.integer(0))
+
+
+def within(low: Integer, position: Integer, length: int, high: Integer) -> Expr:
+    """The condition low <= position and position + length <= high."""
+    return conjunction([at_most(low, position), at_most(position, ints.subtract(high, ints.integer(length)))])

@@ -163,5 +163,6 @@ def _covers(goal: Covers) -> Finding:
 class Exhaustion(Native):
     """Decides whatever is small enough. Choices of lanes are too many: `matching` counts them."""
 
+    reads_formula = False
     name = NAME
     rules = Rules(always=_always, injective=_injective, apart=_apart, cost=_cost, copy_cost=_copy_cost, covers=_covers)

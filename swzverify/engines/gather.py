@@ -195,5 +195,6 @@ def _sampled(lanes: Sequence[Options]) -> Iterator[Sequence[int | None]]:
 class Matching(Native):
     """Decides the cost of every choice, one warp instruction at a time."""
 
+    reads_formula = False
     name = NAME
     rules = Rules(gather_cost=_gather)

@@ -50,8 +50,13 @@ _RULES: dict[type[Obligation], str] = {
 
 
 class Native:
-    """An engine of ours, by its name in reports and its rules."""
+    """An engine of ours, by its name in reports and its rules.
 
+    Most engines read the formula of an obligation, and not its plain definition: then an equal formula of another
+    claim is no new question.
+    """
+
+    reads_formula: ClassVar[bool] = True
     name: ClassVar[str]
     rules: ClassVar[Rules]
 

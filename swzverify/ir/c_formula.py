@@ -1,4 +1,7 @@
-"""A C integer expression as a formula: what subjects and claims read of it."""
+"""A C integer expression as a formula: what subjects and claims read of it.
+
+`compiled:` of a spec is read as such an expression too: certificates state what was proved as its text.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _ALIASES: Final[Mapping[str, CExpr]] = {f"threadIdx.{axis}": Name(f"tid_{axis}",
 
 
 class CFormula(Expression):
-    """A parsed expression that can be evaluated, lowered and compared: a `Formula`.
+    """A parsed expression that can be evaluated, lowered and compared.
 
     >>> from swzverify.ir.c_parse import parse
     >>> formula = parse("(tid) * BK")

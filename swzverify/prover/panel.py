@@ -9,6 +9,7 @@ from swzverify.engines.bounds import Intervals
 from swzverify.engines.exhaust import Exhaustion
 from swzverify.engines.gather import Matching
 from swzverify.engines.gf2 import GF2
+from swzverify.engines.native import Native
 from swzverify.engines.obligations import Always, Answer, Engine, Finding, Obligation, formula_of
 from swzverify.engines.radix import Radix
 from swzverify.engines.residue import Residues
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
     from swzverify.prover.isolation import IsolatedSMT
 
 NATIVE: tuple[Engine, ...] = (Intervals(), GF2(), Radix(), Matching(), Residues(), Exhaustion())
-"""Cheapest first; the first that has an answer is the second engine of a proof."""
-PLAIN: tuple[Engine, ...] = (Exhaustion(),)
-"""Those that read the plain definition, and not the formula."""
-_BY_FORMULA = (Intervals, GF2, Radix, Residues)
-"""Those that read the formula, and not the plain definition: an equal formula of another claim is no new question."""
+"""The registry, cheapest first; the first that has an answer is the second engine of a proof."""
 FOLDING = "folding"
 """What stands for Z3 where a formula folded to `true` as it was built: nothing is left that Z3
 could be asked.
@@ -69,8 +66,11 @@ class Panel:
             return []
         found: list[Finding] = []
         formula = formula_of(obligation)
-        for engine in PLAIN if is_folded(obligation) else NATIVE:
-            finding = _native(engine, formula if isinstance(engine, _BY_FORMULA) else obligation)
+        for engine in NATIVE:
+            reads_formula = isinstance(engine, Native) and engine.reads_formula
+            if reads_formula and is_folded(obligation):
+                continue
+            finding = _native(engine, formula if reads_formula else obligation)
             if finding.answer is not Answer.NOT_APPLICABLE:
                 found.append(finding)
                 if not self.options.every_engine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
 from swzverify.report.json import cure_object
+from swzverify.report.plain import members, to_json
 from swzverify.report.scan_chip import chip_record, decision_record
 from swzverify.report.scan_counts import counts_record
 from swzverify.report.scan_race_record import races_record
@@ -173,30 +174,23 @@ def _kernels(file: ScannedFile) -> Iterator[dict[str, Any]]:
     """The races of each kernel."""
     blocks = {each.kernel: each.block for each in (*file.accesses, *file.operands)}
     for kernel, races in file.races.items():
-        yield {
-            "file": file.name,
-            "origin": file.origin,
-            "kernel": kernel,
-            "demangled": demangled(kernel).whole,
-            **races_record(races, blocks.get(kernel), file.sources),
-        }
+        yield {**_kernel(file, kernel), **races_record(races, blocks.get(kernel), file.sources)}
+
+
+def _kernel(file: ScannedFile, name: str) -> dict[str, Any]:
+    """The file of a kernel, and its name."""
+    return {"file": file.name, "origin": file.origin, "kernel": name, "demangled": demangled(name).whole}
 
 
 def _stages(file: ScannedFile) -> Iterator[dict[str, Any]]:
     """What each announcement expects, what brings it, and what reads it."""
     for each in file.stages:
         yield {
-            "file": file.name,
-            "origin": file.origin,
-            "kernel": each.kernel,
-            "demangled": demangled(each.kernel).whole,
+            **_kernel(file, each.kernel),
             "line": each.line,
             "source": _source(file, each.location),
             "instruction": each.opcode,
-            "expects": each.expects,
-            "copies": list(each.copies),
-            "brings": each.brings,
-            "reads": each.reads,
+            **members(each, "expects", "copies", "brings", "reads"),
             "balance": _claim(each.claim),
         }
 
@@ -225,14 +219,8 @@ def _rows(file: ScannedFile) -> Iterator[dict[str, Any]]:
 def _place(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> dict[str, Any]:
     """The instruction, and where it is."""
     return {
-        "file": file.name,
-        "origin": file.origin,
-        "kernel": access.kernel,
-        "demangled": demangled(access.kernel).whole,
-        "block": None if access.block is None else list(access.block),
-        "line": access.line,
-        "calls": list(access.calls),
-        "loops": list(access.loops),
+        **_kernel(file, access.kernel),
+        **members(access, "block", "line", "calls", "loops"),
         "source": _source(file, access.location),
         "inlined": _inlined(file, access.location),
     }
@@ -244,8 +232,8 @@ def _operand(file: ScannedFile, operand: ScannedOperand) -> dict[str, Any]:
         **_place(file, operand),
         "instruction": operand.opcode,
         "address": operand.address,
-        "operand": asdict(operand.fields),
-        "elements": None if operand.elements is None else asdict(operand.elements),
+        "operand": to_json(operand.fields),
+        "elements": to_json(operand.elements),
         "verdict": None,
         "settled": None,
         "reason": NO_CONFLICTS,
@@ -258,15 +246,13 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
     decision = access.decision
     return {
         **_place(file, access),
-        "instruction": access.instruction,
-        "address": access.address,
+        **members(access, "instruction", "address"),
         **decision_record(decision),
         "wasted": access.settled.wasted,
         "executions": access.executions,
         "parameters": list(decision.parameters),
         "assumptions": list(access.assumptions),
-        "reason": decision.reason,
-        "engines": list(decision.engines),
+        **members(decision, "reason", "engines"),
         "trial": None if decision.launch is None else decision.launch.record(),
         **{each.kind: _claim(access.claim(each.kind)) for each in SCAN_CLAIMS},
         "settled": access.settled.verdict.value,
@@ -278,22 +264,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
-    witness: dict[str, Any] | None = None
-    if claim.witness is not None:
-        lanes = [
-            {"lane": each.lane, "warp": each.warp, "thread": list(each.thread), "at": each.at}
-            for each in claim.witness.lanes
-        ]
-        witness = {"lanes": lanes, "values": dict(claim.witness.values)}
-    return {
-        "verdict": claim.verdict.value,
-        "reason": claim.reason,
-        "witness": witness,
-        "parameters": list(claim.parameters),
-        "assumptions": list(claim.assumptions),
-        "needs": claim.needs,
-        "engines": list(claim.engines),
-    }
+    return {**members(claim, "verdict", "reason", "witness", "parameters", "assumptions", "needs", "engines")}
 
 
 def _source(file: ScannedFile, location: Location | None) -> dict[str, Any] | None:

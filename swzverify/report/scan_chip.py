@@ -7,6 +7,7 @@ from typing import Any, Final
 from swzverify.compiled.scan import OnChip, Relation, ScannedAccess, Verdict
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.report.escape import visible
+from swzverify.report.plain import members
 
 NO_KERNEL: Final = "the machine code has no kernel of this name"
 
@@ -27,13 +28,7 @@ def decision_words(decision: Decision) -> str:
 
 def decision_record(decision: Decision) -> dict[str, Any]:
     """The keys of a verdict that the PTX and the machine code both have."""
-    return {
-        "verdict": decision.verdict.value,
-        "ways": decision.ways,
-        "at_least": decision.at_least,
-        "wavefronts": decision.wavefronts,
-        "minimum": decision.minimum,
-    }
+    return {**members(decision, "verdict", "ways", "at_least", "wavefronts", "minimum")}
 
 
 def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
@@ -46,8 +41,7 @@ def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
             {"opcode": each.name, "width_bits": each.opcode.width_bits, "count": count}
             for each, count in chip.instructions
         ],
-        "relation": chip.relation.value,
-        "lines": list(chip.lines),
+        **members(chip, "relation", "lines"),
         **decision_record(chip.decision),
     }
     return {"sass": found, "sass_reason": chip.decision.reason}

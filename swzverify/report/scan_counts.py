@@ -6,6 +6,7 @@ from typing import Any
 
 from swzverify.compiled.scan.measured import Measured, Row
 from swzverify.report.escape import visible
+from swzverify.report.plain import members
 
 
 def counts_record(found: Measured | None) -> dict[str, Any] | None:
@@ -13,16 +14,12 @@ def counts_record(found: Measured | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "status": found.status.value,
-        "reason": found.reason,
+        **members(found, "status", "reason"),
         "instructions": [
             {
                 "sass": each.instruction.text,
                 "offset_bytes": each.instruction.offset_bytes,
-                "executed": each.counts.executed,
-                "lanes": each.counts.lanes,
-                "wavefronts": each.counts.wavefronts,
-                "ideal": each.counts.ideal,
+                **members(each.counts, "executed", "lanes", "wavefronts", "ideal"),
                 "at_most": None if each.most is None else each.most * each.counts.executed,
             }
             for each in found.rows

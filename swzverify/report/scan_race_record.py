@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, Participant, RaceVerdict, Witness
+from swzverify.report.plain import members
 
 BARRIERS: Final = {
     RaceVerdict.FREE: "uniform",
@@ -22,9 +23,7 @@ def races_record(races: KernelRaces, block: BlockShape | None, sources: Mapping[
     """The verdict on a kernel with its pairs, and its barriers."""
     return {
         "races": {
-            "verdict": races.verdict.value,
-            "reason": races.reason,
-            "free_pairs": races.free_pairs,
+            **members(races, "verdict", "reason", "free_pairs"),
             "free_by": dict(races.free_by),
             "lockstep": races.is_lockstep,
             "assumptions": list(races.assumptions),
@@ -38,27 +37,18 @@ def _pair(pair: Pair, block: BlockShape | None, sources: Mapping[int, str]) -> d
     return {
         "first": _participant(pair.first, sources),
         "second": _participant(pair.second, sources),
-        "verdict": pair.verdict.value,
-        "reason": pair.reason,
-        "condition": pair.condition,
-        "engines": list(pair.engines),
+        **members(pair, "verdict", "reason", "condition", "engines"),
         "witness": None if pair.witness is None else _witness(pair.witness, block),
     }
 
 
 def _participant(side: Participant, sources: Mapping[int, str]) -> dict[str, Any]:
-    return {
-        "line": side.line,
-        "opcode": side.opcode,
-        "calls": list(side.calls),
-        "source": _source(side.source, sources),
-    }
+    return {**members(side, "line", "opcode", "calls"), "source": _source(side.source, sources)}
 
 
 def _barrier(barrier: BarrierFinding, sources: Mapping[int, str]) -> dict[str, Any]:
     return {
-        "line": barrier.line,
-        "opcode": barrier.opcode,
+        **members(barrier, "line", "opcode"),
         "source": _source(barrier.source, sources),
         "verdict": BARRIERS.get(barrier.verdict, "unknown"),
         "reason": barrier.reason,
@@ -70,8 +60,7 @@ def _witness(witness: Witness, block: BlockShape | None) -> dict[str, Any]:
         "threads": list(witness.threads),
         "coordinates": None if block is None else [list(coordinates_of(each, block)) for each in witness.threads],
         "trips": [[{"loop": line, "trip": trip} for line, trip in each] for each in witness.trips],
-        "byte": witness.byte,
-        "array": witness.array,
+        **members(witness, "byte", "array"),
         "parameters": dict(witness.parameters),
         "replayed": witness.is_replayed,
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from swzverify.errors import nearest
 from swzverify.hardware import LANES, Target
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 from swzverify.spec.names import Names
 from swzverify.spec.phase_models import (
     ArrivePart,
@@ -47,7 +47,7 @@ _SUM = re.compile(r"\s*([A-Za-z_]\w*)\s*((?:[+-][\w\s+*/%()-]*)?)")
 """The phase's variable, and a number that is added to it."""
 
 
-def threads_with(who: Formula, threads: int, constants: Mapping[str, int]) -> list[int]:
+def threads_with(who: CFormula, threads: int, constants: Mapping[str, int]) -> list[int]:
     """The threads of a block that fulfil a condition."""
     places = [{**constants, "tid": at, "warp": at // LANES, "lane": at % LANES} for at in range(threads)]
     return [at for at, place in enumerate(places) if who.at(place)]

@@ -24,8 +24,8 @@ from swzverify.spec.tile_models import DenseLayoutPart, StagesPart, SwizzlePart,
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
 from swzverify.subjects import AlignedBase, Base, FixedBase, Memory, MemoryBase, OffsetMap
+from swzverify.subjects.memory import DEFAULT_ALIGN_BYTES
 
-DEFAULT_ALIGN_BYTES = 1024
 MAX_ELEMENT_BITS = 1024
 MAX_STAGES = 4096
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.hardware.fragments import loaded_registers
 from swzverify.hardware.instructions import LANES
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 from swzverify.subjects import access_names as names
 from swzverify.subjects.fragment import REGISTER, Fragment
 from swzverify.subjects.iterations import Iterations
@@ -38,7 +38,7 @@ def joint_values(access: StatedAccess, limits: tuple[int, ...], read: frozenset[
     return every | {REGISTER: np.tile(np.arange(count, dtype=np.int64), size)}
 
 
-def reach(access: StatedAccess, limits: tuple[int, ...], value: Formula) -> Reach:
+def reach(access: StatedAccess, limits: tuple[int, ...], value: CFormula) -> Reach:
     """The bounds of an expression of the fragment, over all iterations, warps and registers.
 
     Raises:

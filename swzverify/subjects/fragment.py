@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from swzverify.errors import SwzError
 from swzverify.hardware.fragments import Mma
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 
 REGISTER = "register"
 """The name, in the expressions of a fragment, of the register of the load, counted from 0."""
@@ -31,8 +31,8 @@ class Fragment:
 
     mma: Mma
     role: OperandRole
-    at: tuple[Formula, ...]
-    register: Formula
+    at: tuple[CFormula, ...]
+    register: CFormula
     modes: tuple[str, ...] = ("MN", "K")
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class Fragment:
         return along[self.modes[0]], along[self.modes[1]]
 
     @property
-    def expressions(self) -> tuple[Formula, ...]:
+    def expressions(self) -> tuple[CFormula, ...]:
         """Every expression of it."""
         return (*self.at, self.register)
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.ir.whole import required
 from swzverify.subjects.loop import NOT_FOR_MAPS, check_variables, own_constants, own_tuple
@@ -41,7 +42,7 @@ class IndexMap:
 
     name: str
     over: tuple[tuple[str, int], ...]
-    value: tuple[Formula, ...]
+    value: tuple[CFormula, ...]
     onto: tuple[int, ...] | None = None
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     base: Base | None = None

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.c_ast import VALUE_MAX, VALUE_MIN
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import TRUE, Expr, conjunction, postorder
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects import access_names as names
 from swzverify.subjects.loop import ANY_LIMIT
@@ -85,7 +86,7 @@ def last_active(access: StatedAccess, limits: Sequence[int]) -> dict[str, int]:
     return found
 
 
-def _is_false(condition: Formula, reading: Reading) -> bool:
+def _is_false(condition: CFormula, reading: Reading) -> bool:
     try:
         value = condition.lowered(reading)
     except SwzError:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir import integers as ints
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import FALSE, Expr, compare, conjunction, const
 from swzverify.ir.expr import Comparison as Cmp
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.subjects import access_names as names
 from swzverify.subjects.iterations import Iterations, existence
@@ -110,7 +111,7 @@ def _lower_place(
     return LoweredAccess(position, start, relative, coord, active, assumption)
 
 
-def _lower_expression(access: StatedAccess, iterations: Iterations, offset: Formula, reading: Reading) -> Integer:
+def _lower_expression(access: StatedAccess, iterations: Iterations, offset: CFormula, reading: Reading) -> Integer:
     """The expression of the access's tile at its coordinate, judged as an expression of the access."""
     name = "" if access.tile is None else access.tile.name
     try:
@@ -132,7 +133,7 @@ def _lower_active(access: StatedAccess, reading: Reading) -> Expr:
     return conjunction(parts)
 
 
-def _active_values(access: StatedAccess, iterations: Iterations, node: Formula) -> Array | None:
+def _active_values(access: StatedAccess, iterations: Iterations, node: CFormula) -> Array | None:
     """The values of an expression at active lanes where the assumptions hold; None if too many."""
     wanted = node.names.union(*(each.names for each in access.assume))
     if access.predicate is not None:
@@ -159,7 +160,7 @@ class _Reach(NamedTuple):
     is_exact: bool
 
 
-def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> _Reach:
+def _reach(access: StatedAccess, iterations: Iterations, node: CFormula) -> _Reach:
     """Bounds of an expression at active lanes: exact if its values can be listed, else by thread."""
     every = _active_values(access, iterations, node)
     if every is not None:
@@ -177,7 +178,7 @@ def _reach(access: StatedAccess, iterations: Iterations, node: Formula) -> _Reac
     return _Reach(min(each.low for each in bounds), max(each.high for each in bounds), False)
 
 
-def _not_negative(access: StatedAccess, iterations: Iterations, value: Integer, node: Formula, what: str) -> Integer:
+def _not_negative(access: StatedAccess, iterations: Iterations, value: Integer, node: CFormula, what: str) -> Integer:
     if value.low >= 0:
         return value
     reach = _reach(access, iterations, node)
@@ -197,7 +198,7 @@ def _not_negative(access: StatedAccess, iterations: Iterations, value: Integer, 
     )
 
 
-def _in_stages(access: StatedAccess, iterations: Iterations, value: Integer, node: Formula) -> Integer:
+def _in_stages(access: StatedAccess, iterations: Iterations, value: Integer, node: CFormula) -> Integer:
     last = access.tile.stages - 1 if access.tile is not None else 0
     if value.low >= 0 and value.high <= last:
         return value

@@ -10,8 +10,9 @@ from functools import cached_property
 
 from swzverify.hardware.tensor_cores import Major
 from swzverify.ir import integers as ints
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import var
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 from swzverify.layout.tma import TmaMode
 from swzverify.subjects.operand import MN, K, Operand
@@ -33,7 +34,7 @@ class LoweredOperand:
             env[loop.name] = loop.lowered(ints.variable(var(loop.name, max(1, loop.count or 0))))
         self._reading = Reading(env, operand.joint_values)
 
-    def _value(self, formula: Formula) -> Integer:
+    def _value(self, formula: CFormula) -> Integer:
         """A formula, within the bounds that all its iterations have."""
         value, reach = formula.lowered(self._reading), self.operand.reach(formula)
         if value.low < reach.low:
@@ -66,15 +67,15 @@ class LoweredOperand:
         width = 16 if plain else int(fields.swizzle.value[:-1])
         along, across = (self._k, self._row) if self.operand.major is Major.K else (self._row, self._k)
         # Elements lie side by side in `along`, `width` bytes of them; eight of `across` make an atom.
-        bytes_along = _times(along, size)
+        bytes_along = times(along, size)
         atoms_along, atoms_across = fields.lbo_bytes, fields.sbo_bytes
         if self.operand.major is Major.MN and plain:
             atoms_along, atoms_across = atoms_across, atoms_along
-        parts = [_times(_low(across, 8), width), _times(_high(across, 8), atoms_across)]
+        parts = [times(low_part(across, 8), width), times(high_part(across, 8), atoms_across)]
         if self.operand.major is Major.K and not plain:
             parts.append(bytes_along)
         else:
-            parts += [_low(bytes_along, width), _times(_high(bytes_along, width), atoms_along)]
+            parts += [low_part(bytes_along, width), times(high_part(bytes_along, width), atoms_along)]
         return ints.total(parts)
 
     def swizzled(self, address: Integer) -> Integer:
@@ -86,17 +87,20 @@ class LoweredOperand:
         if fields.base_offset == 0:
             return lower_swizzle(swizzle, address)
         lines = 1 << swizzle.bits
-        line = ints.add(_high(address, 128), ints.integer(-fields.base_offset % lines))
-        return ints.bit_xor(address, _times(_low(line, lines), 16))
+        line = ints.add(high_part(address, 128), ints.integer(-fields.base_offset % lines))
+        return ints.bit_xor(address, times(low_part(line, lines), 16))
 
 
-def _times(value: Integer, factor: int) -> Integer:
+def times(value: Integer, factor: int) -> Integer:
+    """The value times a number."""
     return ints.multiply(value, ints.integer(factor))
 
 
-def _low(value: Integer, period: int) -> Integer:
+def low_part(value: Integer, period: int) -> Integer:
+    """The value modulo a number."""
     return ints.remainder(value, ints.integer(period))
 
 
-def _high(value: Integer, period: int) -> Integer:
+def high_part(value: Integer, period: int) -> Integer:
+    """The quotient of the value by a number."""
     return ints.divide(value, ints.integer(period))

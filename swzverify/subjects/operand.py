@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.hardware import Target
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, require_tensor
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
-from swzverify.ir.formula import Formula
 from swzverify.subjects.descriptor import ADDRESS_LIMIT, CHUNK_BYTES, Descriptor, check_known
 from swzverify.subjects.listed_loop import AnyLoop
 from swzverify.subjects.loop import NOT_FOR_MAPS, STAGE, check_variables, own_constants, own_tuple
@@ -72,10 +72,10 @@ class Operand:
     role: OperandRole
     major: Major
     descriptor: Descriptor
-    start: Formula
+    start: CFormula
     tile: Tile
-    at: tuple[Formula, ...]
-    stage: Formula | None = None
+    at: tuple[CFormula, ...]
+    stage: CFormula | None = None
     modes: tuple[str, str] = ("MN", "K")
     base: Base | None = None
     loops: tuple[AnyLoop, ...] = ()
@@ -150,7 +150,7 @@ class Operand:
                     f"0..{tile.stages - 1}",
                 )
 
-    def _outside(self, value: Formula, what: str) -> SwzError:
+    def _outside(self, value: CFormula, what: str) -> SwzError:
         message = f"operand {self.name} of tile {self.tile.name}: {what}"
         return SwzError("SWZ306", message, text=value.text, span=(0, len(value.text)))
 
@@ -224,7 +224,7 @@ class Operand:
         values = {loop.name: loop.values_at(point[loop.name]) for loop in self.loops}
         return {**dict(self.constants), **values}
 
-    def reach(self, value: Formula) -> Reach:
+    def reach(self, value: CFormula) -> Reach:
         """The bounds of one of its expressions, exactly; some iteration must exist."""
         found = np.asarray(value.at_many(self._every))
         return Reach(int(found.min()), int(found.max()))

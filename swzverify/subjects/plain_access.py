@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
 from swzverify.ir.c_ast import VALUE_MAX
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 from swzverify.subjects.loop import LANE, STAGE, WARP
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.stated_access import StatedAccess
@@ -123,7 +123,7 @@ def sources(access: StatedAccess, point: Mapping[str, Array]) -> Array:
     return base_bytes(access.source_origin, point) + _read(access, access.source, environment(access, point))
 
 
-def _read(access: StatedAccess, expression: Formula, env: Mapping[str, Array]) -> Array:
+def _read(access: StatedAccess, expression: CFormula, env: Mapping[str, Array]) -> Array:
     """An expression's values; those of iterations that do not exist mean nothing."""
     if access.is_unbounded:
         return expression.within(env)[0]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import gcd
 
 from swzverify.errors import SwzError
-from swzverify.ir.formula import Formula, Reading
+from swzverify.ir.c_formula import CFormula
+from swzverify.ir.formula import Reading
 from swzverify.ir.integers import integer, named
 from swzverify.ir.periods import repetition
 from swzverify.ir.whole import keep_whole
@@ -55,7 +56,7 @@ class Cycle:
         return self.values[iteration % len(self.values)]
 
     @classmethod
-    def of(cls, formula: Formula, variable: str, limit: int, constants: Mapping[str, int]) -> Cycle:
+    def of(cls, formula: CFormula, variable: str, limit: int, constants: Mapping[str, int]) -> Cycle:
         """The cycle of an expression of the loop's variable and constants, whose values are in 0..limit-1.
 
         Raises:

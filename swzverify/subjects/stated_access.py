@@ -22,7 +22,6 @@ from swzverify.hardware import (
 )
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Var, var
-from swzverify.ir.formula import Formula, is_formula
 from swzverify.ir.whole import keep_whole, required, whole
 from swzverify.subjects.fragment import Fragment
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
@@ -79,17 +78,17 @@ class StatedAccess:
     loops: tuple[AnyLoop, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     tile: Tile | None = None
-    coord: tuple[Formula, ...] = ()
-    stage: Formula | None = None
-    address: Formula | None = None
+    coord: tuple[CFormula, ...] = ()
+    stage: CFormula | None = None
+    address: CFormula | None = None
     base: Base = UNSAID
     bytes: int | None = None
-    predicate: Formula | None = None
-    assume: tuple[Formula, ...] = ()
+    predicate: CFormula | None = None
+    assume: tuple[CFormula, ...] = ()
     place: Origin | None = None
     room: tuple[int, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
-    source: Formula | None = None
+    source: CFormula | None = None
     source_base: AlignedBase | FixedBase = ANYWHERE
     fragment: Fragment | None = None
 
@@ -131,7 +130,7 @@ class StatedAccess:
             if not isinstance(value, kinds) or isinstance(value, bool):
                 self._refuse_type(value, what, example)
         for each in self._stated:
-            if not is_formula(each):
+            if not isinstance(each, CFormula):  # pyright: ignore[reportUnnecessaryIsInstance]
                 self._refuse_type(each, "expression", "parse('tid*4')")
 
     def _refuse_type(self, value: object, what: str, example: str) -> NoReturn:
@@ -317,31 +316,23 @@ class StatedAccess:
         return 8 * self.instruction.width_bytes // self.unit_bits
 
     @cached_property
-    def offset(self) -> Formula | None:
+    def offset(self) -> CFormula | None:
         """The tile's expression at the coordinate; None where the tile has a layout.
 
         Raises:
-            SwzError: SWZ105 for a coordinate that is no C expression, SWZ302 if it is too long.
+            SwzError: SWZ302 if it is too long.
         """
         if self.tile is None or not isinstance(self.tile.layout, OffsetMap):
             return None
-        texts = [each for each in self.coord if isinstance(each, CFormula)]
-        if len(texts) != self.tile.layout.rank:
-            raise SwzError(
-                "SWZ105",
-                f"access {self.name}: tile {self.tile.name} has its {self.tile.layout.word} as a C expression, so "
-                "each coordinate must be a C expression too",
-                hint="parse('tid/8')",
-            )
-        return self.tile.layout.at_coordinate(texts)
+        return self.tile.layout.at_coordinate(self.coord)
 
     @property
-    def expressions(self) -> tuple[Formula, ...]:
+    def expressions(self) -> tuple[CFormula, ...]:
         """Every expression that each thread evaluates in each iteration."""
         return self._stated if self.offset is None else (*self._stated, self.offset)
 
     @property
-    def _stated(self) -> tuple[Formula, ...]:
+    def _stated(self) -> tuple[CFormula, ...]:
         """The access's own expressions."""
         single = (self.address, self.source, self.stage, self.predicate)
         return (*self.coord, *(each for each in single if each is not None), *self.assume)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from tests.judging import by_verdict
@@ -69,20 +68,6 @@ def write(here: Path) -> Callable[..., None]:
             path.write_text(text, encoding="utf-8")
 
     return put
-
-
-@pytest.fixture
-def swzverify() -> Callable[..., Result]:
-    """Run the command in this process."""
-    from swzverify.apps.cli import main
-
-    def run(*arguments: str) -> Result:
-        result = CliRunner().invoke(main, arguments)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return run
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from swzverify.apps import commands, options
-from swzverify.apps.cli import COMMANDS, main
+from swzverify.apps import options
+from swzverify.apps.cli import COMMANDS, main, options_of, work_of
 from swzverify.apps.options.declare import Options, argument, asked, command, flag, group, option, several
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.options.shared import Format, PageFormat, ReportFile, Reports
@@ -33,10 +33,6 @@ for words in ([], *([name] for name in COMMANDS)):
 print(*(name for name in sys.modules if name.startswith("swz")))
 print(*({name.partition(".")[0] for name in sys.modules} - {*sys.stdlib_module_names, *before}))
 """
-
-
-def options_of(name: str) -> type[Options]:
-    return getattr(options, f"{name.title()}Options")
 
 
 def options_parameters(name: str) -> list[click.Parameter]:
@@ -141,10 +137,10 @@ def test_no_option_is_declared_elsewhere() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_work_takes_the_options(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    hints = typing.get_type_hints(getattr(commands, f"{name}_command"))
+    hints = typing.get_type_hints(work_of(name))
     assert [kind for parameter, kind in hints.items() if parameter != "return"] == [options_of(name)]
     got: list[object] = []
-    monkeypatch.setattr(commands, f"{name}_command", got.append, raising=False)
+    monkeypatch.setattr(f"swzverify.apps.commands.{name}.{name}_command", got.append)
     words = ["bash"] if name == "completions" else ["a"] * any(each.required for each in options_parameters(name))
     result = CliRunner().invoke(main, [name, *words])
     assert result.exit_code == 0, result.output
@@ -158,7 +154,7 @@ def test_help_imports_click_and_options_only() -> None:
     assert others == {"click", "swzverify"}
     assert {f"swzverify.apps.options.{name}" for name in COMMANDS} <= ours
     assert {name for name in ours if not name.startswith("swzverify.apps.options")} == {
-        "swzverify", "swzverify.apps", "swzverify.apps.cli", "swzverify.apps.commands", "swzverify.claims",
+        "swzverify", "swzverify.apps", "swzverify.apps.cli", "swzverify.claims",
         "swzverify.core", "swzverify.core.lazy", "swzverify.core.outside", "swzverify.errors",
         "swzverify.report", "swzverify.report.formats", "swzverify.compiled", "swzverify.compiled.kinds",
     }  # fmt: skip

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from swzverify.apps.diff.pair import Placed, pair_claims
 from swzverify.apps.diff.result import ClaimDiff
@@ -173,17 +171,3 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def repository(here: Path) -> Repository:
     """A repository without a commit."""
     return Repository(here)
-
-
-@pytest.fixture
-def swzverify() -> Callable[..., Result]:
-    """Run the command in this process."""
-    from swzverify.apps.cli import main
-
-    def run(*arguments: str) -> Result:
-        result = CliRunner().invoke(main, arguments)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return run

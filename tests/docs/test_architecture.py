@@ -21,7 +21,7 @@ SEARCHES = {
     "the files of a new engine": (r"\bResidues\b", set[str]()),
     "the files of a new PTX opcode": (r"\bbmsk\b", set[str]()),
     "the files of a new option": (r"\"--wave\b|\bwanted\.wave\b", set[str]()),
-    "the files of a new command": (r"\bSchemaOptions\b|\bschema_command\b", set[str]()),
+    "the files of a new command": (r"\bSchemaOptions\b|\bschema_command\b|\"schema\", \"show\"", set[str]()),
     "the files of a new target": (r"sm_120|\(120, ", set[str]()),
     "the files of a new report format": (r"(?i)\bsarif\b|sarif_", set[str]()),
     "the files of a picture of a tile": (r"ownership\(|\"ownership\"", set[str]()),

@@ -5,7 +5,6 @@ reader needs who sees or points less. Skipped where Flask, Playwright or Chromiu
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -13,10 +12,10 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import pytest
 
 from swzverify.apps.explorer.fragments import answer
-from swzverify.apps.explorer.server import link_of, listening, page_server
 from swzverify.apps.explorer.state import State
 from swzverify.apps.explorer.view import shown_of
 from tests.browsing import Watched, chromium, needs_chromium, sync_api
+from tests.explorer.serving import served
 
 pytest.importorskip("flask", reason="Flask is in the extra explore")
 pytestmark = needs_chromium
@@ -31,14 +30,8 @@ view = cache(shown_of)
 
 @pytest.fixture(scope="module")
 def link() -> Iterator[str]:
-    with listening("127.0.0.1", 0) as place:
-        server = page_server(place, asked)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield link_of(place)
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with served(asked) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -335,13 +328,10 @@ def test_it_works_without_scripts(show: Open) -> None:
 
 
 def test_a_server_that_has_ended_is_told(browser: sync_api.Browser) -> None:
-    with listening("127.0.0.1", 0) as place:
-        server = page_server(place, asked)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
+    with served(asked) as found:
         context = browser.new_context()
         page = context.new_page()
-        page.goto(link_of(place))
+        page.goto(found)
         page.wait_for_selector("a.try")
         page.route("**/view?*", lambda route: route.abort())
         change(page, "swizzle", "offset")
@@ -351,9 +341,6 @@ def test_a_server_that_has_ended_is_told(browser: sync_api.Browser) -> None:
         change(page, "bits", "2")
         settled(page, State(swizzle="offset", bits=2))
         context.close()
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_the_policy_stops_what_is_not_of_the_page(browser: sync_api.Browser, link: str) -> None:

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import urllib.request
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -19,11 +18,12 @@ import pytest
 from swzverify.apps.explorer import worker as worker_module
 from swzverify.apps.explorer.fragments import Answer, Ask, answer
 from swzverify.apps.explorer.guard import authorities
-from swzverify.apps.explorer.server import link_of, listening, page_server, serve
+from swzverify.apps.explorer.server import listening, serve
 from swzverify.apps.explorer.state import State
 from swzverify.apps.explorer.worker import Worker, Workers
 from swzverify.errors import SwzError
 from tests.explorer import sleepy
+from tests.explorer.serving import served
 
 flask_testing = pytest.importorskip("flask.testing", reason="Flask is in the extra explore")
 OURS = {"Host": "127.0.0.1:8765"}
@@ -203,14 +203,8 @@ def test_names_of_each_loopback() -> None:
 
 @pytest.fixture
 def link(asked: Asked) -> Iterator[str]:
-    with listening("127.0.0.1", 0) as place:
-        server = page_server(place, asked)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield link_of(place)
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with served(asked) as found:
+        yield found
 
 
 def test_over_a_socket(link: str, asked: Asked) -> None:

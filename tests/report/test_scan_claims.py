@@ -44,14 +44,14 @@ from tests.report.test_sinks import NASTY
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
 SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text(encoding="utf-8")))
 LANES = tuple(LaneRow(lane, (lane, 0, 0), 8 * lane, 2 * lane % 32, lane % 16 == 0) for lane in range(32))
-CONFLICT = Decision(Verdict.CONFLICT, "", 2, 2, 1, engines=("counting",), table=WarpTable(1, LANES))
+CONFLICT = Decision(Verdict.CONFLICT, "", 2, 2, 1, engines=("exhaustion",), table=WarpTable(1, LANES))
 DEPENDS = Decision(
     Verdict.DEPENDS, "free for n = 1", 32, 32, 1, at_least=True, parameters=("n",), table=WarpTable(0, LANES)
 )
-FREE = Decision(Verdict.FREE, "", 1, 1, 1, engines=("z3", "counting"))
+FREE = Decision(Verdict.FREE, "", 1, 1, 1, engines=("z3", "exhaustion"))
 UNKNOWN = Decision(Verdict.UNKNOWN, "not decided")
-PROVED = Claim(ClaimVerdict.PROVED, engines=("z3", "counting"))
-REACHED = Decision(Verdict.CONFLICT, "", 3, engines=("counting", "z3"))
+PROVED = Claim(ClaimVerdict.PROVED, engines=("z3", "exhaustion"))
+REACHED = Decision(Verdict.CONFLICT, "", 3, engines=("exhaustion", "z3"))
 
 
 def access(decision: Decision, line: int = 7, location: Location | None = None, **words: str) -> ScannedAccess:
@@ -177,7 +177,7 @@ def test_junit_is_valid() -> None:
         xmlschema.XMLSchema(name).validate(text)
 
 
-WIDE = Decision(Verdict.FREE, "", 1, 4, 4, engines=("z3", "counting"))
+WIDE = Decision(Verdict.FREE, "", 1, 4, 4, engines=("z3", "exhaustion"))
 
 
 @pytest.mark.parametrize(

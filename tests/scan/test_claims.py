@@ -54,7 +54,7 @@ def test_rows_of_vectors(factor: int, verdict: str) -> None:
 
 
 def test_two_engines_prove() -> None:
-    assert aligned(strided(16, FOUR)).engines == ("folding", "counting")
+    assert aligned(strided(16, FOUR)).engines == ("folding", "exhaustion")
     assert bounds(strided(4)).engines == ("exhaustion", "folding")
     assert bounds(LOOP.format("u32", 2048)).engines == ("exhaustion", "folding")
     assert bounds(GUARDED.replace("128", "2000")).engines == ("residues", "z3")

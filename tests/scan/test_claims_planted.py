@@ -20,6 +20,7 @@ from swzverify.compiled.scan.subject import Subject
 from swzverify.engines.obligations import Answer, Finding
 from swzverify.hardware import LANES
 from swzverify.ir.expr import FALSE, TRUE, conjuncts, const, negation
+from swzverify.ir.integers import Integer, integer
 from swzverify.prover import panel
 from tests.kernel.planted_paths import forget_joins
 from tests.nightly import found_at
@@ -103,8 +104,12 @@ def test_a_guard_taken_for_its_opposite(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_bounds_compared_with_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = of_bounds.less
-    monkeypatch.setattr(of_bounds, "less", lambda left, right, **_: original(left, right, signed=True))
+    original, low = of_bounds.within, -(1 << 31)
+
+    def wrong(_: Any, position: Integer, length: int, high: Integer) -> Any:
+        return original(integer(low), Integer(position.bits, low, -low - 1), length, high)
+
+    monkeypatch.setattr(of_bounds, "within", wrong)
     assert FAULT in verdicts.bounds("mad.lo.u32 %r20, %r1, 4, %r3; ld.shared.u32 %r30, [%r20+-4096];").reason
     found_by(verdicts.test_bytes_before_the_array)
 

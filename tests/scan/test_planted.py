@@ -157,7 +157,7 @@ def test_the_worst_data_are_those_of_the_engine(monkeypatch: pytest.MonkeyPatch)
     """Samples of one value for all lanes show no conflict."""
     monkeypatch.setattr(samples, "drawn", lambda _leaf, _numbers, shape, _source: np.zeros(shape, dtype=np.int64))
     found = last(COLUMNS).decision
-    assert (found.verdict, found.ways, found.engines) == ("conflict", 4, ("matching", "counting"))
+    assert (found.verdict, found.ways, found.engines) == ("conflict", 4, ("matching", "exhaustion"))
     assert any(row.collides for row in found.lanes)
     monkeypatch.setattr(samples, "of_lane", lambda name, _: name)
     assert last(COLUMNS).decision.engines == ("trial",)

@@ -32,7 +32,7 @@ def decision(condition: str, factor: int = 8) -> Decision:
 def test_values_that_let_all_lanes_come_show_the_conflict() -> None:
     found = decision("setp.lt.u32 %p1, %r1, %r2;")
     assert (found.verdict, found.ways, found.wavefronts, found.minimum) == ("conflict", 2, 2, 1)
-    assert found.engines == ("counting", "samples")
+    assert found.engines == ("exhaustion", "samples")
     assert len(found.lanes) == 32
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 from swzverify.errors import InternalError
 from swzverify.hardware import Instruction, Target
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 from swzverify.subjects import Access, IndexMap, MemoryBase, OffsetMap, Operand, Phase
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 
@@ -35,7 +35,7 @@ def canonical(value: object, *, named: bool = True) -> Canon:
     return _Form(named, {}, {}, {}).of(value)
 
 
-def spelled(formula: Formula, access: Access, loops: Mapping[str, str] | None = None) -> str:
+def spelled(formula: CFormula, access: Access, loops: Mapping[str, str] | None = None) -> str:
     """An access's formula with its constants' values and, if wanted, renamed loop variables.
 
     >>> from swzverify.hardware import find_instruction, find_target
@@ -70,7 +70,7 @@ class _Form:
         match value:
             case None | int() | str():
                 return value
-            case Formula():
+            case CFormula():
                 return value.spelled(self._constants, self._renamed)
             case Instruction() | Target():
                 return value.name

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from swzverify.apps.diff.canonical import spelled
 from swzverify.errors import SwzError
 from swzverify.hardware import LANES
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import parse
-from swzverify.ir.formula import Formula
 from swzverify.subjects import Access
 from swzverify.subjects.listed_loop import AnyLoop, ListedLoop
 from swzverify.subjects.plain_access import thread_names
@@ -191,11 +191,11 @@ def _active(
     return holds
 
 
-def _conditions(access: Access) -> tuple[Formula, ...]:
+def _conditions(access: Access) -> tuple[CFormula, ...]:
     return (*access.assume, *(() if access.predicate is None else (access.predicate,)))
 
 
-def _names(conditions: Sequence[Formula]) -> frozenset[str]:
+def _names(conditions: Sequence[CFormula]) -> frozenset[str]:
     return frozenset[str]().union(*(each.names for each in conditions))
 
 
@@ -230,7 +230,7 @@ def _exist_alike(inner: Access, outer: Access, pairs: list[_Pair]) -> bool:
     return sides[0] == sides[1] and inner.block == outer.block and steps
 
 
-def _threads_alike(one: Access, other: Access, read: Sequence[Formula]) -> bool:
+def _threads_alike(one: Access, other: Access, read: Sequence[CFormula]) -> bool:
     """Whether what these expressions read of a thread is the same in both blocks."""
     return one.block == other.block or not any("." in name or "_" in name for name in _names(read))
 
@@ -267,7 +267,7 @@ def same_stage(inner: Access, outer: Access) -> bool:
     return bool(np.all(here == there))
 
 
-def _stage_of(access: Access) -> Formula | None:
+def _stage_of(access: Access) -> CFormula | None:
     """The stage that an access names; None where it visits each of several."""
     if access.stage is None and access.tile is not None and access.tile.stages == 1:
         return parse("0")

@@ -16,7 +16,7 @@ from swzverify.claims.cost_claim import CostClaim
 from swzverify.claims.form import Subject
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, Instruction
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 from swzverify.subjects import Access, IndexMap, Listing, OffsetMap, Tile
 from swzverify.subjects.listing import Work
 from swzverify.subjects.memory import base_text
@@ -327,7 +327,7 @@ def _source(before: Access, after: Access) -> list[Change]:
     return [each for each in (_kernel(what, was, now) if was != now else None, moved) if each is not None]
 
 
-def _some(expression: Formula | None) -> tuple[Formula, ...]:
+def _some(expression: CFormula | None) -> tuple[CFormula, ...]:
     return () if expression is None else (expression,)
 
 

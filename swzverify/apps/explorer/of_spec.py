@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from swzverify.apps.explorer.state import State
 from swzverify.apps.explorer.thread_maps import loop_words
 from swzverify.errors import SwzError
-from swzverify.ir.c_formula import CFormula
 from swzverify.layout import Layout
 from swzverify.spec.elements import ELEMENT_BITS
 from swzverify.spec.lets import Let, Written, write_out
@@ -104,7 +103,4 @@ def _plain(access: Access) -> Iterator[str]:
     for axis, text, extent in zip("xyz", axes, extents, strict=True):
         words |= {f"tid_{axis}": text, f"threadIdx.{axis}": text, f"blockDim.{axis}": str(extent)}
     lets = {name: Let(name, Written(text, text), Place(0, 0)) for name, text in words.items()}
-    for each in access.coord:
-        if not isinstance(each, CFormula):
-            raise _refused(access, "has a coordinate that is no text", "expressions of C")
-        yield write_out(each, lets).text
+    return (write_out(each, lets).text for each in access.coord)

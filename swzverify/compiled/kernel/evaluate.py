@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, either, joined, sub, widened
 from swzverify.compiled.kernel.effects import DETERMINED, width_of, written
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.kernel.leaves import Kind, Leaf, Open, parameter_variable
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kernel.opcodes import Operation, operation
@@ -46,7 +47,6 @@ MOST_CHOICES: Final = 8
 """Nested choices that are looked into for a shared address."""
 _MOST_PIECE: Final = 8
 """Bytes of a parameter that one variable stands for, at most."""
-_ALL_LANES: Final = 0xFFFFFFFF
 SPACES: Final = ("shared", "global", "const", "local", "param")
 
 
@@ -397,4 +397,4 @@ def _shuffled(
 def names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Generator[Wanted, Expr, bool]:
     """Whether a mask surely names all lanes that are there."""
     value = yield from slices.read(mask, 32, instruction)
-    return isinstance(value, Const) and value.value == _ALL_LANES
+    return isinstance(value, Const) and value.value == ALL_LANES

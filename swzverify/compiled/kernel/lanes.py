@@ -11,10 +11,17 @@ from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, mul, shif
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.tables import table
+from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import BinaryOperator, Expr, binary, const, postorder, substitute, variables
 
-LANES = 32
+ALL_LANES = (1 << LANES) - 1
+"""The mask of a whole warp."""
+GROUP_THREADS = 128
+"""Threads of a warp group: four warps that follow each other, the first one a multiple of four.
+
+Source: PTX ISA 8.7, 9.7.15: wgmma, warpgroup.
+"""
 MOST_TRIPS = 4096
 """Trips of a loop that are counted through."""
 CHUNK = 64

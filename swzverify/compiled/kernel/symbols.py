@@ -13,6 +13,10 @@ from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.ptx import Function, Module, Space, Symbol, SymbolRef
 from swzverify.ir.expr import Expr, Var, const
 
+ADDRESSES: Final = 1 << 32
+"""Addresses of 32 bits count modulo this."""
+DYNAMIC: Final = "dynamic shared memory"
+"""What all dynamic arrays of a kernel are called, as they begin at one place."""
 SHARED_LIMIT: Final = 1 << 24
 """Addresses of the shared window are below this; the most that a block can have is 227 KiB.
 

@@ -5,8 +5,8 @@ The array is not the symbol in the address: a register that a loop changes may c
 
 from __future__ import annotations
 
+from swzverify.compiled.kernel.symbols import DYNAMIC
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
-from swzverify.compiled.order.instance import DYNAMIC
 from swzverify.ir.expr import Expr, Var, variables
 
 

@@ -15,12 +15,12 @@ from enum import StrEnum
 from typing import Final
 
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.ptx import Instruction
 
 MASKED: Final = "bar.warp.sync with a mask, or in parts of a warp, is not modelled"
 NAMED: Final = "a barrier of a part of the block, or with its number in a register, is not modelled"
-_ALL_LANES: Final = 0xFFFFFFFF
 _WHOLE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync|red)\b.*")
 _BARRIERS: Final = frozenset({"bar", "barrier", "mbarrier"})
 _FLAGS: Final = re.compile(r"(?:ld|atom|red|fence)\b.*\.(?:acquire|acq_rel|sc)\b.*")
@@ -70,7 +70,7 @@ def _order(instruction: Instruction, values: tuple[int | None, ...], block: tupl
     """The scope of a barrier; a reason for an order that is left out; empty for no order."""
     opcode, name = instruction.opcode, base_name(instruction)
     if opcode.startswith("bar.warp.sync"):
-        return Scope.WARP if values[:1] == (_ALL_LANES,) and instruction.guard is None else MASKED
+        return Scope.WARP if values[:1] == (ALL_LANES,) and instruction.guard is None else MASKED
     if _WHOLE.fullmatch(opcode):
         return Scope.BLOCK if _is_whole(instruction, values, block) else NAMED
     if name in ("bar", "barrier"):

@@ -15,13 +15,13 @@ from typing import Final
 
 from swzverify.compiled.kernel.effects import registers_of, written
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.kernel.whole import COPY_TO_PHASE, TENSOR_TO_PHASE, Kernel
 from swzverify.compiled.ptx import Address, Instruction, Register
 from swzverify.ir.expr import TRUE, Const, Expr, Var, const
 
 _ZERO: Final = const(0, 32)
 _ONE: Final = const(1, 32)
-_ALL_LANES: Final = 0xFFFFFFFF
 MASKS: Final = 16
 """The name of a barrier of a warp is its mask plus this number."""
 _SYNC: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync(?:\.aligned)?|red(?:\.aligned)?\..*)")
@@ -126,7 +126,7 @@ def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
         return None
     if opcode.startswith("bar.warp.sync"):
         mask = known[0]
-        return None if not mask else Event(index, Act.SYNC, name=(mask & _ALL_LANES) + MASKS)
+        return None if not mask else Event(index, Act.SYNC, name=(mask & ALL_LANES) + MASKS)
     act = Act.SYNC if _SYNC.fullmatch(opcode) else Act.LEAVE if _ARRIVE.fullmatch(opcode) else None
     if act is None:
         return None

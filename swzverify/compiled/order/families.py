@@ -14,6 +14,7 @@ import numpy as np
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
 from swzverify.compiled.kernel.linear import Sum
+from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.compiled.order.threads import Thread
 from swzverify.engines.enumeration import Numbers, Ranges, first_meeting
 from swzverify.ir.bounded import bounded
@@ -32,7 +33,6 @@ from swzverify.ir.intervals import intervals
 
 MOST_SHARED: Final = 232_448
 """Bytes of shared memory that a block can have. Source: CUDA Programming Guide 13, 5.1.3, table 31."""
-_ADDRESSES: Final = 1 << 32
 _MOST_BITS: Final = 40
 """Bits of positions."""
 
@@ -58,7 +58,7 @@ class Family:
     def is_near(self, distance: int) -> bool:
         """Whether the second sum plus a number is so near to the first one that addresses do not go round."""
         (low, high), (least, most) = self.spans
-        return max(abs(most + distance - low), abs(high - least - distance)) < _ADDRESSES - MOST_SHARED
+        return max(abs(most + distance - low), abs(high - least - distance)) < ADDRESSES - MOST_SHARED
 
     def apart(self, distances: Iterable[int]) -> list[int]:
         """The numbers with which no two ranges meet, of the second sum plus a number and the first one."""
@@ -103,7 +103,7 @@ class Family:
         for each, values_of in zip(thread.shared, places, strict=False):
             place = place * each.limit + values_of
         tag = places[nodes.index(thread.tag)]
-        return signed + place * (4 * _ADDRESSES), holds != 0, [tag]
+        return signed + place * (4 * ADDRESSES), holds != 0, [tag]
 
 
 class Families:
@@ -161,4 +161,4 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def signed(number: int) -> int:
     """A number of 32 bits, with its highest bit as a sign."""
-    return number - _ADDRESSES if number >= _ADDRESSES >> 1 else number
+    return number - ADDRESSES if number >= ADDRESSES >> 1 else number

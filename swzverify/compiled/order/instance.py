@@ -18,7 +18,7 @@ from swzverify.compiled.kernel.arithmetic import add, either, less, widened
 from swzverify.compiled.kernel.lanes import places_of
 from swzverify.compiled.kernel.leaves import Kind, Leaf, begin_of
 from swzverify.compiled.kernel.register_values import Registers
-from swzverify.compiled.kernel.symbols import SHARED_LIMIT
+from swzverify.compiled.kernel.symbols import DYNAMIC, SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.families import Families
 from swzverify.compiled.order.intervals import Trip, Trips
@@ -43,7 +43,6 @@ MOST_TRIPS: Final = 1 << 30
 """Trips of a loop with a barrier in it, in any launch."""
 BASE: Final = "base of "
 """Begins the names of the trips that questions count from."""
-DYNAMIC: Final = "dynamic shared memory"
 _TRIP_BITS: Final = 64
 Place: TypeAlias = tuple[tuple[int, Trip | None], ...]
 """The trips of the loops around a place, by headers; None where nothing is known. Other loops are left."""

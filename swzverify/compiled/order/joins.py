@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.arithmetic import add, choose, either, widened
 from swzverify.compiled.kernel.linear import Sum, sum_of
+from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.compiled.order.known import Part, part_of
 from swzverify.compiled.order.residues import plus_number
 from swzverify.engines.enumeration import Ranges, first_meeting
@@ -54,7 +55,6 @@ _MOST_POINTS: Final = 1 << 17
 """Points of one thread that are listed, with what both threads share."""
 _KEPT_POINTS: Final = 1 << 13
 """Points of a thread that are kept for other questions."""
-_ADDRESSES: Final = 1 << 32
 
 Values: TypeAlias = NDArray[np.int64]
 
@@ -206,7 +206,7 @@ class Listed:
         sums = [sum_of(address) for address in ends.addresses]
         common = {term for term, count in sums[0].terms.items() if sums[1].terms.get(term) == count}
         found: list[Listing] = []
-        modulus = _ADDRESSES
+        modulus = ADDRESSES
         for who, each in enumerate(sums):
             own = [] if ends.tags is None else [ends.tags[who]]
             for tag in own:
@@ -220,7 +220,7 @@ class Listed:
                 if part.lost is TRUE or self.size(read) > _MOST_POINTS:
                     modulus = min(modulus, count & -count)
                 else:
-                    terms[part.value] = (terms.get(part.value, 0) + count) % _ADDRESSES
+                    terms[part.value] = (terms.get(part.value, 0) + count) % ADDRESSES
                     lost = either(lost, part.lost)
             position = Sum(terms, 0, each.width).expression()
             found.append(Listing(position, each.number, lost, dict.fromkeys(variables(*own, position, lost))))

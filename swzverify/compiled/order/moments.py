@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.linear import sum_of
+from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.ir.expr import Expr
-
-_ADDRESSES: Final = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Moment:
         distance = sum_of(sub(self.addresses[1], self.addresses[0]))
         if distance.terms or self.widths is None:
             return None
-        return distance.number < self.widths[0] or -distance.number % _ADDRESSES < self.widths[1]
+        return distance.number < self.widths[0] or -distance.number % ADDRESSES < self.widths[1]
 
     def reversed(self) -> Moment:
         """The same with the other access first."""

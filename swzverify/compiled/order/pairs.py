@@ -13,6 +13,7 @@ from typing import Final
 from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
 from swzverify.compiled.kernel.leaves import Leaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
+from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.families import MOST_SHARED, Family, signed
 from swzverify.compiled.order.instance import Instances, Place, Uses, without_overlap
@@ -42,7 +43,6 @@ from swzverify.ir.intervals import interval_of
 
 _WIDE: Final = 44
 """Bits in which distances of addresses do not wrap."""
-_ADDRESSES: Final = 1 << 32
 _MOST_PIECES: Final = 40
 """Pieces of the numbers of threads that are told apart."""
 
@@ -137,7 +137,7 @@ class Asked:
         found = instances.families.of(
             [Sum(terms, 0, 32) for terms in own], (guards[0], guards[1]), (one.width_bytes, two.width_bytes)
         )
-        distance = signed((sums[1].number - sums[0].number) % _ADDRESSES)
+        distance = signed((sums[1].number - sums[0].number) % ADDRESSES)
         return None if found is None or not found.is_near(distance) else (found, distance)
 
     def question(self, way: Way | None = None) -> Question:
@@ -351,7 +351,7 @@ def _fits(parts: Sequence[tuple[Expr, int]], number: int, distance: Expr | None,
         least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
         ends = [end + choose(count * least, count * most) for end, choose in zip(ends, (min, max), strict=True)]
     if distance is not None:
-        ends = [ends[0] - (_ADDRESSES >> 1), ends[1] + (_ADDRESSES >> 1)]
+        ends = [ends[0] - (ADDRESSES >> 1), ends[1] + (ADDRESSES >> 1)]
     if ends[0] >= 0 and ends[1] < MOST_SHARED:
         return TRUE
     width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)

@@ -10,9 +10,9 @@ Source: docs/semantics.md, section 11.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import sub
+from swzverify.compiled.kernel.lanes import GROUP_THREADS
 from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.kernel.tiles import Range, range_of
@@ -30,11 +30,6 @@ from swzverify.ir.bounded import bounded
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, const, operands, postorder, substitute, variables
 
-GROUP_THREADS: Final = 128
-"""Threads of a warp group: four warps that follow each other, the first one a multiple of four.
-
-Source: PTX ISA 8.7, 9.7.15: wgmma, warpgroup.
-"""
 _Seen = tuple[Values, Values]
 
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel.arithmetic import is_zero
+from swzverify.claims.places import Places
+from swzverify.claims.stated import multiple
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
 from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.subject import Subject
 from swzverify.ir.expr import extract, negation, variables
+from swzverify.ir.integers import Integer
 
 
 def aligned(subject: Subject) -> Claim:
@@ -38,15 +40,16 @@ def aligned(subject: Subject) -> Claim:
         return Claim(ClaimVerdict.PROVED, engines=("width",))
     bits = width.bit_length() - 1
     low = normal(extract(address, 0, bits))
+    bad = negation(multiple(Integer(low, 0, width - 1), width))
     read = [subject.leaves[each.name] for each in variables(low)]
     bases = tuple(leaf for leaf in read if leaf.symbol is not None)
 
     def place(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         rest = values(address) % np.uint64(width)
-        return rest, rest != 0
+        return rest, Places(rest.view(np.int64), width).misaligned
 
     def words(lane: WitnessLane) -> str:
         where = " relative to the begin of the array" if bases else ""
         return f"lane {lane.lane} of warp {lane.warp}: the address is {lane.at} modulo {width}{where}"
 
-    return claimed(subject, Property("aligned", address, negation(is_zero(low)), place, bases, width, words))
+    return claimed(subject, Property("aligned", address, bad, place, bases, width, words))

@@ -15,8 +15,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.claims.places import Places
+from swzverify.claims.stated import within
 from swzverify.compiled.kernel import Leaf
-from swzverify.compiled.kernel.arithmetic import add, either, less, sub, widened
+from swzverify.compiled.kernel.arithmetic import add, either, sub, widened
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kinds import SCAN_CLAIMS
@@ -25,13 +27,16 @@ from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
-from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, const, negation, variables
+from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, negation, variables
+from swzverify.ir.integers import Integer, integer
 
 MOST_CASES: Final = 8
 """Choices of arrays in one address that are told apart."""
 PLACE_OF_BOUNDS: Final = [each.kind for each in SCAN_CLAIMS].index("in_bounds")
 """The place of this claim in the registry, and among the claims on an access."""
 _MOST_BEGIN: Final = 1024
+_FAR: Final = np.uint64(1 << 62)
+"""Farther than any array reaches; some bytes more do not wrap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +119,9 @@ def _property(subject: Subject, address: Expr, cases: list[_Case]) -> Property:
             own = values(case.address)
             with np.errstate(over="ignore"):
                 first = own - begin
-            is_in = (
-                (own >= begin)
-                & (first + np.uint64(subject.width) <= np.uint64(case.size))
-                & (first < np.uint64(case.size))
-            )
+            lanes = Places(np.minimum(first, _FAR).view(np.int64), subject.width, room_bits=case.size)
             offset = np.where(holds, first, offset)
-            is_bad = np.where(holds, ~is_in, is_bad)
+            is_bad = np.where(holds, lanes.outside, is_bad)
         return offset, is_bad
 
     def words(lane: WitnessLane) -> str:
@@ -134,10 +135,8 @@ def _property(subject: Subject, address: Expr, cases: list[_Case]) -> Property:
 
 def _outside(case: _Case, width: int) -> Expr:
     """Whether some byte lies outside, of an array that does not wrap round."""
-    if case.size < width:
-        return TRUE
     offset = normal(sub(case.address, case.begin))
-    return less(const(case.size - width, offset.width), offset, signed=False)
+    return negation(within(integer(0), Integer(offset, 0, (1 << offset.width) - 1), width, integer(case.size)))
 
 
 def _open(subject: Subject, cases: list[_Case], names: dict[str, None]) -> Claim:

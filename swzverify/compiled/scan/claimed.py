@@ -20,7 +20,7 @@ from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.subject import Subject, again_at, is_parameter, multiple_of
-from swzverify.compiled.scan.verdict import COUNTING, NOT_DECIDED, SMT
+from swzverify.compiled.scan.verdict import EXHAUSTION, NOT_DECIDED, SMT
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES
 from swzverify.ir.expr import TRUE, Expr, Var, conjunction, const, negation, substitute, to_signed, variables
@@ -42,7 +42,7 @@ def claimed(subject: Subject, claim: Property) -> Claim:
             told = seen(subject, claim)
             if told.is_bad:
                 raise DisagreementError
-            second = (COUNTING,) if len(found.engines) == 1 and told.is_whole and told.is_made else ()
+            second = (EXHAUSTION,) if len(found.engines) == 1 and told.is_whole and told.is_made else ()
             return Claim(ClaimVerdict.PROVED, engines=(*found.engines, *second))
         answer = found.answer
     if answer is not Answer.FAILS:
@@ -234,11 +234,11 @@ class _Breaking:
         witness = Witness(tuple(shown), values)
         words = " or ".join(map(claim.words, shown))
         if self._always(lanes, trips):
-            return Claim(ClaimVerdict.REFUTED, words, (SMT, COUNTING), witness)
+            return Claim(ClaimVerdict.REFUTED, words, (SMT, EXHAUSTION), witness)
         blamed = [each for each in given if each in variables(claim.bad)] or given
         names = tuple(dict.fromkeys(spell_leaf(subject.leaves[each.name]) for each in blamed))
         where = ", ".join(f"{name} = {values[name]}" for name in names)
-        return Claim(ClaimVerdict.DEPENDS, f"for {where}: {words}", (SMT, COUNTING), witness, names)
+        return Claim(ClaimVerdict.DEPENDS, f"for {where}: {words}", (SMT, EXHAUSTION), witness, names)
 
     def _always(self, lanes: Sequence[Mapping[str, int]], trips: Sequence[Expr]) -> bool:
         """Whether the claim is broken in each launch in which some lane makes the access."""

@@ -10,7 +10,7 @@ import numpy as np
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.sources import ONE_LINE, sources_of
 from swzverify.compiled.scan.split import Parts
-from swzverify.compiled.scan.verdict import COUNTING, Decision, Verdict, unknown
+from swzverify.compiled.scan.verdict import EXHAUSTION, Decision, Verdict, unknown
 from swzverify.hardware import BANK_PERIOD_BYTES, Instruction
 from swzverify.ir.expr import TRUE
 
@@ -52,7 +52,7 @@ def by_cache(decided: Decision, row: Instruction, parts: Parts, block: Block) ->
         return replace(decided, at_least=True, wavefronts=None, minimum=None, is_of_source=True)
     if most > 1 and parts.other_guard is TRUE and parts.sure is not None and parts.is_together:
         reason = f"{most} lanes of one group read one place of 128-byte lines"
-        return Decision(Verdict.CONFLICT, reason, most, at_least=True, engines=(COUNTING,), is_of_source=True)
+        return Decision(Verdict.CONFLICT, reason, most, at_least=True, engines=(EXHAUSTION,), is_of_source=True)
     return unknown(SEVERAL_LINES)
 
 

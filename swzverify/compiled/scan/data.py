@@ -17,7 +17,7 @@ from swzverify.compiled.scan.samples import Sampler
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.surely import from_places_of_their_own
-from swzverify.compiled.scan.verdict import COUNTING, Decision
+from swzverify.compiled.scan.verdict import EXHAUSTION, Decision
 from swzverify.engines.gather import NAME as MATCHING
 from swzverify.engines.obligations import WorstCost
 
@@ -51,4 +51,4 @@ def limited_by_data(question: Question, sure: Question, worst: WorstCost | None)
     names = ", ".join(dict.fromkeys(map(spell_leaf, data)))
     reason = f"for some data of the lanes ({names}); no data give more"
     conflict = sure.conflict(shown.price, shown.addresses, shown.active, ways)
-    return replace(conflict, reason=reason, is_for_some=True, engines=(MATCHING, COUNTING))
+    return replace(conflict, reason=reason, is_for_some=True, engines=(MATCHING, EXHAUSTION))

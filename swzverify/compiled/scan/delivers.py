@@ -32,7 +32,7 @@ from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.expr import Const, Expr, Var, const, substitute, to_signed
 from swzverify.subjects.descriptor import ADDRESS_LIMIT, REPEATS_BYTES
 
-_ENGINES: Final = ("sums of products", "counting")
+_ENGINES: Final = ("sums of products", "exhaustion")
 _MOST_POINTS: Final = 512
 _MOST_SOURCES: Final = 4
 

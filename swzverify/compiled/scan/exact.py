@@ -10,7 +10,7 @@ from swzverify.compiled.scan.price import Array, DisagreementError, Mask, Price,
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.reach import reachable_ways
 from swzverify.compiled.scan.surely import NOT_SURE
-from swzverify.compiled.scan.verdict import COUNTING, FAULTS, NOT_DECIDED, SAMPLES, Decision, unknown
+from swzverify.compiled.scan.verdict import EXHAUSTION, FAULTS, NOT_DECIDED, SAMPLES, Decision, unknown
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES, LANES
 from swzverify.ir.expr import TRUE, conjuncts
@@ -65,7 +65,7 @@ def _sampled(question: Question, found: Price) -> Decision:
     shown = question.conflict(sampled.price, sampled.addresses, sampled.active, found.ways)
     if sampled.price.wavefronts != found.wavefronts:
         shown = replace(shown, wavefronts=None, minimum=None)
-    return replace(shown, engines=(COUNTING, SAMPLES))
+    return replace(shown, engines=(EXHAUSTION, SAMPLES))
 
 
 def _aligned(question: Question, addresses: Array, active: Mask) -> Array | None:

@@ -19,6 +19,7 @@ from swzverify.compiled.kernel import KernelAccess, KernelFill, Kind, Leaf
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.kernel.reachable import is_state
+from swzverify.compiled.kernel.symbols import DYNAMIC
 from swzverify.compiled.scan.operand_fields import Start, start_of
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
@@ -47,7 +48,6 @@ State: TypeAlias = dict[Var, int]
 """A number for each leaf that decides between places."""
 
 _ABSOLUTE: Final = ""
-_DYNAMIC: Final = "dynamic shared memory"
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
 NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, unless its coordinates alone decide it"
 """What counting on all copies of a fill assumes."""
@@ -110,7 +110,7 @@ def frame_of(start: Start) -> Frame:
     if start.base is None:
         return _ABSOLUTE, start.rounded
     symbol = start.base.symbol
-    return _DYNAMIC if symbol is not None and symbol.is_extern else start.base.name, start.rounded
+    return DYNAMIC if symbol is not None and symbol.is_extern else start.base.name, start.rounded
 
 
 def may_overlap(one: Frame, other: Frame) -> bool:

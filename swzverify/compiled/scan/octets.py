@@ -24,7 +24,7 @@ from swzverify.compiled.scan.samples import thread_values
 from swzverify.compiled.scan.sources import ONE_LINE, Sources, are_alike, octets_share, rows_of, sources_of
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
-from swzverify.compiled.scan.verdict import COUNTING, FAULTS, Decision, Verdict, unknown
+from swzverify.compiled.scan.verdict import EXHAUSTION, FAULTS, Decision, Verdict, unknown
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
 from swzverify.ir.expr import TRUE, Expr, Extend, conjunction, substitute, variables
@@ -154,7 +154,7 @@ def _of_fewer(
                 found = price(row, addresses, lanes) if read is None else price_of_copies(row, addresses, lanes, read)
                 if found is not None and not (found.is_free and found.is_exact):
                     return unknown(FEWER)
-    return Decision(Verdict.FREE, "", 1, engines=(COUNTING,))
+    return Decision(Verdict.FREE, "", 1, engines=(EXHAUSTION,))
 
 
 def _proved(question: Question, decided: Decision, prices: Sequence[_Placed], *, is_partial: bool) -> Decision:
@@ -172,7 +172,7 @@ def _priced(question: Question, active: Mask, prices: Sequence[_Placed], *, are_
     """The verdict from the prices at all places; with `are_parted` lanes of an octet may come alone."""
     if all(each.price.is_free for each in prices):
         found = prices[0].price
-        return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(COUNTING,))
+        return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(EXHAUSTION,))
     sure = question.surely()
     if isinstance(sure, str):
         return unknown(sure)

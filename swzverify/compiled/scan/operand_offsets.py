@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import Kind
-from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.operand_subject import ValueSubject
@@ -20,11 +20,6 @@ from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, 
 Offsets: TypeAlias = dict[int, tuple[int, ...]]
 """For each warp group, the numbers that an offset can be: all that occur, and perhaps others."""
 
-GROUP_THREADS: Final = 128
-"""Threads of a warp group: four warps that follow each other, the first one a multiple of four.
-
-Source: PTX ISA 8.7, 9.7.15: wgmma, warpgroup.
-"""
 _MOST_POINTS: Final = 512
 _MOST_CASES: Final = 500
 

@@ -20,12 +20,12 @@ from swzverify.hardware import (
     BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
     BANKS,
+    CHUNK_BYTES,
     CHUNKS_PER_LINE,
     LANES,
-    CopyCost,
     Instruction,
     access_cost,
-    copy_cost,
+    copies_many,
     cost_many,
 )
 from swzverify.ir.evaluate import evaluate_many
@@ -132,25 +132,21 @@ def price_of_copies(row: Instruction, addresses: Array, active: Mask, chunks: Ar
     busy = np.flatnonzero(active.any(axis=1))
     if not busy.size:
         return None
-    lines = addresses // BANK_PERIOD_BYTES * BANK_PERIOD_BYTES
-    addresses = addresses - np.where(active, lines, lines.max()).min(axis=1, keepdims=True)
-    chunks = chunks - (chunks // CHUNKS_PER_LINE * CHUNKS_PER_LINE).min(axis=1, keepdims=True)
-    costs: dict[bytes, CopyCost] = {}
-    each: list[CopyCost] = []
-    for to, read, on in zip(addresses[busy], chunks[busy], active[busy], strict=True):
-        key = np.where(on, to, -1).tobytes() + np.where(on, read, -1).tobytes()
-        if key not in costs:
-            lanes = np.flatnonzero(on).tolist()
-            costs[key] = copy_cost({lane: int(to[lane]) for lane in lanes}, {lane: int(read[lane]) for lane in lanes})
-        each.append(costs[key])
+    costs = copies_many(addresses[busy] // CHUNK_BYTES, chunks[busy], active[busy])
     if are_coalesced(chunks, active):
         found = price(row, addresses, active)
-        if found is None or found.wavefronts != max(cost.wavefronts for cost in each):
+        if found is None or found.wavefronts != costs.wavefronts.max():
             raise DisagreementError
-    beyond = [cost.wavefronts - cost.minimum for cost in each]
-    most, dear = int(np.argmax(beyond)), max(each)
-    is_exact = all(cost.is_exact for cost in each)
-    return Price(beyond[most] + 1, dear.wavefronts, dear.minimum, int(busy[most]), len(busy), is_exact)
+    beyond = costs.wavefronts - costs.minimum
+    most, dear = int(np.argmax(beyond)), int(np.lexsort((costs.minimum, costs.wavefronts))[-1])
+    return Price(
+        int(beyond[most]) + 1,
+        int(costs.wavefronts[dear]),
+        int(costs.minimum[dear]),
+        int(busy[most]),
+        len(busy),
+        bool(costs.is_exact.all()),
+    )
 
 
 def are_coalesced(chunks: Array, active: Mask) -> bool:
@@ -216,14 +212,13 @@ def table_of(row: Instruction, block: Block, warp: int, addresses: Array, active
         return WarpTable(warp, (), row, tuple(lanes))
     groups = access_cost(row, lanes).groups
     worst = max(groups, key=lambda group: group.wavefronts)
-    words = max(1, row.width_bytes // BANK_WORD_BYTES)
     first = wide[made[0]]
     threads = list(zip(*(block.point[f"tid.{axis}"][warp].tolist() for axis in "xyz"), strict=True))
     rows: list[LaneRow] = []
     for lane in made:
         address = wide[lane]
         word = address // BANK_WORD_BYTES
-        hit = worst.bank is not None and any((word + at) % BANKS == worst.bank for at in range(words))
+        hit = worst.bank is not None and any((word + at) % BANKS == worst.bank for at in range(row.words))
         rows.append(
             LaneRow(
                 lane,

@@ -18,7 +18,7 @@ from swzverify.compiled.scan.samples import Sampled, Sampler
 from swzverify.compiled.scan.split import Parts
 from swzverify.compiled.scan.surely import surely
 from swzverify.compiled.scan.verdict import (
-    COUNTING,
+    EXHAUSTION,
     FAULTS,
     NOT_DECIDED,
     SMT,
@@ -142,7 +142,7 @@ class Question:
             found.wavefronts if all_of_them else None,
             found.minimum if all_of_them else None,
             at_least,
-            engines=(COUNTING,) if self.parts.other_guard is TRUE else (COUNTING, SMT),
+            engines=(EXHAUSTION,) if self.parts.other_guard is TRUE else (EXHAUSTION, SMT),
             table=self._table(found.worst, addresses, active) if all_of_them else None,
         )
 

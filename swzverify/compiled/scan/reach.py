@@ -14,7 +14,7 @@ from swzverify.compiled.scan.price import Array, Block, Mask
 from swzverify.compiled.scan.samples import thread_values
 from swzverify.compiled.scan.split import Parts
 from swzverify.engines.obligations import Answer
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction
+from swzverify.hardware import LANES, Instruction
 from swzverify.ir.expr import FALSE, Expr, conjunction, const, substitute, variables
 
 _CELLS = 24
@@ -74,13 +74,11 @@ def _at_least(cell: list[list[int]], ways: int, guard: Callable[[int], Expr]) ->
 
 def _cells(row: Instruction, addresses: Array, active: Mask) -> list[list[list[int]]]:
     """Of each warp, group and bank the threads of each word; equal words apart where they count."""
-    unit = max(row.width_bytes, BANK_WORD_BYTES)
-    slots = BANK_PERIOD_BYTES // unit
     found: dict[tuple[int, int, int], dict[int, list[int]]] = {}
     for warp, lane in np.argwhere(active[:, : row.address_lanes]).tolist():
         place = int(addresses[warp, lane]) & 0xFFFFFFFF
-        word = place // unit
+        word = place // row.unit_bytes
         thread = warp * LANES + lane
-        key = (warp, lane // row.group_lanes, word % slots)
+        key = (warp, lane // row.group_lanes, word % row.slots)
         found.setdefault(key, {}).setdefault(thread if row.counts_equal_words else word, []).append(thread)
     return [list(words.values()) for words in found.values()]

@@ -263,7 +263,6 @@ def thread_values(block: Block, parts: Parts, number: int, mark: str) -> Callabl
 def _always(row: Instruction, found: Sampled) -> tuple[tuple[int, int], ...]:
     """Pairs of neighbours at one distance that collide in each sample in which both are active."""
     addresses, active = found.addresses, found.active
-    unit = max(row.width_bytes, BANK_WORD_BYTES)
     result: list[tuple[int, int]] = []
     for distance in (1, 2, 4, 8, 16):
         for lane in (0, 1):
@@ -271,8 +270,8 @@ def _always(row: Instruction, found: Sampled) -> tuple[tuple[int, int], ...]:
             if other >= row.address_lanes or lane // row.group_lanes != other // row.group_lanes:
                 continue
             both = active[:, 0, lane] & active[:, 0, other]
-            one, two = addresses[:, 0, lane] // unit, addresses[:, 0, other] // unit
-            meet = ((one - two) % (128 // unit) == 0) & ((one != two) | row.counts_equal_words)
+            one, two = (addresses[:, 0, each] // row.unit_bytes for each in (lane, other))
+            meet = ((one - two) % row.slots == 0) & ((one != two) | row.counts_equal_words)
             if both.any() and meet[both].all():
                 result.append((lane, other))
     return tuple(result)

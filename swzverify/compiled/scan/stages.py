@@ -24,13 +24,11 @@ from swzverify.engines.obligations import Answer
 from swzverify.hardware.tensor_cores import Major
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import Const, Expr, Var, const, extract, substitute, variables
-from swzverify.subjects.descriptor import ADDRESS_LIMIT, CHUNK_BYTES, REPEATS_BYTES, Descriptor
+from swzverify.subjects.descriptor import ADDRESS_LIMIT, CHUNK_BYTES, LINE_BYTES, REPEATS_BYTES, Descriptor
 
-LINE_BYTES: Final = 128
-"""A swizzle moves chunks of 16 bytes within a line of so many bytes."""
 _MOST_POINTS: Final = 512
 _MOST_CASES: Final = 500
-_ENGINES: Final = ("reachable states", "counting")
+_ENGINES: Final = ("reachable states", "exhaustion")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

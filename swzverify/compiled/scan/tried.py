@@ -38,6 +38,7 @@ from swzverify.compiled.scan.price import (
 from swzverify.compiled.scan.split import split
 from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
 from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run_all
+from swzverify.compiled.trial.clocks import DYNAMIC_BYTES
 from swzverify.errors import SwzError
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
 
@@ -62,11 +63,6 @@ PATIENCE: Final = 600
 """Launches without a new conflict or a new way, after which no more are tried."""
 MOST_LANE_STEPS: Final = 100_000_000
 """Instructions of all launches, each counted for all threads of the block."""
-DYNAMIC_BYTES: Final = 48 << 10
-"""Dynamic shared memory of a launch where none is given: what every launch may have.
-
-Source: CUDA Programming Guide 13, 5.1.3, table 31: more has to be asked for.
-"""
 UNDEFINED: Final = (0, 0x9E37_79B9_7F4A_7C15)
 """What registers that were not written hold, in the two runs of a launch that reads such."""
 MOST_FILLED: Final = 6

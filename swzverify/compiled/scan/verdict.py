@@ -11,7 +11,7 @@ from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.hardware import Instruction
 
 SMT: Final = "z3"
-COUNTING: Final = "counting"
+EXHAUSTION: Final = "exhaustion"
 SAMPLES: Final = "samples"
 TRIAL: Final = "trial"
 FAULT: Final = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"

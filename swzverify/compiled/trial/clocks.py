@@ -38,7 +38,10 @@ STEPS: Final = 20_000
 STEPS_OF_WITNESS: Final = 2_000
 """Instructions of a run that looks for one witness. The run ends when it has shown the race."""
 DYNAMIC_BYTES: Final = 48 << 10
-"""Dynamic shared memory of a launch for which none is given."""
+"""Dynamic shared memory of a launch where none is given: what every launch may have.
+
+Source: CUDA Programming Guide 13, 5.1.3, table 31: more has to be asked for.
+"""
 STEPS_OF_SEARCH: Final = 12_000
 """Instructions of all runs that look for any race of one kernel."""
 _SEARCHED: Final = (

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar, cast
 
 from swzverify.errors import SwzError
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import expression
-from swzverify.ir.formula import Formula
 from swzverify.ir.whole import required, whole
 from swzverify.subjects import Loop
 from swzverify.subjects.listed_loop import AnyLoop, listed
 
 Threads: TypeAlias = "int | tuple[int, ...]"
 Loops: TypeAlias = "Mapping[str, int | Sequence[int]]"
-Expressions: TypeAlias = "Sequence[str | int | Formula]"
+Expressions: TypeAlias = "Sequence[str | int | CFormula]"
 
 _Value = TypeVar("_Value")
 _COORD = 'one C expression or int per mode, such as coord=["lane", 0]'
@@ -70,7 +70,7 @@ def loops_of(loops: Loops | None) -> tuple[AnyLoop, ...]:
     return tuple(loop_of(name, values) for name, values in given.items())
 
 
-def expressions_of(coord: Expressions) -> tuple[Formula, ...]:
+def expressions_of(coord: Expressions) -> tuple[CFormula, ...]:
     """The coordinate, one C expression per mode.
 
     Errors of expressions are passed on.
@@ -86,13 +86,13 @@ def expressions_of(coord: Expressions) -> tuple[Formula, ...]:
     return tuple(expression_of(each, f"coord={coord!r}") for each in cast("Expressions", coord))
 
 
-def expression_of(value: str | int | Formula, where: str) -> Formula:
+def expression_of(value: str | int | CFormula, where: str) -> CFormula:
     """One C expression.
 
     Raises:
         SwzError: SWZ105 if the value is neither text nor an int; those of expressions.
     """
-    if isinstance(value, str | Formula):
+    if isinstance(value, str | CFormula):
         return expression(value) if isinstance(value, str) else value
     number = whole(value)
     if number is None:

@@ -19,7 +19,7 @@ from swzverify.explain.notebook.stated import (
     loops_of,
 )
 from swzverify.hardware import Instruction, Kind, Target, find_instruction, find_target
-from swzverify.ir.formula import Formula
+from swzverify.ir.c_formula import CFormula
 
 
 class Tile(subjects.Tile, Drawn):
@@ -41,8 +41,8 @@ class Tile(subjects.Tile, Drawn):
         coord: Expressions,
         threads: Threads,
         loops: Loops | None = None,
-        predicate: str | int | Formula | None = None,
-        stage: str | int | Formula | None = None,
+        predicate: str | int | CFormula | None = None,
+        stage: str | int | CFormula | None = None,
         constants: Mapping[str, int] | None = None,
         target: str | Target = "sm_90",
         name: str = "",
@@ -76,8 +76,8 @@ class Tile(subjects.Tile, Drawn):
         coord: Expressions,
         threads: Threads,
         loops: Loops | None = None,
-        predicate: str | int | Formula | None = None,
-        stage: str | int | Formula | None = None,
+        predicate: str | int | CFormula | None = None,
+        stage: str | int | CFormula | None = None,
         constants: Mapping[str, int] | None = None,
         target: str | Target = "sm_90",
         name: str = "",
@@ -103,8 +103,8 @@ class Tile(subjects.Tile, Drawn):
         coord: Expressions,
         threads: Threads,
         loops: Loops | None,
-        predicate: str | int | Formula | None,
-        stage: str | int | Formula | None,
+        predicate: str | int | CFormula | None,
+        stage: str | int | CFormula | None,
         constants: Mapping[str, int] | None,
         target: str | Target,
         name: str,

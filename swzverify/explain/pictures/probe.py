@@ -12,8 +12,8 @@ from swzverify.errors import SwzError
 from swzverify.explain.pictures.grid import extents_of
 from swzverify.explain.pictures.words import price_words
 from swzverify.hardware import LANES, Target, evidence, find_instruction, find_target
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import expression
-from swzverify.ir.formula import Formula
 from swzverify.search.costs import AccessCosts, cost
 from swzverify.subjects import Access, Loop, Tile
 
@@ -52,7 +52,7 @@ def probes(tile: Tile, vector: int, down: bool, target: Target | None = None) ->
         )
 
 
-def _coordinate(tile: Tile, row: str, column: str) -> tuple[Formula, ...]:
+def _coordinate(tile: Tile, row: str, column: str) -> tuple[CFormula, ...]:
     if len(tile.extents) == 1:
         return (expression(column),)
     parts = [column]
