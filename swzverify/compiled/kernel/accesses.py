@@ -30,6 +30,7 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.reachable import Reachable
+from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.repeats import Repeats
 from swzverify.compiled.kernel.slices import Evaluate, Slices
 from swzverify.compiled.kernel.special import BlockShape
@@ -273,6 +274,7 @@ class Reader:
         roots = (address, whole, access.source, sure, guard, launches)
         known, places = in_one_trip(self.slices, variables(*(each for each in roots if each is not None)), self._last)
         if raw.is_value and address is not None:
+            address = with_remainders(address)
             states, more = self._reachable.values(each for each in variables(address) if each not in known)
             known |= states
             places += more
