@@ -13,6 +13,7 @@ from swzverify.compiled.scan import ScannedOperand, operand_fields
 from tests.nightly import share
 from tests.scan.test_operands import F16, SUMS, high, make, scan, text
 
+descriptors: Any = import_module("swzverify.compiled.kernel.descriptors")
 reachable: Any = import_module("swzverify.compiled.kernel.reachable")
 
 STAGE_BYTES = 2048
@@ -313,5 +314,5 @@ def test_mistakes_in_states_are_found(
 def test_mistakes_in_starts_are_found() -> None:
     with mock.patch.object(operand_fields, "is_alike", return_value=True), pytest.raises(KeyError):
         check_groups()
-    with mock.patch.object(operand_fields, "_ROUNDED", ()), pytest.raises(AssertionError):
+    with mock.patch.object(descriptors, "_ROUNDED", ()), pytest.raises(AssertionError):
         check_rounded()

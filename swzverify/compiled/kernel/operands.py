@@ -13,6 +13,7 @@ from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.fills import (
     BULK_COPIES,
     FillOperands,
@@ -98,10 +99,9 @@ def read_operands(
         for each in instructions:
             use = use_of(each)
             if use is not None and use.touch is Touch.OPERAND:
-                for role, operand in zip(OperandRole, each.operands[1:3], strict=True):
-                    if role is OperandRole.B or not isinstance(operand, Vector):
-                        wanted.append((each, use, operand))
-                        roles.append(role)
+                for role, operand in descriptors_of(each):
+                    wanted.append((each, use, operand))
+                    roles.append(role)
         if not wanted:
             return OperandsRead()
         fills = [(each, given) for each in instructions if (given := fill_operands(each)) is not None]
