@@ -27,7 +27,7 @@ from swzverify.compiled.kernel.fills import (
 from swzverify.compiled.kernel.flow import Flow, FlowError
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.sums import Sums, sums_of
+from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
 from swzverify.compiled.kernel.transfers import KernelTransfer, TransferOperands, brings_bytes, transfer_operands
 from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Module, Operand, PtxError, Vector
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
@@ -125,10 +125,11 @@ def read_operands(
         read = [replace(blank(each, use), reason=reason) for each, use, _ in wanted]
     read = [replace(access, calls=whole.calls[each.index]) for (each, _, _), access in zip(wanted, read, strict=True)]
     found: list[KernelOperand] = []
+    writers: Writers = {} if reader is None else writers_of(reader.slices)
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
         row = find_tensor_instruction(instruction.opcode)
         place = -1 if reader is None else reader.slices.flow.block_of[instruction.index]
-        sums = None if reader is None else sums_of(reader.slices, reader.forms, instruction)
+        sums = None if reader is None else sums_of(reader.slices, reader.forms, writers, instruction)
         found.append(KernelOperand(access, row, role, major_of(instruction, row, role), place, sums))
     if reader is None:
         return OperandsRead(tuple(found))
