@@ -12,6 +12,7 @@ from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add
+from swzverify.compiled.kernel.boxes import box_bytes
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.fills import (
@@ -24,7 +25,7 @@ from swzverify.compiled.kernel.fills import (
     loaded,
     with_divisions,
 )
-from swzverify.compiled.kernel.flow import Flow, FlowError
+from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
@@ -133,9 +134,8 @@ def read_operands(
         found.append(KernelOperand(access, row, role, major_of(instruction, row, role), place, sums))
     if reader is None:
         return OperandsRead(tuple(found))
-    flow = reader.slices.flow
     rest = iter(read[len(roles) :])
-    transfers = tuple(_transfer(flow, each, given, rest) for each, given in moved)
+    transfers = tuple(_transfer(reader, each, given, rest) for each, given in moved)
     return OperandsRead(tuple(found), transfers, tuple(_fills(reader, fills, rest)))
 
 
@@ -165,13 +165,16 @@ def _fills(
 
 
 def _transfer(
-    flow: Flow, instruction: Instruction, given: TransferOperands | None, values: Iterator[KernelAccess]
+    reader: Reader, instruction: Instruction, given: TransferOperands | None, values: Iterator[KernelAccess]
 ) -> KernelTransfer:
     """A transfer with the values of its operands, in the order of `wanted`."""
-    place = flow.block_of[instruction.index]
+    place = reader.slices.flow.block_of[instruction.index]
     if given is None:
         return KernelTransfer(place, blank(instruction, _SOME_USE), is_known=False)
     barrier, size = next(values), None if given.size is None else next(values)
+    box = box_bytes(reader.slices, instruction)
+    if box is not None:
+        size = replace(blank(instruction, _SOME_USE), reason="", address=const(box, 64))
     return KernelTransfer(place, barrier, size, next(values) if given.destination is not None else None)
 
 
