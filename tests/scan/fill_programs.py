@@ -37,6 +37,8 @@ class Side:
         base_offset: The base offset.
         shift: Bytes by which the start is too far.
         stored: Whether threads load and store, instead of `cp.async`.
+        advance: Columns of K from one stage to the next one, if it is not what a stage has.
+        late: Stages by which the main loop is behind the prologue.
     """
 
     rows: int
@@ -49,6 +51,8 @@ class Side:
     base_offset: int = 0
     shift: int = 0
     stored: bool = False
+    advance: int = 0
+    late: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,20 @@ def right(draw: random.Random) -> Program:
     return Program(sides[0], sides[1], columns, draw.choice([1, 2, 3]))
 
 
-MISTAKES = ("none", "mode", "sbo", "lbo", "base offset", "mask", "step", "both steps", "shift", "swapped")
+MISTAKES = (
+    "none",
+    "mode",
+    "sbo",
+    "lbo",
+    "base offset",
+    "mask",
+    "step",
+    "both steps",
+    "shift",
+    "swapped",
+    "advance",
+    "late",
+)
 
 
 def planted(program: Program, mistake: str, draw: random.Random) -> Program:
@@ -128,6 +145,10 @@ def planted(program: Program, mistake: str, draw: random.Random) -> Program:
             side = replace(side, shift=draw.choice([16, 32, 128]))
         case "swapped":
             side = replace(side, lbo=side.sbo, sbo=side.lbo)
+        case "advance":
+            side = replace(side, advance=draw.choice([program.columns // 2, 2 * program.columns]))
+        case "late":
+            side = replace(side, late=1)
         case _:
             pass
     return replace(program, a=side) if name == "a" else replace(program, b=side)
@@ -153,18 +174,18 @@ mov.u32 %r4, tile; mov.u32 %r5, %tid.x; mov.u32 %r6, 0; mov.u32 %r8, 0;
     ahead = program.stages - 1
     for stage in range(ahead):
         body.append(f"mov.u32 %r9, {stage * program.stage_bytes}; mov.u32 %r10, {stage};")
-        body += fill(program)
+        body += fill(program, is_loop=False)
     body.append(f"mov.u32 %r7, {ahead * program.stage_bytes};")
     body.append("L:")
     body.append(f"mov.u32 %r9, %r7; add.u32 %r10, %r6, {ahead};")
     if program.stages == 1:
-        body += fill(program)
+        body += fill(program, is_loop=True)
     body.append("cp.async.commit_group; cp.async.wait_group 0; bar.sync 0; fence.proxy.async.shared::cta;")
     for step in range(program.steps):
         body += multiply(program, step, sums, is_dump=is_dump)
     body.append("bar.sync 0;")
     if program.stages > 1:
-        body += fill(program)
+        body += fill(program, is_loop=True)
     last = (program.stages - 1) * program.stage_bytes
     for place in ("%r7", "%r8"):
         body.append(f"setp.eq.u32 %p1, {place}, {last}; add.u32 {place}, {place}, {program.stage_bytes};")
@@ -173,9 +194,13 @@ mov.u32 %r4, tile; mov.u32 %r5, %tid.x; mov.u32 %r6, 0; mov.u32 %r8, 0;
     return "\n".join(body)
 
 
-def fill(program: Program) -> Iterator[str]:
+def fill(program: Program, *, is_loop: bool) -> Iterator[str]:
     """Copies both tiles of the stage at %r9, of the columns of K with the number %r10."""
     for side, pointer, pitch in ((program.a, "%rd1", "%r1"), (program.b, "%rd2", "%r2")):
+        columns, stage = side.advance or program.columns, "%r10"
+        if side.late and is_loop and program.stages > 1:
+            stage = "%r19"
+            yield f"sub.u32 {stage}, %r10, {side.late};"
         begin = 0 if side is program.a else program.tile_bytes(program.a)
         chunks = program.line_bytes(side) // 16
         count = chunks * (program.columns if side.mn else side.rows)
@@ -188,9 +213,9 @@ def fill(program: Program) -> Iterator[str]:
             yield "shl.b32 %r16, %r16, 4; xor.b32 %r14, %r14, %r16;"
             yield f"add.u32 %r14, %r14, %r9; add.u32 %r14, %r14, {begin}; add.u32 %r14, %r14, %r4;"
             if side.mn:
-                yield f"mad.lo.u32 %r17, %r10, {program.columns}, %r12; mul.lo.u32 %r17, %r17, {pitch};"
+                yield f"mad.lo.u32 %r17, {stage}, {columns}, %r12; mul.lo.u32 %r17, %r17, {pitch};"
             else:
-                yield f"mul.lo.u32 %r17, %r12, {pitch}; mad.lo.u32 %r17, %r10, {program.columns}, %r17;"
+                yield f"mul.lo.u32 %r17, %r12, {pitch}; mad.lo.u32 %r17, {stage}, {columns}, %r17;"
             yield f"mad.wide.u32 %rd3, %r17, 2, {pointer}; mul.wide.u32 %rd4, %r13, 16; add.s64 %rd3, %rd3, %rd4;"
             guard = f"setp.lt.u32 %p3, %r11, {count};" if count < 128 else ""
             at = "@%p3 " if guard else ""
@@ -251,19 +276,21 @@ class Seen:
 
 def pitch_of(program: Program, side: Side) -> int:
     """Elements from line to line of a matrix in global memory."""
-    return side.rows + 8 if side.mn else program.columns * (TRIPS + program.stages) + 8
+    return (
+        side.rows + 8 if side.mn else (side.advance or program.columns) * (TRIPS + program.stages) + program.columns + 8
+    )
 
 
 def see(program: Program) -> list[Seen]:
     """Run the kernel, and read back what each instruction multiplies."""
-    matrices = [np.arange(1, 32000, dtype=np.uint16) for _ in range(2)]
+    matrices = [np.arange(1, 1 << 16, dtype=np.uint16) for _ in range(2)]
     size = program.bytes + 16
     launch = run_kernel(
         text(program, is_dump=True),
         "k",
         (128,),
         params=[
-            *(Buffer(64000, content=each) for each in matrices),
+            *(Buffer(1 << 17, content=each) for each in matrices),
             *(pitch_of(program, side) for side in (program.a, program.b)),
             TRIPS,
             Buffer(size * TRIPS * program.steps),

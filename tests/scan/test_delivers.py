@@ -14,13 +14,14 @@ import pytest
 from click.testing import CliRunner
 
 from swzverify.apps.cli import main
-from swzverify.compiled.kernel import KernelFill
+from swzverify.compiled.kernel import KernelFill, sums
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import (
     Given,
     ScannedOperand,
     delivers,
     operand_agreement,
+    operand_trips,
     products,
     scan_operands,
 )
@@ -34,6 +35,7 @@ PLAIN = Program(Side(64, False, "64B", 3, 0, 512, 32), Side(64, True, "128B", 7,
 """A and B differ in mode and in major-ness, with two steps along K."""
 SAME_SUMS = "the same columns of K"
 TORN = "two copies of"
+TRIPS = "from trip to trip"
 
 
 def scanned(ptx: str, align: int | None = None) -> list[ScannedOperand]:
@@ -45,9 +47,8 @@ def verdicts(ptx: str, align: int | None = None) -> list[str]:
     return [each.claim("delivers").verdict.value for each in scanned(ptx, align)]
 
 
-def agrees(program: Program, seen: list[Seen], one: Seen) -> bool:
-    """Whether A and B of an instruction are as far along K from those of the first one of its trip."""
-    first = seen[one.trip * program.steps]
+def agrees(program: Program, one: Seen, first: Seen) -> bool:
+    """Whether A and B of an instruction are as far along K from those of another one."""
     moved = [
         column(side, int(own[0, 0]), pitch_of(program, side)) - column(side, int(base[0, 0]), pitch_of(program, side))
         for side, own, base in ((program.a, one.a, first.a), (program.b, one.b, first.b))
@@ -62,11 +63,15 @@ def check(program: Program) -> set[str]:
     for at, operand in enumerate(operands):
         claim, side = operand.claim("delivers"), operand.fields.role.lower()
         own = [each for each in seen if each.step == at // 2]
-        right_ones = [each.is_affine(side) and agrees(program, seen, each) for each in own]
+        affine = [each.is_affine(side) for each in own]
+        in_trip = [agrees(program, each, seen[each.trip * program.steps]) for each in own]
+        goes_on = [agrees(program, each, own[0]) for each in own]
         found.add(claim.verdict.value)
-        assert claim.verdict != "proved" or all(right_ones), (program, claim)
-        if claim.is_broken and SAME_SUMS not in claim.reason and TORN not in claim.reason:
-            assert not any(right_ones), (program, claim)
+        assert claim.verdict != "proved" or all((*affine, *in_trip, *goes_on)), (program, claim)
+        if claim.is_broken and TRIPS in claim.reason:
+            assert not all(goes_on), (program, claim)
+        elif claim.is_broken and SAME_SUMS not in claim.reason and TORN not in claim.reason:
+            assert not any(one and two for one, two in zip(affine, in_trip, strict=True)), (program, claim)
     return found
 
 
@@ -107,6 +112,8 @@ WRONG: dict[str, Program] = {
     "K advance of 16 bytes": replace(PLAIN, a=replace(PLAIN.a, step=16)),
     "K advance of 16 bytes in A and B": replace(PLAIN, a=replace(PLAIN.a, step=16), b=replace(PLAIN.b, step=1024)),
     "start 64 bytes behind": replace(PLAIN, a=replace(PLAIN.a, shift=64)),
+    "A goes on half as fast": replace(PLAIN, a=replace(PLAIN.a, advance=16)),
+    "B goes on twice as fast": replace(PLAIN, b=replace(PLAIN.b, advance=64)),
     "SBO and LBO swapped": replace(PLAIN, b=replace(PLAIN.b, lbo=1024, sbo=0)),
 }
 
@@ -141,6 +148,37 @@ def test_rows_in_another_order_may_be_meant(rows: str, found: str) -> None:
 def test_reasons_name_the_first_element() -> None:
     a, *_ = scanned(text(WRONG["SBO"]))
     assert a.claim("delivers").reason.startswith("element (8, 0) comes from ")
+
+
+TWICE = replace(PLAIN, a=replace(PLAIN.a, advance=64))
+
+
+def check_late() -> None:
+    """The main loop starts one stage behind where the prologue ends, for one operand alone or for both."""
+    late = replace(PLAIN, a=replace(PLAIN.a, late=1))
+    assert set(verdicts(text(late))) == {"unknown"}
+    assert "from stage to stage: A by 32 and B by 64 columns" in scanned(text(late))[0].claim("delivers").reason
+    assert verdicts(text(replace(late, b=replace(PLAIN.b, late=1)))) == ["proved"] * 4
+
+
+def test_the_main_loop_goes_on_where_the_prologue_ends() -> None:
+    check_late()
+
+
+def check_anew() -> None:
+    """Sums of their own in each trip may be of other columns."""
+    for change in ("mov.f32 %f3, 0f00000000; L:", "L:"):
+        assert set(verdicts(text(TWICE).replace("L:", change))) == {"refuted"}
+    assert set(verdicts(text(TWICE).replace("L:", "L: mov.f32 %f3, 0f00000000;"))) == {"unknown"}
+
+
+def test_sums_that_start_anew_in_each_trip_may_be_of_other_columns() -> None:
+    check_anew()
+
+
+def test_both_operands_may_go_on_twice_as_fast() -> None:
+    """Another kernel multiplies the columns that are left out."""
+    assert verdicts(text(replace(TWICE, b=replace(PLAIN.b, advance=64)))) == ["proved"] * 4
 
 
 def check_columns() -> None:
@@ -453,6 +491,15 @@ def no_parts(*_: Any) -> Any:
     return {}, {}
 
 
+def no_steps(*_: Any) -> Any:
+    return {}
+
+
+def sums_always_go_on() -> Plant:
+    """The plant counts the instruction's loops, whatever writes the sums there."""
+    return mock.patch.object(sums, "_adds", return_value=True)
+
+
 def of_first_rows(numbers: Any, present: Any) -> Any:
     """The map of the first core matrix, whatever the others are."""
     return element_map({each: of[:8] for each, of in numbers.items()}, present[:8])
@@ -471,6 +518,15 @@ MISTAKEN: dict[str, tuple[Callable[[], Plant], Callable[[], None]]] = {
         lambda: mock.patch.object(operand_agreement, "parts_of", no_parts),
         check_columns,
     ),
+    "steps from trip to trip not compared": (
+        lambda: mock.patch.object(operand_trips, "_per_trip", no_steps),
+        lambda: check_wrong("B goes on twice as fast"),
+    ),
+    "steps from stage to stage not compared": (
+        lambda: mock.patch.object(operand_trips, "_between_stages", return_value=()),
+        check_late,
+    ),
+    "sums that start anew in a loop go on": (sums_always_go_on, check_anew),
     "the same sums not compared": (
         lambda: mock.patch.object(operand_agreement, "_keep_apart", nothing_compared),
         lambda: check_wrong("K advance of 16 bytes in A and B"),

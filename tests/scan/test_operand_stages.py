@@ -13,11 +13,25 @@ from swzverify.compiled.scan import ScannedOperand, operand_fields
 from tests.nightly import share
 from tests.scan.test_operands import F16, SUMS, high, make, scan, text
 
+descriptors: Any = import_module("swzverify.compiled.kernel.descriptors")
 reachable: Any = import_module("swzverify.compiled.kernel.reachable")
 
 STAGE_BYTES = 2048
 PARAMS = ".param .u32 n, .param .u32 m, .param .u32 f"
 Step: TypeAlias = Callable[[int, int], int]
+_HIGH = "mul.wide.u32 %rd9, %r10, {}; shr.u64 %rd9, %rd9, {}; cvt.u32.u64 %r12, %rd9;"
+_QUOTIENTS = {
+    3: _HIGH.format(2863311531, 33),
+    5: _HIGH.format(3435973837, 34),
+    6: "mul.hi.u32 %r12, %r10, 2863311531; shr.u32 %r12, %r12, 2;",
+    7: _HIGH.format(613566757, 32)
+    + "sub.u32 %r11, %r10, %r12; shr.u32 %r11, %r11, 1; add.u32 %r12, %r11, %r12; shr.u32 %r12, %r12, 2;",
+}
+REMAINDERS = {
+    divisor: f"{words} mul.lo.u32 %r12, %r12, {divisor}; sub.u32 %r10, %r10, %r12;"
+    for divisor, words in _QUOTIENTS.items()
+} | {4: "and.b32 %r10, %r10, 3;"}
+"""How nvcc takes %r10 modulo a number."""
 
 
 class Draft:
@@ -37,7 +51,7 @@ class Draft:
 
     def step(self) -> tuple[str, Step]:
         """One change."""
-        count, kind = self.draw.choice((2, 3, 4, 7)), self.draw.randrange(6)
+        count, kind = self.draw.choice((2, 3, 4, 7)), self.draw.randrange(8)
         self.labels += 1
         at = self.labels
         wrap = f"add.u32 %r11, %r10, 1; setp.eq.u32 %p1, %r10, {count - 1}; selp.b32 %r10, 0, %r11, %p1;"
@@ -51,7 +65,11 @@ class Draft:
         if kind == 4:
             words = f"and.b32 %r12, %r22, {1 << at % 3}; setp.eq.u32 %p1, %r12, 0; @%p1 bra C{at}; {wrap} C{at}:"
             return words, lambda s, f: s if not f & (1 << at % 3) else 0 if s == count - 1 else (s + 1) % 2**32
-        return f"add.u32 %r10, %r10, {count}; and.b32 %r10, %r10, 7;", lambda s, _: (s + count) & 7
+        if kind == 5:
+            return f"add.u32 %r10, %r10, {count}; and.b32 %r10, %r10, 7;", lambda s, _: (s + count) & 7
+        # Nobody knows the parameter.
+        divisor = self.draw.choice(tuple(REMAINDERS))
+        return "add.u32 %r10, %r10, %r22;" + REMAINDERS[divisor], lambda s, f: (s + f) % 2**32 % divisor
 
     @property
     def ptx(self) -> str:
@@ -160,6 +178,14 @@ def test_stages_without_a_bound_are_unknown() -> None:
     assert "changes from trip to trip" in a.fields.unknown["start"]
 
 
+def test_a_stage_goes_on_by_a_remainder_of_what_is_not_known() -> None:
+    """CUTLASS's persistent kernels add the trips of a tile, and take the sum modulo the number of stages."""
+    for divisor, step in REMAINDERS.items():
+        ptx = pipeline(1 << 31).replace("add.u32 %r14", f"add.u32 %r10, %r10, %r22; {step} add.u32 %r14")
+        start = f"tile + {{{', '.join(str(2048 * each) for each in range(divisor))}}}"
+        assert scan(ptx.replace("add.u32 %r10, %r10, 1;", ""))[0].fields.start == start
+
+
 def test_states_that_are_only_possible_refute_nothing() -> None:
     """Whether the last of these stages occurs depends on a parameter that nobody knows."""
     small = pipeline().replace("tile[65536]", "tile[5000]")
@@ -264,6 +290,11 @@ def one_side_only(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(reachable, "_decided", wrong)
 
 
+def the_first_remainder_only(patch: pytest.MonkeyPatch) -> None:
+    right = reachable._numbers
+    patch.setattr(reachable, "_numbers", lambda node: right(node) if node.width == 1 else [*right(node)][:1])
+
+
 def one_round_only(patch: pytest.MonkeyPatch) -> None:
     def wrong(self: Any) -> Any:
         for header, of in 2 * [*self._of.items()]:
@@ -274,7 +305,7 @@ def one_round_only(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(reachable._States, "solved", wrong)
 
 
-@pytest.mark.parametrize("plant", [first_trips_only, one_side_only, one_round_only])
+@pytest.mark.parametrize("plant", [first_trips_only, one_side_only, the_first_remainder_only, one_round_only])
 def test_mistakes_in_states_are_found(
     plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,5 +317,5 @@ def test_mistakes_in_states_are_found(
 def test_mistakes_in_starts_are_found() -> None:
     with mock.patch.object(operand_fields, "is_alike", return_value=True), pytest.raises(KeyError):
         check_groups()
-    with mock.patch.object(operand_fields, "_ROUNDED", ()), pytest.raises(AssertionError):
+    with mock.patch.object(descriptors, "_ROUNDED", ()), pytest.raises(AssertionError):
         check_rounded()

@@ -4,7 +4,7 @@ import json
 import random
 import re
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +24,7 @@ from swzverify.testing import assert_scan_free
 from tests.nightly import counts
 from tests.oracle.operands import WIDTHS, Operand
 
+descriptors: Any = import_module("swzverify.compiled.kernel.descriptors")
 listing: Any = import_module("swzverify.compiled.kernel.operands")
 Plant: TypeAlias = AbstractContextManager[object]
 
@@ -311,7 +312,10 @@ def test_pytest_allows_what_it_finds(ptx_file: str) -> None:
 
 
 def fields_with(**changes: Any) -> Plant:
-    return mock.patch.object(operand_fields, "WGMMA_FIELDS", replace(WGMMA_FIELDS, **changes))
+    wrong, stack = replace(WGMMA_FIELDS, **changes), ExitStack()
+    for module in (operand_fields, descriptors):
+        stack.enter_context(mock.patch.object(module, "WGMMA_FIELDS", wrong))
+    return stack
 
 
 def majors_swapped() -> Plant:

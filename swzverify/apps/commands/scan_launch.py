@@ -21,7 +21,8 @@ def launch_of(options: ScanOptions) -> LaunchFacts:
     blocks = [_block(text) for text in options.blocks]
     every = [shape for kernel, shape in blocks if kernel is None]
     named = tuple((kernel, shape) for kernel, shape in blocks if kernel is not None)
-    given = Given(options.parameters, options.assumptions, _aligned_bytes(options.smem_align), _grid(options.grid))
+    align, grid = _aligned_bytes(options.smem_align), _grid(options.grid)
+    given = Given(options.parameters, options.assumptions, align, grid, options.tensor_maps)
     return LaunchFacts(every[-1] if every else None, given, _bytes(options.smem, options.target), named)
 
 

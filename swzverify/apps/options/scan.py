@@ -67,6 +67,11 @@ class ScanOptions(Options):
         "--assume CONDITION",
         "A C condition on parameters that every launch satisfies, such as 'lda % 32 == 0'; may be given again.",
     )
+    tensor_maps: tuple[str, ...] = several(
+        "--tensor-map NAME=BOX,SWIZZLE",
+        "The box of a tensor map, innermost extent first, with the type of an element, and its swizzle mode: "
+        "a=64x128xf16,128B, or p+128=64x128xf16,128B for byte 128 of a struct; may be given again.",
+    )
     nvcc_arguments: tuple[str, ...] = several(
         "--nvcc-arg ARG",
         "An option for nvcc, which compiles .cu files, such as --nvcc-arg=-Iinclude; may be given again.",

@@ -9,6 +9,7 @@ from swzverify.compiled.kernel.access import ANY_SPACE, Extent, KernelAccess, Lo
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.atomics import is_read, merging
+from swzverify.compiled.kernel.boxes import bytes_of
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
 from swzverify.compiled.kernel.counts import Counts
@@ -30,6 +31,7 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.reachable import Reachable
+from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.repeats import Repeats
 from swzverify.compiled.kernel.slices import Evaluate, Slices
 from swzverify.compiled.kernel.special import BlockShape
@@ -102,7 +104,7 @@ class _Raw:
         index: The index of its instruction.
         operands: What the cost reads beside the address: of a copy its source and its size if it has one,
             of an atomic its last operand.
-        is_value: Whether the address is the value of an operand, which proofs alone read.
+        is_value: Whether the address is the value of an operand.
     """
 
     access: KernelAccess
@@ -193,17 +195,17 @@ class Reader:
     def _operands(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[Expr, ...]:
         """What the cost of an access reads beside its address."""
         row, slices = access.row, self.slices
-        if use.bulk is not None and use.bulk.size_operand is not None:
-            size = instruction.operands[use.bulk.size_operand : use.bulk.size_operand + 1]
-            return tuple(slices.run(word_of(slices, each, instruction)) for each in size)
+        if use.bulk is not None:
+            found = bytes_of(slices, use.bulk, instruction)
+            return () if found is None else (found,)
         if row is None or row.kind not in (RowKind.CP_ASYNC, RowKind.ATOMIC):
             return ()
         if row.kind is RowKind.ATOMIC:
             return (slices.run(word_of(slices, instruction.operands[-1], instruction)),)
         source = [each for each in instruction.operands if isinstance(each, Address)][1:]
         size = size_of_source(instruction)
-        found = [slices.run(address_of(slices, each, instruction)) for each in source[:1]]
-        return (*found, *(slices.run(word_of(slices, each, instruction)) for each in size if found))
+        places = [slices.run(address_of(slices, each, instruction)) for each in source[:1]]
+        return (*places, *(slices.run(word_of(slices, each, instruction)) for each in size if places))
 
     def _address(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[KernelAccess, Expr | None]:
         first = 0 if use.bulk is None else use.bulk.operand
@@ -251,6 +253,9 @@ class Reader:
             return self._bounded.of(self._behind_loops(defined, inside))
 
         access, address = raw.access, None if raw.address is None else normal(resolved(raw.address))
+        has_states = raw.is_value or access.extent is not None  # what proofs alone read
+        if has_states and address is not None:
+            address = with_remainders(address)
         # What decides for a thread that is in the block: its own guard, and the space of its address.
         there = [resolved(raw.own)]
         whole = address
@@ -272,7 +277,7 @@ class Reader:
         guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))
         roots = (address, whole, access.source, sure, guard, launches)
         known, places = in_one_trip(self.slices, variables(*(each for each in roots if each is not None)), self._last)
-        if raw.is_value and address is not None:
+        if has_states and address is not None:
             states, more = self._reachable.values(each for each in variables(address) if each not in known)
             known |= states
             places += more

@@ -12,7 +12,9 @@ from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add
+from swzverify.compiled.kernel.boxes import box_bytes
 from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.fills import (
     BULK_COPIES,
     FillOperands,
@@ -23,10 +25,10 @@ from swzverify.compiled.kernel.fills import (
     loaded,
     with_divisions,
 )
-from swzverify.compiled.kernel.flow import Flow, FlowError
+from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.sums import Sums, sums_of
+from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
 from swzverify.compiled.kernel.transfers import KernelTransfer, TransferOperands, brings_bytes, transfer_operands
 from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Module, Operand, PtxError, Vector
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
@@ -98,10 +100,9 @@ def read_operands(
         for each in instructions:
             use = use_of(each)
             if use is not None and use.touch is Touch.OPERAND:
-                for role, operand in zip(OperandRole, each.operands[1:3], strict=True):
-                    if role is OperandRole.B or not isinstance(operand, Vector):
-                        wanted.append((each, use, operand))
-                        roles.append(role)
+                for role, operand in descriptors_of(each):
+                    wanted.append((each, use, operand))
+                    roles.append(role)
         if not wanted:
             return OperandsRead()
         fills = [(each, given) for each in instructions if (given := fill_operands(each)) is not None]
@@ -125,16 +126,16 @@ def read_operands(
         read = [replace(blank(each, use), reason=reason) for each, use, _ in wanted]
     read = [replace(access, calls=whole.calls[each.index]) for (each, _, _), access in zip(wanted, read, strict=True)]
     found: list[KernelOperand] = []
+    writers: Writers = {} if reader is None else writers_of(reader.slices)
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
         row = find_tensor_instruction(instruction.opcode)
         place = -1 if reader is None else reader.slices.flow.block_of[instruction.index]
-        sums = None if reader is None else sums_of(reader.slices, reader.forms, instruction)
+        sums = None if reader is None else sums_of(reader.slices, reader.forms, writers, instruction)
         found.append(KernelOperand(access, row, role, major_of(instruction, row, role), place, sums))
     if reader is None:
         return OperandsRead(tuple(found))
-    flow = reader.slices.flow
     rest = iter(read[len(roles) :])
-    transfers = tuple(_transfer(flow, each, given, rest) for each, given in moved)
+    transfers = tuple(_transfer(reader, each, given, rest) for each, given in moved)
     return OperandsRead(tuple(found), transfers, tuple(_fills(reader, fills, rest)))
 
 
@@ -164,13 +165,16 @@ def _fills(
 
 
 def _transfer(
-    flow: Flow, instruction: Instruction, given: TransferOperands | None, values: Iterator[KernelAccess]
+    reader: Reader, instruction: Instruction, given: TransferOperands | None, values: Iterator[KernelAccess]
 ) -> KernelTransfer:
     """A transfer with the values of its operands, in the order of `wanted`."""
-    place = flow.block_of[instruction.index]
+    place = reader.slices.flow.block_of[instruction.index]
     if given is None:
         return KernelTransfer(place, blank(instruction, _SOME_USE), is_known=False)
     barrier, size = next(values), None if given.size is None else next(values)
+    box = box_bytes(reader.slices, instruction)
+    if box is not None:
+        size = replace(blank(instruction, _SOME_USE), reason="", address=const(box, 64))
     return KernelTransfer(place, barrier, size, next(values) if given.destination is not None else None)
 
 

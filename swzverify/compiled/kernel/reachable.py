@@ -22,11 +22,15 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.induction import MOST_VALUES, Forms
 from swzverify.compiled.kernel.leaves import Kind, Leaf
+from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
 from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
     Const,
     Expr,
+    Extract,
     Ite,
     Var,
     const,
@@ -108,12 +112,17 @@ class Reachable:
             found, deciding = self._tried(wanted)
             if found is None and (few := [each for each in deciding if self._solved([each]) is not None]):
                 found, _ = self._tried([*wanted, *few])
-            self._known[key] = found
+            self._known[key] = self._tried(wanted, is_cut=True)[0] if found is None else found
         return self._known[key]
 
-    def _tried(self, wanted: Sequence[Var]) -> tuple[dict[int, tuple[tuple[Var, ...], list[State]]] | None, list[Var]]:
-        """The states, and other registers that decide between the values of these."""
-        carried = self._closure(wanted)
+    def _tried(
+        self, wanted: Sequence[Var], *, is_cut: bool = False
+    ) -> tuple[dict[int, tuple[tuple[Var, ...], list[State]]] | None, list[Var]]:
+        """The states, and other registers that decide between the values of these.
+
+        If it `is_cut`, remainders may be any numbers below their divisors.
+        """
+        carried = self._closure(wanted, is_cut=is_cut)
         own = {each.variable for each in carried}
         read = variables(*(value for each in carried for value in (each.before, each.after)))
         deciding = [each for each in read if each in self._slices.carried and each not in own]
@@ -122,10 +131,10 @@ class Reachable:
         except TooManyError:
             return None, deciding
 
-    def _closure(self, wanted: Sequence[Var]) -> list[Carried]:
+    def _closure(self, wanted: Sequence[Var], *, is_cut: bool) -> list[Carried]:
         """The registers from which the values of some registers are made.
 
-        Registers that only decide between values are not among them.
+        Registers that only decide between values are not among them, and if it `is_cut`, parts of remainders.
         """
         found: dict[Var, Carried] = {}
         pending = list(wanted)
@@ -134,9 +143,10 @@ class Reachable:
             if each in found:
                 continue
             raw = self._slices.carried[each]
-            before, after = self._forms.resolve(raw.before), self._forms.resolve(raw.after)
+            before, after = (with_remainders(self._forms.resolve(value)) for value in (raw.before, raw.after))
             found[each] = Carried(each, raw.loop, before, after)
-            pending += [node for node in _made_of(before, after) if node in self._slices.carried]
+            parts = _made_of(before, after, is_cut=is_cut)
+            pending += [node for node in parts if isinstance(node, Var) and node in self._slices.carried]
         return list(found.values())
 
 
@@ -195,7 +205,7 @@ class _States:
 
 
 def cases(values: tuple[Expr, ...], most: int) -> Iterator[State]:
-    """What some values can be together, for each way in which comparisons that nothing decides can hold.
+    """What some values can be together, whatever comparisons and remainders are that nothing decides.
 
     Raises:
         TooManyError: More than so many cases are looked at, or a value is no number in one of them.
@@ -213,45 +223,66 @@ def cases(values: tuple[Expr, ...], most: int) -> Iterator[State]:
         if len(numbers) == len(some):
             yield tuple(numbers)
             continue
-        bit = _undecided(some)
-        if bit is None or most < 0:
+        part = _undecided(some)
+        if part is None or most < 0:
             raise TooManyError
-        pending += [tuple(_decided(each, bit, holds) for each in some) for holds in (0, 1)]
+        pending += [tuple(_decided(each, part, number) for each in some) for number in _numbers(part)]
 
 
-def _made_of(*values: Expr) -> list[Var]:
-    """The variables that are a part of some values, and not only of what chooses between them."""
-    found: list[Var] = []
-    seen: set[Expr] = set()
+def _made_of(*values: Expr, is_cut: bool = False) -> list[Expr]:
+    """The parts of some values, without what only chooses between parts; if it `is_cut`, not those of remainders."""
+    found: dict[Expr, None] = {}
     pending = list(values)
     while pending:
         node = pending.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, Var):
-            found.append(node)
-        else:
-            pending += (node.then, node.otherwise) if isinstance(node, Ite) else operands(node)
-    return found
+        if node not in found:
+            found[node] = None
+            if not (is_cut and _has_few(node)):
+                pending += (node.then, node.otherwise) if isinstance(node, Ite) else operands(node)
+    return list(found)
 
 
 def _undecided(values: Sequence[Expr]) -> Expr | None:
-    """A bit that decides between parts of some values, the outermost choice first; None if there is none."""
+    """What decides between parts of some values, the outermost choice first; None if nothing with few values does.
+
+    A remainder of which a choice and the values are made comes before the choice: it is one number in both.
+    """
     parts = postorder(*values)
     choice = next((node.condition for node in reversed(parts) if isinstance(node, Ite)), None)
-    inside = parts if choice is None else postorder(choice)
-    return next((node for node in inside if node.width == 1 and _is_whole(node)), None)
+    if choice is None:
+        return next(filter(_is_whole, parts), None) or next(filter(_has_few, reversed(parts)), None)
+    inside = postorder(choice)
+    if rests := list(filter(_has_few, reversed(inside))):
+        beside = set(_made_of(*values))
+        rests = [each for each in rests if each in beside]
+    return next(iter(rests), None) or next(filter(_is_whole, inside), None)
 
 
-def _is_whole(bit: Expr) -> bool:
-    """Whether a bit is not made of other bits."""
-    return not isinstance(bit, Const) and all(each.width > 1 for each in operands(bit))
+def _is_whole(node: Expr) -> bool:
+    """Whether a node is a bit that is not made of other bits."""
+    return node.width == 1 and not isinstance(node, Const) and all(each.width > 1 for each in operands(node))
 
 
-def _decided(value: Expr, bit: Expr, holds: int) -> Expr:
-    """A value where a bit has a number."""
+def _has_few(node: Expr) -> bool:
+    return bool(_numbers(node))
+
+
+def _numbers(node: Expr) -> Iterable[int]:
+    """The numbers that a bit or a remainder can be; none for other nodes, and where they are many."""
+    match node:
+        case Binary(BinaryOperator.UREM, _, Const(divisor)) if 0 < divisor <= MOST_VALUES:
+            return range(divisor)
+        case Binary(BinaryOperator.AND, _, Const(mask)) if mask < MOST_VALUES and mask & (mask + 1) == 0:
+            return range(mask + 1)
+        case Extract() if 1 < node.width <= MOST_VALUES.bit_length() - 1:
+            return range(1 << node.width)
+        case _:
+            return range(2) if _is_whole(node) else ()
+
+
+def _decided(value: Expr, part: Expr, number: int) -> Expr:
+    """A value where a part of it has a number."""
     new: dict[Expr, Expr] = {}
     for node in postorder(value):
-        new[node] = const(holds, 1) if node is bit else rebuilt(node, new)
+        new[node] = const(number, part.width) if node is part else rebuilt(node, new)
     return new[value]

@@ -5,57 +5,78 @@ Source: PTX ISA 8.7, 9.7.15.5.2: wgmma.mma_async, scale-d, imm-scale-a and imm-s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from swzverify.compiled.kernel.effects import registers_in, written
 from swzverify.compiled.kernel.induction import Forms
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import bit_of
-from swzverify.compiled.ptx import Immediate, Instruction, Operand
+from swzverify.compiled.ptx import Immediate, Instruction, Operand, Register
 from swzverify.ir.expr import Const
 
 _SCALE_D = 3
 _SIGNS = slice(4, 6)
 
 
+Writers: TypeAlias = Mapping[Register, Sequence[Instruction]]
+"""The instructions that write each register, in the order of the text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The registers to which a product is added, for comparisons inside one basic block.
+    """The registers to which a product is added.
 
     Attributes:
         registers: The operand D.
         signs: What A and B are multiplied by: 1 or -1.
-        resets: How many instructions of the block, up to this one, surely start these sums anew.
-        writes: How many instructions up to this one may write other values into these registers.
+        resets: How many instructions of the basic block, up to this one, surely start these sums anew.
+        writes: How many instructions of the basic block, up to this one, may write other values into these registers.
+        carried: The headers of loops around the instruction in which nothing but such instructions writes these
+            registers, all of which surely add to them.
     """
 
     registers: Operand
     signs: tuple[int, ...]
     resets: int
     writes: int
+    carried: frozenset[int] = frozenset()
 
 
-def sums_of(slices: Slices, forms: Forms, instruction: Instruction) -> Sums:
+def writers_of(slices: Slices) -> Writers:
+    """Which instructions write each register."""
+    found: dict[Register, list[Instruction]] = {}
+    for each in slices.function.instructions:
+        for register in {register for target in written(each) for register in registers_in(target)}:
+            found.setdefault(register, []).append(each)
+    return found
+
+
+def sums_of(slices: Slices, forms: Forms, writers: Writers, instruction: Instruction) -> Sums:
     """The sums of an instruction of the tensor core."""
-    block = slices.flow.blocks[slices.flow.block_of[instruction.index]]
-    own = instruction.operands[0]
-    registers, resets, writes = set(registers_in(own)), 0, 0
-    for each in slices.function.instructions[block.start : instruction.index + 1]:
-        if each.opcode.startswith("wgmma.mma_async"):
-            if registers.isdisjoint(registers_in(each.operands[0])):
-                continue
-            adds = _adds(slices, forms, each)
-            resets += adds is False and each.operands[0] == own
-            writes += adds is not True or each.operands[0] != own
-        elif any(not registers.isdisjoint(registers_in(target)) for target in written(each)):
-            writes += 1
+    flow, own = slices.flow, instruction.operands[0]
+    block = flow.block_of[instruction.index]
+    adds = {
+        each.index: _adds(slices, forms, each, own)
+        for register in registers_in(own)
+        for each in writers.get(register, ())
+    }
+    before = [adds[index] for index in adds if flow.block_of[index] == block and index <= instruction.index]
     signs = tuple(each.value for each in instruction.operands[_SIGNS] if isinstance(each, Immediate))
-    return Sums(own, signs, resets, writes)
+    carried = frozenset(
+        loop.header
+        for loop in flow.around(block)
+        if all(is_added is True for index, is_added in adds.items() if flow.block_of[index] in loop.blocks)
+    )
+    resets, writes = before.count(False), len(before) - before.count(True)
+    return Sums(own, signs, resets, writes, carried)
 
 
-def _adds(slices: Slices, forms: Forms, instruction: Instruction) -> bool | None:
-    """Whether an instruction adds to its sums, or replaces them; None if that is not known."""
-    if len(instruction.operands) <= _SCALE_D:
+def _adds(slices: Slices, forms: Forms, instruction: Instruction, sums: Operand) -> bool | None:
+    """Whether an instruction adds to some sums, or starts them anew; None if it does neither, or perhaps."""
+    is_product = instruction.opcode.startswith("wgmma.mma_async") and instruction.operands[0] == sums
+    if not is_product or len(instruction.operands) <= _SCALE_D:
         return None
     value = forms.resolve(slices.run(bit_of(slices, instruction.operands[_SCALE_D], instruction)))
     return bool(value.value) if isinstance(value, Const) else None

@@ -19,6 +19,7 @@ from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.calls import Inlined
+from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.divisions import Divisions, with_results
 from swzverify.compiled.kernel.elections import evaluate_with_elections
 from swzverify.compiled.kernel.evaluate import in_shared
@@ -29,7 +30,6 @@ from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.tiles import descriptors_of
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Module, Operand, Register, size_of_type
 from swzverify.hardware import LANES

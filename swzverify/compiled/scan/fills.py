@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -64,6 +64,9 @@ class Fill:
     """The copies of one basic block between two barriers, fences or waits, in one trip of each loop around it.
 
     Attributes:
+        section: The basic block, and how many barriers, fences and waits stand before the copies in it.
+        trips: For each loop around it that decides its sources, but not where it writes, the leaf that counts its
+            trips, with the header of the loop.
         frame: What the places of words count from.
         state: The numbers of the leaves that decide where it writes.
         lines: The lines of its copies.
@@ -75,6 +78,8 @@ class Fill:
         torn: Those of them that surely do, of copies of two threads that are made together.
     """
 
+    section: tuple[int, int]
+    trips: Mapping[Var, int]
     frame: Frame
     state: State
     lines: tuple[int, ...]
@@ -271,7 +276,14 @@ class Fills:
                 clashing[where[is_other]] = True
                 torn[where[is_other & is_sure]] = True
             lines = tuple(dict.fromkeys(each.fill.destination.line for each in copies))
-            yield Fill(frame, state, lines, rows, numbers, path, clashing, torn)
+            first = copies[0].fill
+            trips = {
+                loop.trips: loop.header
+                for loop in first.destination.loops
+                if loop.trips is not None and loop.trips not in state
+            }
+            section = first.block, first.section
+            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn)
 
     def _written(self, fill: KernelFill, found: _Copy | str) -> Written:
         nowhere = np.zeros(0, dtype=np.int64)

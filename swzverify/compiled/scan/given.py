@@ -20,6 +20,7 @@ from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
+from swzverify.compiled.scan.tensor_maps import box_of, name_in
 from swzverify.core.demangle import demangled
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError, nearest
@@ -46,13 +47,14 @@ class Given:
 
     `parameters` are texts such as `lda=128`, and `assumptions` are C conditions such as `lda % 32 == 0`.
     Dynamic shared memory starts at a multiple of `smem_align` bytes, a power of two. `grid` has the blocks
-    of every launch along x, y and z.
+    of every launch along x, y and z. `tensor_maps` are texts such as `a=64x128xf16,128B`.
     """
 
     parameters: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     smem_align: int | None = None
     grid: tuple[int, int, int] | None = None
+    tensor_maps: tuple[str, ...] = ()
 
 
 NOTHING_GIVEN: Final = Given()
@@ -161,6 +163,16 @@ def facts_of(function: Function, given: Given) -> Facts:
             known[name] = (*known.get(name, ()), field)
             part = f"+{field.offset}:{field.size}" if "+" in text.partition("=")[0] else ""
             settings.append(f"{name}{part} = {field.value}")
+    boxes: dict[tuple[str, int], int] = {}
+    for text in given.tensor_maps:
+        offset, size = box_of(text)
+        parameter = named(name_in(text), function)
+        if parameter is None:
+            continue
+        if (parameter.name, offset) in boxes:
+            raise SwzError("SWZ551", f"{text!r}: this tensor map has a box already", hint="give each tensor map once")
+        boxes[parameter.name, offset] = size
+        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {size} bytes")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     if given.grid is not None:
         cluster = function.tuning.cluster or (1, 1, 1)
@@ -170,7 +182,7 @@ def facts_of(function: Function, given: Given) -> Facts:
             raise SwzError("SWZ552", message, hint=hint)
         settings.append(f"the grid has {','.join(map(str, given.grid))} blocks")
     whole = frozenset(each.name for found in read.values() for each in found.values())
-    arguments = Arguments(known, whole, given.grid)
+    arguments = Arguments(known, whole, given.grid, boxes)
     return Facts(arguments, tuple(settings), tuple(_groups(read, function, arguments)))
 
 
@@ -323,7 +335,7 @@ def with_whole_names(given: Given, functions: list[Function]) -> Given:
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .address_size 64 .entry k(.param .u32 pitch) { ret; }", "k")
     >>> with_whole_names(Given(("pi=33",), ("pi % 2 == 1",)), [*module.functions])
-    Given(parameters=('pitch=33',), assumptions=('pitch % 2 == 1',), smem_align=None, grid=None)
+    Given(parameters=('pitch=33',), assumptions=('pitch % 2 == 1',), smem_align=None, grid=None, tensor_maps=())
     """
     kernels = [each for each in functions if each.is_entry]
     known = {each.name for kernel in kernels for each in kernel.parameters}
@@ -331,17 +343,17 @@ def with_whole_names(given: Given, functions: list[Function]) -> Given:
         whole = [each for each in known if name and each.startswith(name)]
         if len(whole) == 1 and not any(named(name, kernel) for kernel in kernels):
             word = re.compile(rf"(?<![\w$%.]){re.escape(name)}(?![\w$%.])", re.ASCII)
-            parameters, assumptions = (
+            parameters, maps, assumptions = (
                 tuple(word.sub(lambda _, to=whole[0]: to, each, count) for each in texts)
-                for texts, count in ((given.parameters, 1), (given.assumptions, 0))
+                for texts, count in ((given.parameters, 1), (given.tensor_maps, 1), (given.assumptions, 0))
             )
-            given = replace(given, parameters=parameters, assumptions=assumptions)
+            given = replace(given, parameters=parameters, tensor_maps=maps, assumptions=assumptions)
     return given
 
 
 def _wanted_names(given: Given) -> list[tuple[str, str]]:
     """Each text with the names of parameters in it."""
-    found = [(text, text.partition("=")[0].partition("+")[0]) for text in given.parameters]
+    found = [(text, name_in(text)) for text in (*given.parameters, *given.tensor_maps)]
     return found + [(text, name) for text in given.assumptions for name in sorted(parse(text).names)]
 
 

@@ -15,6 +15,7 @@ from swzverify.compiled.kernel import KernelOperand
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.fills import Fill
 from swzverify.compiled.scan.operand_maps import WORD_BITS, Address, ElementMap, difference, parts_of, spelled
+from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips
 from swzverify.compiled.scan.stages import OperandRead
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var
@@ -81,10 +82,25 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
                     )
         for of_roles in ({*OperandRole}, {OperandRole.B}):
             members = [roles for roles in products if set(roles) == of_roles]
-            for maps in _together(members):
-                _compare(members, maps, names)
-            for each in (each for roles in members for each in roles.values()):
-                _settle(each)
+            pairs: list[dict[object, Pair]] = [{} for _ in members]
+            for brought in _together(members):
+                _compare(members, [{role: each for role, (_, each) in own.items()} for own in brought], names)
+                for of_member, own in zip(pairs, brought, strict=True):
+                    if len(own) == len(OperandRole):
+                        of_member[tuple((id(fill), id(each)) for fill, each in own.values())] = own
+            for roles, of_member in zip(members, pairs, strict=True):
+                for each in roles.values():
+                    _settle(each)
+                _go_on(roles, [*of_member.values()], names)
+
+
+def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str]) -> None:
+    """Compare how A and B of an instruction go on from trip to trip."""
+    if pairs:
+        trips = compare_trips(pairs, roles[OperandRole.B].kernel.sums, names)
+        for each in roles.values():
+            each.broken = each.broken or trips.broken
+            each.leave_open(trips.is_open)
 
 
 def _settle(judged: Judged) -> None:
@@ -97,8 +113,8 @@ def _settle(judged: Judged) -> None:
         judged.leave_open(f"not for every start address: {wrong[0]}")
 
 
-def _together(members: Sequence[_Roles]) -> Iterator[list[_Maps]]:
-    """For each state and each choice of one fill for A and one for B, the maps of the operands that these bring."""
+def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brought]]]:
+    """For each state and each choice of one fill for A and one for B, what these bring to each instruction."""
     keys = _joint([each.points for roles in members for each in roles.values()])
     if keys is None:
         for each in (each for roles in members for each in roles.values()):
@@ -113,12 +129,12 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[_Maps]]:
         for chosen in product(*(of_role.values() for of_role in fills.values())):
             wanted = dict(zip(fills, chosen, strict=True))
             yield [
-                {role: each for role, of_role in roles.items() for fill, each in of_role if fill is wanted[role]}
+                {role: each for role, of_role in roles.items() for each in of_role if each[0] is wanted[role]}
                 for roles in brought
             ]
 
 
-def _brought(judged: Judged, key: Key) -> list[tuple[Fill, ElementMap]]:
+def _brought(judged: Judged, key: Key) -> list[Brought]:
     group, state = key
     starts = [start for (own, part), start in judged.points.items() if own == group and part <= state]
     return [each for start in starts if start is not None for each in judged.maps.get(start, ())]

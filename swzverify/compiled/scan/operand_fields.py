@@ -8,26 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import Kind, Leaf
-from swzverify.compiled.kernel.arithmetic import add, bit_and, shift_left, widened
-from swzverify.compiled.kernel.leaves import begin_of
+from swzverify.compiled.kernel.arithmetic import bit_and, widened
+from swzverify.compiled.kernel.descriptors import Field, Place, differ, is_other, number_of, place_of, start_field
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan.claim import Property, Values
 from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.operand_offsets import Offsets, is_alike, offsets_of
-from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject, dependence, is_window
+from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject, dependence
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.spell import spell, spell_leaf
 from swzverify.compiled.scan.verdict import NOT_DECIDED
 from swzverify.engines.obligations import Answer
 from swzverify.hardware.tensor_cores import WGMMA_FIELDS
-from swzverify.ir.bounded import bounded
-from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     FALSE,
     Binary,
@@ -36,13 +33,10 @@ from swzverify.ir.expr import (
     Expr,
     Extend,
     Extract,
-    Var,
     compare,
-    conjunction,
     const,
     extract,
     negation,
-    substitute,
     variables,
 )
 from swzverify.layout.tma import parse_tma_mode
@@ -50,9 +44,6 @@ from swzverify.subjects.descriptor import ADDRESS_LIMIT, CHUNK_BYTES, Descriptor
 
 NAMES = ("start", "lbo", "sbo", "swizzle", "base_offset")
 """The fields, by the names that reports have."""
-_ROUNDED: Final = (32, 64, 128, 256, 512, 1024)
-"""Multiples to which kernels round the address of an array up."""
-_PLACES: Final = (1, 3, 5, 64, 65)
 _TRIES = 3
 """Numbers that are tried for a field."""
 
@@ -93,29 +84,10 @@ class OperandFields:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """A start address, of 32 bits: `offset` bytes from where the array `base` begins, if there is one.
+class Start(Place):
+    """A start address; `offsets` has all that its offset can be in each warp group, if that is known."""
 
-    They count from the next multiple of `rounded`, a power of two. `offsets` has all that they can be in
-    each warp group, if that is known.
-    """
-
-    base: Leaf | None
-    offset: Expr
-    rounded: int = 1
     offsets: Offsets | None = None
-
-    @property
-    def multiple(self) -> int:
-        """What the offset counts from is a multiple of this."""
-        return max(self.rounded, self.base.multiple if self.base is not None else ADDRESS_LIMIT)
-
-    @property
-    def address(self) -> Expr:
-        """The address in the shared window."""
-        if self.base is None:
-            return self.offset
-        return add(begin_of(self.base, 32, self.rounded), self.offset)
 
 
 def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Start | None]:
@@ -142,8 +114,7 @@ def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Star
     units = extract(value, *WGMMA_FIELDS.start)
     found: Start | str = "it may differ within a warp group"
     if is_alike(subject, units):
-        address = shift_left(widened(units, 32), const(CHUNK_BYTES.bit_length() - 1, 32))
-        found = start_of(subject, address, CHUNK_BYTES)
+        found = start_of(subject, start_field(value), CHUNK_BYTES)
     start = None
     if isinstance(found, str):
         unknown["start"] = found
@@ -168,23 +139,23 @@ class _Numbers:
     def __init__(self, subject: OperandSubject, value: Expr) -> None:
         self.subject, self.value = subject, value
         self.unknown: dict[str, str] = {}
-        self._known: dict[tuple[int, int], int] = {}
+        self._known: dict[Field, int] = {}
 
-    def find(self, name: str, place: tuple[int, int]) -> int | None:
+    def find(self, name: str, place: Field) -> int | None:
         """The number of a field in every lane that executes the instruction; None if it is not known."""
-        part = extract(self.value, *place)
-        number = self._number(name, part)
+        number = self._number(name, place)
         if number is not None:
             self._known[place] = number
         return number
 
-    def _number(self, name: str, part: Expr) -> int | None:
+    def _number(self, name: str, place: Field) -> int | None:
+        part = extract(self.value, *place)
         if isinstance(part, Const):
             return part.value
         point = {each.name: 0 for each in variables(part)}
         for _ in range(_TRIES):
-            number = evaluate(part, point)
-            found, point = self.subject.other(negation(_equal(part, const(number, part.width))))
+            number = number_of(self.value, place, point)
+            found, point = self.subject.other(differ(self.value, {place: number}))
             if found is Answer.EMPTY:
                 return number
             if found is not Answer.HOLDS:
@@ -201,7 +172,7 @@ class _Numbers:
             DisagreementError: A sample has another number.
         """
         value, known = self.value, self._known
-        bad = negation(conjunction([_equal(extract(value, *at), const(of, at[1])) for at, of in known.items()]))
+        bad = differ(value, known)
         if bad is FALSE:
             return
 
@@ -225,41 +196,21 @@ def start_of(subject: ValueSubject, start: Expr, multiple: int = 1) -> Start | s
     read = subject.leaves_of(start)
     if moving := [leaf for leaf in read if not _is_told(leaf)]:
         return dependence(moving)
-    bases = [leaf for leaf in read if leaf.symbol is not None]
-    if not bases:
-        number = bounded(normal(start))
-        return Start(None, number, offsets=offsets_of(subject, number))
-    if len(bases) > 1:
+    place = place_of(start, read)
+    if place is None:
         return "the start address is made of several arrays"
-    base, name = bases[0], spell_leaf(bases[0])
-    at_zero: dict[Var, Expr] = {
-        each.variable: const(0, each.variable.width) for each in read if each is base or is_window(each.variable)
-    }
-    offset = _plainer(subject, bounded(normal(substitute(start, at_zero))))
-    # A kernel may round the address of its array up, to what it needs. At 0 that changes nothing.
-    found = Start(base, offset, _rounded(base, start, offset))
-    if found.multiple < multiple:
-        return f"{name} begins at a multiple of {base.multiple}, and a descriptor holds multiples of {multiple}"
-    answer, _ = subject.other(negation(_equal(start, _in_field(found))))
-    if answer is Answer.EMPTY:
-        return replace(found, offsets=offsets_of(subject, offset))
-    return NOT_DECIDED if answer is not Answer.HOLDS else f"it is not {name} plus one number for every start of {name}"
-
-
-def _in_field(start: Start) -> Expr:
-    """The address that the field of a start address holds."""
-    return bit_and(start.address, const(ADDRESS_LIMIT - 1, 32))
-
-
-def _rounded(base: Leaf, start: Expr, offset: Expr) -> int:
-    """To which multiple a start address seems to be rounded up, by some starts of its array; 1 if to none."""
-    places = [at for at in _PLACES if at < base.variable.limit]
-    points = [{each.name: 0 for each in variables(start)} | {base.name: at} for at in places]
-    for rounded in (1, *(each for each in _ROUNDED if each > base.multiple)):
-        address = _in_field(Start(base, offset, rounded))
-        if all(evaluate(start, at) == evaluate(address, at) for at in points):
-            return rounded
-    return 1
+    found = Start(place.base, _plainer(subject, place.offset) if place.base else place.offset, place.rounded)
+    if found.base is not None:
+        name = spell_leaf(found.base)
+        if found.multiple < multiple:
+            return (
+                f"{name} begins at a multiple of {found.base.multiple}, and a descriptor holds multiples of {multiple}"
+            )
+        answer, _ = subject.other(is_other(start, found))
+        if answer is not Answer.EMPTY:
+            is_sure = answer is Answer.HOLDS
+            return f"it is not {name} plus one number for every start of {name}" if is_sure else NOT_DECIDED
+    return replace(found, offsets=offsets_of(subject, found.offset))
 
 
 def _spelled(start: Start, subject: ValueSubject) -> str:

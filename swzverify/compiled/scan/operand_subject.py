@@ -10,8 +10,8 @@ from functools import cached_property
 
 from swzverify.compiled.kernel import KernelAccess, KernelOperand, Leaf
 from swzverify.compiled.kernel.arithmetic import is_zero, widened
+from swzverify.compiled.kernel.descriptors import is_window
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.ptx import Space
 from swzverify.compiled.scan.asker import Asker
 from swzverify.compiled.scan.price import block_of
@@ -98,11 +98,6 @@ class OperandSubject(ValueSubject):
     """A descriptor with what its fields and claims need: the value of an operand."""
 
     operand: KernelOperand
-
-
-def is_window(variable: Var) -> bool:
-    """Whether a variable is where shared memory begins in generic addresses."""
-    return variable.name == SHARED_WINDOW
 
 
 def dependence(leaves: list[Leaf]) -> str:

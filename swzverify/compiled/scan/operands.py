@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from swzverify.compiled.kernel import KernelAccess, KernelOperand, read_operands
+from swzverify.compiled.kernel.descriptors import is_window
 from swzverify.compiled.kernel.operands import OperandsRead
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
@@ -22,7 +23,7 @@ from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
-from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject, ValueSubject, in_window, is_window
+from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject, ValueSubject, in_window
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.scanned import Scanned
 from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages

@@ -1,0 +1,103 @@
+"""Whether A and B of one instruction go on along K alike, from trip to trip of loops and from stage to stage.
+
+Source: docs/semantics.md, section 9, "What fills an operand".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from swzverify.compiled.kernel.sums import Sums
+from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, spelled
+from swzverify.hardware.tensor_cores import OperandRole
+from swzverify.ir.expr import Var, variables
+
+Brought: TypeAlias = tuple[Fill, ElementMap]
+"""What brings an operand, and where its elements come from."""
+Pair: TypeAlias = Mapping[OperandRole, Brought]
+"""What brings A and B of one instruction in one state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trips:
+    """How A and B of one instruction go on: `broken` if they surely do not agree, `is_open` if that is not known."""
+
+    broken: str = ""
+    is_open: str = ""
+
+
+def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str]) -> Trips:
+    """Compare A with B of one instruction, for all that may bring them together."""
+    found = [each for pair in pairs for each in _in_loops(pair, sums, names)]
+    wrong = [each.broken for each in found if each.broken]
+    if wrong and len(wrong) == len(found):
+        return Trips(broken=wrong[0])
+    reasons = [each.is_open or each.broken for each in found] + list(_between_stages(pairs, names))
+    return Trips(is_open=next(filter(None, reasons), ""))
+
+
+def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str]) -> Iterator[Trips]:
+    """For each loop in which both are brought, whether they go on alike from one trip to the next one."""
+    a, b = (pair[role] for role in OperandRole)
+    for trips in a[0].trips.keys() & b[0].trips.keys():
+        steps = {role: _per_trip(each[1].first, trips) for role, each in pair.items()}
+        words = _unlike(pair, steps, names)
+        if words is None:
+            yield Trips(is_open="how far along K it goes in a trip is not decided")
+            continue
+        text, is_of_rows = words
+        header = a[0].trips[trips]
+        is_sure = sums is not None and header in sums.carried and not is_of_rows
+        text = text and f"A and B of one instruction go on along K by different steps from trip to trip: {text}"
+        yield Trips(broken=text) if is_sure or not text else Trips(is_open=text)
+
+
+def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
+    """Why what the same copies bring to A and B does not go on alike; empty if it does."""
+    first: dict[OperandRole, Address] | None = None
+    for pair in pairs:
+        a, b = (pair[role][0] for role in OperandRole)
+        if (a.section, a.state) != (b.section, b.state):
+            continue
+        own = {role: _without_trips(fill, each.first) for role, (fill, each) in pair.items()}
+        first = first or own
+        words = _unlike(pair, {role: difference(own[role], first[role]) for role in own}, names)
+        if words is None:
+            yield "how far along K it goes from stage to stage is not decided"
+        elif words[0]:
+            yield f"A and B of one instruction go on along K by different steps from stage to stage: {words[0]}"
+
+
+def _unlike(pair: Pair, steps: Mapping[OperandRole, Address], names: Mapping[str, str]) -> tuple[str, bool] | None:
+    """How A and B go on unlike along K, empty if alike, and whether along rows, too; None if that is not known."""
+    parts = {role: parts_of(step, pair[role][1]) for role, step in steps.items()}
+    known = {role: each for role, each in parts.items() if each is not None}
+    if len(known) < len(parts):
+        return None if any(steps.values()) else ("", False)
+    (a, rows_of_a), (b, rows_of_b) = (known[role] for role in OperandRole)
+    text = "" if a == b else f"A by {spelled(a, names)} and B by {spelled(b, names)} columns"
+    return text, bool(rows_of_a or rows_of_b)
+
+
+def _per_trip(address: Address, trips: Var) -> Address:
+    """How far an address goes in a trip; where it is not linear in the number of the trip, what depends on it."""
+    found: Address = {}
+    for product, number in address.items():
+        if any(trips in variables(each) for each in product):
+            rest = list(product)
+            if rest.count(trips) == 1 and not any(each is not trips and trips in variables(each) for each in rest):
+                rest.remove(trips)
+            found[tuple(rest)] = found.get(tuple(rest), 0) + number
+    return {each: number for each, number in found.items() if number}
+
+
+def _without_trips(fill: Fill, address: Address) -> Address:
+    """An address in the first trip of the loops around its fill."""
+    return {
+        product: number
+        for product, number in address.items()
+        if not any(each in fill.trips for factor in product for each in variables(factor))
+    }

@@ -1,0 +1,54 @@
+"""What the user says of tensor maps: the box, in elements with the innermost extent first, and the swizzle mode.
+
+A tensor map is a parameter of the kernel that the host fills, so PTX does not say how many bytes a copy has.
+
+Source: CUDA Driver API, cuTensorMapEncodeTiled: boxDim, swizzle.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import Final
+
+from swzverify.compiled.ptx import size_of_type
+from swzverify.errors import SwzError
+from swzverify.layout.tma import parse_tma_mode, tma_pitch_bytes
+
+_MAP: Final = re.compile(r"([\w$%.]+)(?:\+(\d{1,6}))?=((?:\d{1,4}x){1,5})(\w+)(?:,(\w+))?", re.ASCII)
+_MOST_EXTENT: Final = 256
+_MAP_ALIGN: Final = 64
+_HINT: Final = (
+    "give NAME=BOX,SWIZZLE with the innermost extent first and the type of an element, such as a=64x128xf16,128B or "
+    "p+128=64x128xf16"
+)
+
+
+def name_in(text: str) -> str:
+    """The name of the parameter in a text."""
+    return text.partition("=")[0].partition("+")[0]
+
+
+def box_of(text: str) -> tuple[int, int]:
+    """Where in its parameter a tensor map begins, and the bytes of its box.
+
+    Raises:
+        SwzError: SWZ551 for what is no such text; SWZ220, SWZ221 and SWZ224 for a box that no map has.
+
+    >>> box_of("p+128=64x128xf16,128B"), box_of("a=32x8x2xf32")
+    ((128, 16384), (0, 2048))
+    """
+    found = _MAP.fullmatch(text)
+    size = None if found is None else size_of_type(found[4])
+    if found is None or size is None:
+        raise SwzError("SWZ551", f"{text!r} is no tensor map", hint=_HINT)
+    extents, offset = [int(each) for each in found[3][:-1].split("x")], int(found[2] or 0)
+    if not all(1 <= each <= _MOST_EXTENT for each in extents):
+        raise SwzError("SWZ551", f"{text!r}: each extent of a box is 1 to {_MOST_EXTENT}", hint=_HINT)
+    if offset % _MAP_ALIGN:
+        raise SwzError("SWZ551", f"{text!r}: a tensor map begins at a multiple of {_MAP_ALIGN} bytes", hint=_HINT)
+    mode, inner = parse_tma_mode(found[5] or "none"), extents[0] * size
+    if tma_pitch_bytes(mode, extents[0], 8 * size) != inner:
+        message = f"{text!r}: rows of {inner} bytes do not fill the rows of the {mode.value} swizzle"
+        raise SwzError("SWZ551", message, hint="such boxes leave gaps in shared memory, which are not modelled")
+    return offset, prod(extents) * size
