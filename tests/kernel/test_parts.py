@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import inspect
+from collections.abc import Mapping
+from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swzverify.compiled.kernel import narrow
+from swzverify.compiled.kernel import linear, narrow
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.effects import registers_in, registers_of, written
 from swzverify.compiled.kernel.flow import Flow, FlowError
@@ -65,6 +68,39 @@ def test_a_sum_is_the_same_value(value: Expr, numbers: list[int]) -> None:
     assert found.width == value.width
     assert evaluate(found, point) == evaluate(value, point)
     assert normal(found) is found or sum_of(found) == sum_of(normal(found))
+
+
+def _flips_are_wrong(names: Mapping[str, Any]) -> bool:
+    """Whether a sum between two flips of low bits is not what Python computes."""
+    x = expr.var("x", 256)
+    for first, more, second in product((1, 4, 12), (1, 4, 16, 36, 224), (0, 1, 4, 12)):
+        flipped = expr.binary(BinaryOperator.XOR, x, expr.const(first, 8))
+        total = expr.binary(BinaryOperator.ADD, flipped, expr.const(more, 8))
+        found = names["normal"](expr.binary(BinaryOperator.XOR, total, expr.const(second, 8)))
+        for number in range(0, 256, 5):
+            if evaluate(found, {"x": number}) != ((number ^ first) + more) % 256 ^ second:
+                return True
+    return False
+
+
+def test_what_is_above_flipped_bits_stands_outside() -> None:
+    assert not _flips_are_wrong(vars(linear))
+
+
+@pytest.mark.parametrize(
+    ("piece", "becomes"),
+    [
+        ("1 << bits.bit_length()", "1 << bits.bit_length() >> 1"),
+        ("left ^ inside.right.value", "left | inside.right.value"),
+        ("total.number // power * power", "total.number"),
+    ],
+)
+def test_wrong_flips_are_found(piece: str, becomes: str) -> None:
+    source = inspect.getsource(linear)
+    assert source.count(piece) == 1
+    names: dict[str, Any] = {"__name__": linear.__name__}
+    exec(compile(source.replace(piece, becomes), "wrong", "exec", dont_inherit=True), names)  # noqa: S102 - our own text
+    assert _flips_are_wrong(names)
 
 
 @st.composite
@@ -182,3 +218,20 @@ def test_every_piece_of_a_parameter_that_is_read_is_written(name: str) -> None:
         written_to |= targets
         read |= {register for operand in each.operands for register in registers_in(operand)} - targets
     assert {each for each in read - written_to if each.name.startswith("[")} == set()
+
+
+_ASSERTION = """.version 8.3 .target sm_90 .address_size 64
+{declared}
+.entry k() {{ .reg .pred %p<2>; .reg .b32 %r<2>; mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 32;
+@%p1 bra FINE; {{ .param .b32 line; st.param.b32 [line], 7; call.uni __assertfail, (line); }} FINE: ret; }}"""
+
+
+def test_a_failed_assertion_is_a_trap() -> None:
+    """The driver's function does not return; a function of the module with its name is any function."""
+    outside = read_module(_ASSERTION.format(declared=".extern .func __assertfail(.param .b32 line);"), "k.ptx")
+    found = inlined(outside, outside.functions[-1])
+    opcodes = [each.opcode for each in found.function.instructions]
+    assert opcodes == ["mov.u32", "setp.lt.u32", "bra", "st.param.b32", "trap", "ret"]
+    assert not found.left
+    own = read_module(_ASSERTION.format(declared=".func __assertfail(.param .b32 line) { ret; }"), "k.ptx")
+    assert "trap" not in [each.opcode for each in inlined(own, own.functions[-1]).function.instructions]

@@ -31,6 +31,7 @@ _TERMS: tuple[tuple[Callable[[Expr], Expr], Callable[[Numbers], Numbers]], ...] 
     (lambda x: binary(BinaryOperator.MUL, x, x), lambda t: t * t),
 )
 _FACTORS = (1, 4, 4, 8, 64, 132, -4, -64)
+_FAR = (1 << 32) - 232_448
 
 
 @cache
@@ -43,6 +44,7 @@ def _pairs(couple: Couple) -> tuple[Numbers, Numbers]:
             Couple.ANY: one != other,
             Couple.WARPS: one // 32 != other // 32,
             Couple.LANES: one // 32 == other // 32 and one != other,
+            Couple.SELF: one == other,
         }[couple]
     ]
     first, second = zip(*found, strict=True)
@@ -62,10 +64,11 @@ def _points(threads: tuple[Thread, Thread], numbers: Sequence[Numbers]) -> Mappi
 def _wrong(names: Mapping[str, Any], seed: int) -> bool:
     """Whether lists or the condition for Z3 say that ranges do not meet, and some do."""
     rng = random.Random(seed)
-    couple = rng.choice((Couple.ANY, Couple.WARPS, Couple.LANES))
+    couple = rng.choice((Couple.ANY, Couple.WARPS, Couple.LANES, Couple.SELF))
     threads, numbers = threads_of(couple, (_BLOCK, 1, 1)), _pairs(couple)
     sums: list[Sum] = []
     positions: list[Numbers] = []
+    everywhere: list[Numbers] = []
     guards: list[Expr] = []
     for thread, number in zip(threads, numbers, strict=True):
         total, position = Sum({}, 0, 32), np.zeros(len(number), dtype=np.int64)
@@ -73,19 +76,23 @@ def _wrong(names: Mapping[str, Any], seed: int) -> bool:
             factor = rng.choice(_FACTORS)
             total = total.plus(Sum({made(widened(thread.number, 32)): 1}, 0, 32), factor)
             position += factor * plain(number)
+        everywhere.append(position)
         limit = rng.choice((_BLOCK, _BLOCK, 8, 40))
         below = less(thread.number, const(limit, thread.number.width), signed=False)
         guards.append(TRUE if limit == _BLOCK else below)
         positions.append(np.where(number < limit, position, 1 << 40 if thread is threads[0] else 1 << 50))
         sums.append(total)
     lengths = rng.choice(((4, 4), (1, 1), (4, 16), (8, 2)))
-    family = names["Families"](threads).of(sums, (guards[0], guards[1]), lengths)
+    family = names["Families"](threads).of(sums, (guards[0], guards[1]), lengths, are_two=couple is not Couple.SELF)
     distances = [rng.choice((0, 4, -4, 128, 2048, -2048, 5000)) + rng.randrange(-8, 9) for _ in range(5)]
 
     def meets(distance: int) -> bool:
         between = positions[1] + distance - positions[0]
         return bool(((between < lengths[0]) & (between > -lengths[1])).any())
 
+    far = _FAR - rng.randrange(1 << 16)
+    if family.is_near(far) and max(abs(everywhere[1] + far - everywhere[0])) >= _FAR:
+        return True
     real = [each for each in distances if meets(each)]
     condition = family.meets(distances)
     points = {each.name: _points(threads, numbers)[each.name] for each in variables(condition)}
@@ -107,7 +114,9 @@ MISTAKES = {
     "the number counts twice": ("second[0] + distance, second[1]", "second[0] + 2 * distance, second[1]"),
     "ranges that touch hide others": ("max(pending[1], end)", "min(pending[1], end)"),
     "factors have no sign": ("const(signed(count), width)", "const(abs(signed(count)), width)"),
-    "the first guard counts for both": ("self.guards[who], *nodes", "self.guards[0], *nodes"),
+    "the first guard counts for both": ("positions, guards, strict", "positions, guards[:1] * 2, strict"),
+    "one thread counts as two": ("if has_tag else []", "if has_tag or not has_tag else []"),
+    "the first sum is near alone": ("abs(two.high + distance - one.low)", "abs(one.high - one.low)"),
 }
 
 

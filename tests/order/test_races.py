@@ -128,16 +128,16 @@ def test_two_engines_prove_what_coordinates_decide() -> None:
         module = module_of(TRAPS[name].body)
         kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
         step = in_step(kernel, Scope.BLOCK, orders_of(kernel))
-        found = [
-            Asked(
+        asked = [
+            case
+            for couple in (Couple.ANY, Couple.WARPS, Couple.LANES)
+            for each in meetings(kernel, step)
+            for case in Asked(
                 Instances(kernel, step.sharing, couple),
                 each,
                 (kernel.parts[each.first][0], kernel.parts[each.second][0]),
-            ).family()
-            for couple in Couple
-            for each in meetings(kernel, step)
+            ).families()
         ]
-        asked = [each for each in found if each is not None]
         answers = {SMT().possible(family.meets([distance])).answer for family, distance in asked}
         lists = {bool(family.apart([distance])) for family, distance in asked}
         assert answers == {Answer.EMPTY} if answer is Answer.EMPTY else Answer.HOLDS in answers

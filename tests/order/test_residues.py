@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from swzverify.compiled.kernel.arithmetic import add, mul, sub, widened
+from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.order import residues
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
@@ -92,8 +95,8 @@ def test_a_residue_without_the_number_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_trip_without_its_residue_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = residues._trip_of
-    monkeypatch.setattr(residues, "_trip_of", lambda round_, divisor, _, width: right(round_, divisor, 0, width))
+    right = residues._trip
+    monkeypatch.setattr(residues, "_trip", lambda trip, period, _, width: right(trip, period, 0, width))
     assert any(_missed(seed) for seed in range(150))
 
 
@@ -131,3 +134,79 @@ def test_one_value_holds_if_the_condition_does(monkeypatch: pytest.MonkeyPatch) 
     right = residues.by_values
     monkeypatch.setattr(residues, "by_values", lambda condition, few: list(right(condition, few))[:-1])
     assert any(map(_lost, range(100)))
+
+
+def _term(rng: random.Random, trip: Var, width: int) -> Expr:
+    """A trip plus a number, divided by a number or by a power of two, perhaps in the bits of a mask."""
+    value = add(widened(trip, width), const(rng.choice((0, 1, 3, 7, 50, 1 << 15)), width))
+    match rng.randrange(4):
+        case 0:
+            return _quotient(rng, value, rng.choice((2, 3, 4, 5)))
+        case 1:
+            return binary(BinaryOperator.UREM, value, const(rng.choice((2, 3, 5)), width))
+        case 2:
+            return binary(BinaryOperator.AND, value, const(rng.choice((1, 3, 7)), width))
+        case _:
+            shifted = binary(BinaryOperator.SHL, value, const(11, width))
+            return binary(BinaryOperator.AND, shifted, const(rng.choice((1, 3, 7)) << 11, width))
+
+
+def _is_another(seed: int) -> bool | None:
+    """Whether a sum is another one at some trip than in the case of its residue; None without cases."""
+    rng = random.Random(seed)
+    trip = var("trip", rng.choice((16, 40, 64)))
+    whole = sum_of(add(_term(rng, trip, 32), mul(_term(rng, trip, 32), const(rng.choice((4, 48, -4096)), 32))))
+    cases = residues.sums_by_residues([whole], [trip])
+    if not cases:
+        return None
+    period = len(cases)
+    for number in range(trip.limit):
+        (case,) = cases[number % period]
+        read = {each.name: number // period for each in variables(case.expression())}
+        if evaluate(case.expression(), read) != evaluate(whole.expression(), {"trip": number}):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("count", counts(150, 5000))
+def test_a_sum_is_that_of_its_residue(count: int) -> None:
+    found = [_is_another(seed) for seed in range(count)]
+    assert not any(found)
+    assert found.count(False) > count // 4
+
+
+def _no_shift(patch: pytest.MonkeyPatch) -> None:
+    right = residues._low_bits
+    patch.setattr(residues, "_low_bits", lambda *given: (made := right(*given)) and replace(made, shift=0))
+
+
+def _no_rounds(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(residues, "_round", lambda *_: const(0, 32))
+
+
+def _no_number(patch: pytest.MonkeyPatch) -> None:
+    right = residues._behind
+    patch.setattr(residues, "_behind", lambda *given: None if right(*given) is None else 0)
+
+
+@pytest.mark.parametrize("mistake", [_no_shift, _no_rounds, _no_number])
+def test_mistakes_in_sums_are_found(
+    mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    residues._term_at.cache_clear()
+    mistake(monkeypatch)
+    try:
+        assert any(_is_another(seed) for seed in range(150))
+    finally:
+        residues._term_at.cache_clear()
+
+
+def test_stages_of_a_ring_are_numbers() -> None:
+    """Two and four stages: what a mask takes of the trip, and of the trip in bits above, is a number in each case."""
+    trip = var("trip", 1 << 30)
+    wide = widened(trip, 32)
+    low = binary(BinaryOperator.AND, add(wide, const(3, 32)), const(1, 32))
+    above = binary(BinaryOperator.AND, binary(BinaryOperator.SHL, wide, const(11, 32)), const(6144, 32))
+    found = residues.sums_by_residues([sum_of(low), sum_of(above)], [trip])
+    assert [[each.number for each in case] for case in found] == [[1, 0], [0, 2048], [1, 4096], [0, 6144]]
+    assert not any(each.terms for case in found for each in case)

@@ -9,7 +9,7 @@ import pytest
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order import arrays, intervals, pairs, step
+from swzverify.compiled.order import arrays, in_memory, intervals, pairs, step
 from swzverify.compiled.order.barriers import Orders, Scope, orders_of
 from swzverify.compiled.order.instance import Instances, Place
 from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
@@ -194,12 +194,12 @@ def _unknown_is_a_witness(patch: pytest.MonkeyPatch) -> None:
 
 def _no_sign(patch: pytest.MonkeyPatch) -> None:
     """Terms of an offset have no sign."""
-    patch.setattr(pairs, "_of_some_sign", lambda term, _name, width: pairs.widened(term, width))
+    patch.setattr(in_memory, "_of_some_sign", lambda term, _name, width: in_memory.widened(term, width))
 
 
 def _offsets_wrap(patch: pytest.MonkeyPatch) -> None:
     """An offset may be 4 GiB behind its array."""
-    patch.setattr(pairs, "_is_in_memory", lambda *_: pairs.TRUE)
+    patch.setattr(pairs, "is_in_memory", lambda *_: pairs.TRUE)
 
 
 def _trips_without_end(patch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,10 @@ Arguments and results pass through `.param` variables. Each piece of such a vari
 instructions reach with one offset and one size becomes a register. A variable that is reached in
 another way stays a variable, and the values loaded from it are not known.
 
+A call of `__assertfail`, which a failed assertion in C++ makes, ends the kernel as `trap` does.
+
 Source: PTX ISA, Control Flow Instructions: call, ret; Parameter State Space: Device Function
-Parameters.
+Parameters. CUDA Programming Guide, Assertion.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ MOST_INSTRUCTIONS: Final = 60_000
 """Instructions of a function with what it calls; calls beyond that stay calls."""
 MOST_DEPTH: Final = 12
 """Nested calls that are put in place."""
+_ASSERTION_FAILS: Final = "__assertfail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def inlined(module: Module, function: Function) -> Inlined:
         maker.emit(_Frame(function, 0, uses_of(function), {}))
     except PtxError:
         return unchanged
-    if not maker.names:
+    if not maker.names and not maker.has_assertions:
         return unchanged
     made = replace(
         function,
@@ -160,6 +163,7 @@ class _Maker:
         self.targets: dict[Label, tuple[Label | SymbolRef, ...]] = {}
         self.symbols: list[Symbol] = []
         self.names: set[str] = set()
+        self.has_assertions = False
         self.scopes = 0
         self.made_labels = 0
         self.reserved = 0
@@ -254,6 +258,9 @@ class _Maker:
         name = base_name(instruction)
         if (callee := frame.callees.get(instruction.index)) is not None:
             self._call(frame, instruction, callee)
+        elif name == "call" and self._is_failed_assertion(instruction):
+            self.has_assertions = True
+            self._add(frame, instruction, "trap", ())
         elif name == "ret" and frame.end is not None:
             self._add(frame, instruction, "bra", (frame.end,))
         elif (found := PARAMETER.fullmatch(instruction.opcode)) and self._is_cell(frame, instruction):
@@ -294,6 +301,10 @@ class _Maker:
             else:
                 opcode = f"cvt.u{8 * size}.u{bits}"
             self._add(frame, instruction, opcode, (other, cell) if direction == "ld" else (cell, other))
+
+    def _is_failed_assertion(self, call: Instruction) -> bool:
+        """Whether a call is that of the driver's function, which the module only declares."""
+        return _callee_name(call) == _ASSERTION_FAILS and _ASSERTION_FAILS not in self.functions
 
     def _call(self, frame: _Frame, call: Instruction, callee: Function) -> None:
         """The body of the callee, between the moves of its arguments and results."""

@@ -120,16 +120,19 @@ class Threads:
                 return found if len(postorder(found)) <= MOST_PARTS else None
         return None
 
-    def is_uniform(self, value: Expr, where: Sequence[Expr] = ()) -> bool:
-        """Whether a value that depends on coordinates alone is one in each warp.
+    def is_uniform(self, value: Expr) -> bool:
+        """Whether a value that depends on coordinates alone is one in each warp."""
+        return self.is_uniform_where(value, ())
 
-        With conditions on coordinates, also whether each of them holds in all lanes of a warp or in none: then the
-        value only has to be one in warps in which all hold.
+    def is_uniform_where(self, value: Expr, conditions: Sequence[Expr]) -> bool:
+        """Whether a value is one in each warp in which conditions hold; each holds in all lanes of a warp, or in none.
+
+        Value and conditions depend on coordinates alone.
         """
-        if not all(map(_is_small, (value, *where))):
+        if not all(map(_is_small, (value, *conditions))):
             return False
         shape = self.first_of_warp.shape
-        found, *holds = (np.broadcast_to(each, shape) for each in evaluate_many((value, *where), self.point))
+        found, *holds = (np.broadcast_to(each, shape) for each in evaluate_many((value, *conditions), self.point))
         inside = np.all(np.asarray(holds, dtype=np.int64), axis=0) if holds else np.ones(shape, dtype=np.bool_)
         return all(map(self.are_alike, holds)) and self.are_alike(np.where(inside, found, 0))
 

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, mul, shift_left
 from swzverify.compiled.kernel.graph import folded
-from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, const, extract, operands
+from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, binary, const, extract, operands
 
 MOST_TERMS: Final = 200
 """Terms of a sum; a longer one counts as one term."""
@@ -51,7 +51,7 @@ def _times(term: Expr, count: int) -> Expr:
 
 @lru_cache(maxsize=4096)
 def sum_of(root: Expr) -> Sum:
-    """An expression as a sum, as far as additions, constant factors and shifts go.
+    """An expression as a sum, as far as additions, constant factors, shifts and flips of low bits go.
 
     >>> from swzverify.ir.expr import extend, var
     >>> x = var("x", 256)
@@ -60,6 +60,10 @@ def sum_of(root: Expr) -> Sum:
     (True, 5)
     >>> sum_of(extract(add(extend(add(x, const(1, 8)), 16, signed=False), const(2, 16)), 0, 8)).number
     3
+    >>> flip = const(4, 8)
+    >>> there = binary(BinaryOperator.XOR, add(binary(BinaryOperator.XOR, x, flip), const(32, 8)), flip)
+    >>> sum_of(there) == sum_of(add(x, const(32, 8)))
+    True
     """
     return folded(root, _parts, _combined)
 
@@ -78,7 +82,7 @@ def _parts(node: Expr) -> tuple[Expr, ...]:
                 return operands(node)
             case BinaryOperator.MUL if isinstance(node.left, Const):
                 return (node.right,)
-            case BinaryOperator.MUL | BinaryOperator.SHL if isinstance(node.right, Const):
+            case BinaryOperator.MUL | BinaryOperator.SHL | BinaryOperator.XOR if isinstance(node.right, Const):
                 return (node.left,)
             case _:
                 return ()
@@ -109,7 +113,23 @@ def _combined(node: Expr, parts: list[Sum]) -> Sum:
         return parts[0].plus(parts[1], 1 if node.operator is BinaryOperator.ADD else -1)
     if isinstance(node, Binary):
         factor = node.left if isinstance(node.left, Const) else node.right
+        if isinstance(factor, Const) and node.operator is BinaryOperator.XOR:
+            return _flipped(node, parts[0], factor.value)
         if isinstance(factor, Const):
             count = factor.value if node.operator is BinaryOperator.MUL else 1 << min(factor.value, width)
             return Sum({}, 0, width).plus(parts[0], count)
     raise AssertionError(f"no sum of {node}")
+
+
+def _flipped(node: Expr, total: Sum, bits: int) -> Sum:
+    """A sum of which some bits are flipped: multiples of a power of two above these bits stand outside."""
+    power = 1 << bits.bit_length()
+    outside = {term: count for term, count in total.terms.items() if count % power == 0}
+    above = Sum(outside, total.number // power * power, node.width)
+    inside, left = total.plus(above, -1).expression(), bits
+    while isinstance(inside, Binary) and inside.operator is BinaryOperator.XOR and isinstance(inside.right, Const):
+        inside, left = inside.left, left ^ inside.right.value
+    if left == bits and not above.terms and not above.number:
+        return _alone(node)
+    flipped = binary(BinaryOperator.XOR, inside, const(left, node.width))
+    return above.plus(_alone(flipped) if left else sum_of(inside))

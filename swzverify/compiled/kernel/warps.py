@@ -26,7 +26,7 @@ def is_one_in_warp(slices: Slices, value: Expr, block: int = 0) -> bool:
     """
     if slices.threads is None or not _is_of(slices, value, Kind.LANE):
         return _is_of(slices, value, Kind.UNIFORM)
-    return slices.threads.is_uniform(value) or slices.threads.is_uniform(value, _where(slices, block))
+    return slices.threads.is_uniform(value) or slices.threads.is_uniform_where(value, _where(slices, block))
 
 
 def _where(slices: Slices, block: int) -> list[Expr]:

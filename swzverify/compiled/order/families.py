@@ -37,6 +37,15 @@ _MOST_BITS: Final = 40
 """Bits of positions."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A sum at all points of a thread: its smallest and its largest value, and the ranges without the number."""
+
+    low: int
+    high: int
+    ranges: Ranges
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
     """Two sums of coordinates, as numbers that do not wrap, and the conditions under which they count.
@@ -44,25 +53,30 @@ class Family:
     Attributes:
         threads: The two threads.
         positions: The sums, of so many bits that no difference of them wraps.
-        spans: The lowest and the highest value of each.
+        spans: Bounds of the sums, within which no difference wraps.
+        sides: What is listed of both.
         guards: When each thread makes its access.
         lengths: The bytes of both accesses.
+        are_two: Whether the threads are distinct.
     """
 
     threads: tuple[Thread, Thread]
     positions: tuple[Expr, Expr]
     spans: tuple[tuple[int, int], tuple[int, int]]
+    sides: tuple[_Side, _Side]
     guards: tuple[Expr, Expr]
     lengths: tuple[int, int]
+    are_two: bool
 
     def is_near(self, distance: int) -> bool:
         """Whether the second sum plus a number is so near to the first one that addresses do not go round."""
-        (low, high), (least, most) = self.spans
-        return max(abs(most + distance - low), abs(high - least - distance)) < ADDRESSES - MOST_SHARED
+        one, two = self.sides
+        most = max(abs(two.high + distance - one.low), abs(one.high - two.low - distance))
+        return most < ADDRESSES - MOST_SHARED
 
     def apart(self, distances: Iterable[int]) -> list[int]:
         """The numbers with which no two ranges meet, of the second sum plus a number and the first one."""
-        first, second = (self._ranges(who) for who in range(2))
+        first, second = (each.ranges for each in self.sides)
         found: list[int] = []
         for distance in distances:
             moved = second[0] + distance, second[1], second[2]
@@ -79,31 +93,14 @@ class Family:
         near: Expr = FALSE
         for start, end in _merged((-self.lengths[1] - each + 1, self.lengths[0] - each) for each in distances):
             near = either(near, less(sub(between, const(start, width)), const(end - start, width), signed=False))
-        differ = negation(compare(Comparison.EQ, *(each.tag for each in self.threads)))
-        return bounded(conjunction((differ, *self.guards, near)))
+        differ = [negation(compare(Comparison.EQ, *(each.tag for each in self.threads)))] if self.are_two else []
+        return bounded(conjunction((*differ, *self.guards, near)))
 
     def _least(self, distances: Sequence[int]) -> int:
         return min(self.spans[1][0] - self.spans[0][1], -max(distances) - max(self.lengths)) - max(self.lengths)
 
     def _most(self, distances: Sequence[int]) -> int:
         return max(self.spans[1][1] - self.spans[0][0], max(self.lengths) - min(distances)) + max(self.lengths)
-
-    def _ranges(self, who: int) -> Ranges:
-        """The ranges of one side; those of different values that the threads share are far apart."""
-        thread = self.threads[who]
-        nodes = (*thread.shared, *thread.own)
-        shape = tuple(each.limit for each in nodes)
-        axes = np.ix_(*(np.arange(each.limit) for each in nodes))
-        arrays = {each.name: axis for each, axis in zip(nodes, axes, strict=True)}
-        values = evaluate_many((self.positions[who], self.guards[who], *nodes), arrays)
-        position, holds, *places = (np.broadcast_to(each, shape).ravel() for each in values)
-        width = self.positions[who].width
-        signed = position - ((position >> (width - 1)) << width)
-        place: Numbers = np.zeros(signed.shape, dtype=np.int64)
-        for each, values_of in zip(thread.shared, places, strict=False):
-            place = place * each.limit + values_of
-        tag = places[nodes.index(thread.tag)]
-        return signed + place * (4 * ADDRESSES), holds != 0, [tag]
 
 
 class Families:
@@ -113,14 +110,18 @@ class Families:
         self._threads = threads
         self._found: dict[tuple[object, ...], Family | None] = {}
 
-    def of(self, sums: Sequence[Sum], guards: tuple[Expr, Expr], lengths: tuple[int, int]) -> Family | None:
+    def of(
+        self, sums: Sequence[Sum], guards: tuple[Expr, Expr], lengths: tuple[int, int], *, are_two: bool
+    ) -> Family | None:
         """The family of two sums of coordinates, without numbers; None if their values may be too large."""
-        key = *(frozenset(each.terms.items()) for each in sums), guards, lengths
+        key = *(frozenset(each.terms.items()) for each in sums), guards, lengths, are_two
         if key not in self._found:
-            self._found[key] = self._made(sums, guards, lengths)
+            self._found[key] = self._made(sums, guards, lengths, are_two=are_two)
         return self._found[key]
 
-    def _made(self, sums: Sequence[Sum], guards: tuple[Expr, Expr], lengths: tuple[int, int]) -> Family | None:
+    def _made(
+        self, sums: Sequence[Sum], guards: tuple[Expr, Expr], lengths: tuple[int, int], *, are_two: bool
+    ) -> Family | None:
         spans = [_span(each) for each in sums]
         width = max(abs(end) for span in spans for end in span).bit_length() + 2
         if width > _MOST_BITS or any(node.width >= MAX_ARRAY_WIDTH for node in postorder(*guards)):
@@ -133,7 +134,25 @@ class Families:
             positions.append(bounded(position))
         if any(node.width >= MAX_ARRAY_WIDTH for node in postorder(*positions)):
             return None
-        return Family(self._threads, (positions[0], positions[1]), (spans[0], spans[1]), guards, lengths)
+        sides = [_side(*each, has_tag=are_two) for each in zip(self._threads, positions, guards, strict=True)]
+        both = (positions[0], positions[1]), (spans[0], spans[1]), (sides[0], sides[1])
+        return Family(self._threads, *both, guards, lengths, are_two)
+
+
+def _side(thread: Thread, position: Expr, guard: Expr, *, has_tag: bool) -> _Side:
+    """What is listed of a thread; ranges of different values that two threads share are far apart."""
+    nodes = (*thread.shared, *thread.own)
+    shape = tuple(each.limit for each in nodes)
+    axes = np.ix_(*(np.arange(each.limit) for each in nodes))
+    arrays = {each.name: axis for each, axis in zip(nodes, axes, strict=True)}
+    values = evaluate_many((position, guard, *nodes), arrays)
+    starts, holds, *places = (np.broadcast_to(each, shape).ravel() for each in values)
+    signed = starts - ((starts >> (position.width - 1)) << position.width)
+    place: Numbers = np.zeros(signed.shape, dtype=np.int64)
+    for each, values_of in zip(thread.shared, places, strict=False):
+        place = place * each.limit + values_of
+    tags = [places[nodes.index(thread.tag)]] if has_tag else []
+    return _Side(int(signed.min()), int(signed.max()), (signed + place * (4 * ADDRESSES), holds != 0, tags))
 
 
 def _span(total: Sum) -> tuple[int, int]:

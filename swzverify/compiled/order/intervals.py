@@ -9,7 +9,7 @@ in flight over barriers until its thread waits for it, and for other threads unt
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.whole import Kernel
@@ -112,31 +112,38 @@ def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:
     walk = _Walk(kernel, step)
     # Unrolled code has hundreds of accesses with the same trips and choices: what these decide is decided once.
     kinds: dict[tuple[object, ...], int] = {}
-    together: dict[tuple[int, int], _Together | None] = {}
-    found: dict[tuple[int, int, _Together], dict[Way, None]] = {}
-    alike: dict[_Together, _Together] = {}
+    alike: dict[_Together, int] = {}
+    together: dict[tuple[int, int], int] = {}
+    found: dict[tuple[int, int, int], dict[Way, None]] = {}
     for begin in (ENTRY, *sorted(step.barriers)):
         present = [*walk.present(begin), *walk.in_flight.get(begin, ())]
         kind_of = [kinds.setdefault(each[1:], len(kinds)) for each in present]
-        writes = [at for at, each in enumerate(present) if walk.is_write(each.access)]
+        is_write = [walk.is_write(each.access) for each in present]
+        writes = [at for at, each in enumerate(is_write) if each]
+        ways: dict[tuple[int, int], Way] = {}
         for at, one in enumerate(present):
-            others = range(at, len(present)) if walk.is_write(one.access) else writes[bisect_left(writes, at) :]
-            for place in others:
+            is_atomic = walk.is_atomic(one.access)
+            for place in range(at, len(present)) if is_write[at] else writes[bisect_left(writes, at) :]:
                 two = present[place]
-                is_in_order = one.access <= two.access
-                first, second = (one, two) if is_in_order else (two, one)
-                if not walk.can_race(first.access, second.access):
-                    continue
-                key = (kind_of[at], kind_of[place]) if is_in_order else (kind_of[place], kind_of[at])
+                if one.access <= two.access:
+                    key, first, second = (kind_of[at], kind_of[place]), one, two
+                else:
+                    key, first, second = (kind_of[place], kind_of[at]), two, one
                 if key not in together:
                     both = _together(first, second)
-                    together[key] = both and alike.setdefault(both, both)
+                    together[key] = -1 if both is None else alike.setdefault(both, len(alike))
                 trips = together[key]
-                if trips is not None:
-                    found.setdefault((first.access, second.access, trips), {})[
-                        Way(begin, first.choices, second.choices)
-                    ] = None
-    return [Meeting(first, second, *trips, tuple(ways)) for (first, second, trips), ways in found.items()]
+                if trips < 0 or (is_atomic and not walk.can_race(first.access, second.access)):
+                    continue
+                if key not in ways:
+                    ways[key] = Way(begin, first.choices, second.choices)
+                place_of = first.access, second.access, trips
+                if place_of in found:
+                    found[place_of][ways[key]] = None
+                else:
+                    found[place_of] = {ways[key]: None}
+    both_of = list(alike)
+    return [Meeting(first, second, *both_of[trips], tuple(ways)) for (first, second, trips), ways in found.items()]
 
 
 _Together: TypeAlias = tuple[tuple[Trips, Trips], tuple[tuple[int, int], ...]]
@@ -191,6 +198,7 @@ class _Walk:
             and step.sharing.is_shared_choice(block)
             and all(loop.header in self._steps for loop in self._flow.around(block))
         }
+        self._marked: dict[tuple[int, bool], list[int]] = {}
         self.in_flight: dict[int, dict[Presence, None]] = {}
         for copy in self._accesses.values():
             if copy.is_copy:
@@ -202,6 +210,10 @@ class _Walk:
         one, two = self._accesses[first], self._accesses[second]
         is_atomic = one.is_atomic and two.is_atomic and one.width_bytes == two.width_bytes
         return (one.is_write or two.is_write) and not is_atomic
+
+    def is_atomic(self, access: int) -> bool:
+        """Whether an access is atomic."""
+        return self._accesses[access].is_atomic
 
     def is_write(self, access: int) -> bool:
         """Whether an access writes."""
@@ -264,7 +276,7 @@ class _Walk:
     def _flights(self, index: int) -> Iterator[tuple[int, Presence]]:
         """The barriers behind which a copy may be in flight, with its trips relative to those of the barrier."""
         for at, trips, is_done in self._from_copy(index):
-            if at not in self._barriers or is_done:
+            if is_done:
                 continue
             around = {loop.header for loop in self._kernel.around(at)}
             back = {
@@ -281,15 +293,29 @@ class _Walk:
     def before_wait(self, index: int) -> Iterator[tuple[int, Trips]]:
         """The accesses of a copy's own thread before it waits for the copy."""
         for at, trips, is_done in self._from_copy(index, is_own=True):
-            if not is_done and at in self._accesses and self.can_race(index, at):
+            if not is_done and self.can_race(index, at):
                 yield at, trips
 
-    def _from_copy(self, index: int, *, is_own: bool = False) -> Iterator[tuple[int, Trips, bool]]:
-        """The instructions behind a copy, with the trips since, and whether its thread has waited for it.
+    def _asynchronous_or(self, marks: Collection[int], block: int, start: int) -> Iterator[int]:
+        """The instructions of a block from one on that copies are committed or awaited at, or that are marked."""
+        whole = self._flow.blocks[block]
+        key = block, marks is self._barriers
+        if key not in self._marked:
+            self._marked[key] = [
+                at
+                for at in range(whole.start, whole.stop)
+                if at in marks or self._kernel.function.instructions[at].opcode.startswith("cp.async.")
+            ]
+        return iter(self._marked[key][bisect_left(self._marked[key], start) :])
 
+    def _from_copy(self, index: int, *, is_own: bool = False) -> Iterator[tuple[int, Trips, bool]]:
+        """The barriers behind a copy, with the trips since, and whether its thread has waited for it.
+
+        With `is_own`, the accesses behind it.
         A path ends when the thread has waited, and if others are asked for, at a barrier after that.
         """
         flow, instructions = self._flow, self._kernel.function.instructions
+        marks = self._accesses.keys() if is_own else self._barriers
         block, is_bulk = flow.block_of[index], self._accesses[index].is_bulk
         pending = [(block, index + 1, self.trips_at(index, is_absolute=False), 0, False)]
         seen: set[tuple[int, int, Trips, int, bool]] = set()
@@ -298,10 +324,11 @@ class _Walk:
             if block == flow.exit or state in seen:
                 continue
             seen.add(state)
-            for at in range(start, flow.blocks[block].stop):
+            for at in self._asynchronous_or(marks, block, start):
                 if not is_bulk:  # waits for `cp.async` say nothing of bulk copies
                     groups, is_done = _waited(instructions[at], groups, is_done=is_done)
-                yield at, trips, is_done
+                if at in marks:
+                    yield at, trips, is_done
                 if is_done and (is_own or at in self._barriers):
                     break
             else:

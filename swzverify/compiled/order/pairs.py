@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-from swzverify.compiled.kernel.arithmetic import add, either, less, mul, sub, widened
+from swzverify.compiled.kernel.arithmetic import either, less, sub, widened
 from swzverify.compiled.kernel.leaves import Leaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
 from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.compiled.kernel.whole import SharedAccess
-from swzverify.compiled.order.families import MOST_SHARED, Family, signed
-from swzverify.compiled.order.instance import Instances, Place, Uses, without_overlap
+from swzverify.compiled.order.families import Family, signed
+from swzverify.compiled.order.in_memory import is_in_memory
+from swzverify.compiled.order.instance import BASE, Instances, Place, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
 from swzverify.compiled.order.joins import Ends
 from swzverify.compiled.order.moments import Moment
+from swzverify.compiled.order.residues import sums_by_residues
 from swzverify.compiled.order.threads import Couple, Thread
 from swzverify.hardware import LANES
 from swzverify.ir.bounded import bounded
@@ -33,16 +34,10 @@ from swzverify.ir.expr import (
     conjuncts,
     const,
     extract,
-    ite,
     negation,
-    postorder,
-    var,
     variables,
 )
-from swzverify.ir.intervals import interval_of
 
-_WIDE: Final = 44
-"""Bits in which distances of addresses do not wrap."""
 _MOST_PIECES: Final = 40
 """Pieces of the numbers of threads that are told apart."""
 
@@ -78,6 +73,29 @@ class Question:
     ends: Ends | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What all questions about two accesses have in common, whichever way leads to them.
+
+    Attributes:
+        places: The places of both accesses.
+        addresses: Both addresses.
+        conditions: When they meet, but for facts on values.
+        sure: When both threads surely make the accesses; None if that is not known.
+        same: That both write one value; None if it is not known what they write.
+        uses: What the conditions were made of.
+        of_values: What `same` was made of.
+    """
+
+    places: tuple[Place, Place]
+    addresses: tuple[Expr, Expr]
+    conditions: list[Expr]
+    sure: list[Expr] | None
+    same: Expr | None
+    uses: Uses
+    of_values: Uses
+
+
 class Asked:
     """Two accesses of one meeting, as two threads make them; with `moments`, only at one of these."""
 
@@ -90,6 +108,12 @@ class Asked:
     ) -> None:
         self.instances, self.meeting, self.accesses, self._moments = instances, meeting, accesses, moments
         self.kernel, self.sharing, self.couple = instances.kernel, instances.sharing, instances.couple
+        self._whole: _Whole | None = None
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """The two instructions."""
+        return self.meeting.first, self.meeting.second
 
     def at(self, moments: Sequence[Moment]) -> Asked:
         """The same at some moments alone."""
@@ -108,23 +132,31 @@ class Asked:
             for loop in self.kernel.around(access.index)
         )
 
-    def family(self) -> tuple[Family, int] | None:
+    def families(self) -> tuple[tuple[Family, int], ...]:
         """What coordinates decide of the distance, and the number in it; conditions on more are left out.
 
-        None if more than coordinates decides it, or if the distance may go round.
+        If both addresses divide a trip by a small number, there is one for each residue of the trip.
+        There is none if more than coordinates decides it, or if the distance may go round.
         """
-        if not self._are_two() or any(each.is_bulk for each in self.accesses):
-            return None
+        if any(each.is_bulk for each in self.accesses):
+            return ()
         instances, threads = self.instances, self.instances.threads
         places = self._places(instances)
         sums = [sum_of(address) for address in self._addresses(places)]
         coordinates = {each for thread in threads for each in (*thread.own, *thread.shared)}
         own = [{t: c for t, c in each.terms.items() if coordinates & set(variables(t))} for each in sums]
         if any(not coordinates.issuperset(variables(*terms)) for terms in own):
-            return None
-        rest = [{t: c for t, c in each.terms.items() if t not in terms} for each, terms in zip(sums, own, strict=True)]
-        if rest[0] != rest[1]:
-            return None
+            return ()
+        rest = [
+            Sum({t: c for t, c in each.terms.items() if t not in terms}, each.number, each.width)
+            for each, terms in zip(sums, own, strict=True)
+        ]
+        cases: Sequence[Sequence[Sum]] = [rest]
+        if rest[0].terms != rest[1].terms:
+            trips = variables(*rest[0].terms, *rest[1].terms)
+            cases = sums_by_residues(rest, [each for each in trips if each.name.startswith(BASE)])
+        if any(one.terms != two.terms for one, two in cases):
+            return ()
         guards: list[Expr] = []
         for who, (access, place) in self._both(places):
             parts = [
@@ -135,13 +167,43 @@ class Asked:
             guards.append(conjunction(each for each in parts if mine.issuperset(variables(each))))
         one, two = self.accesses
         found = instances.families.of(
-            [Sum(terms, 0, 32) for terms in own], (guards[0], guards[1]), (one.width_bytes, two.width_bytes)
+            [Sum(terms, 0, 32) for terms in own],
+            (guards[0], guards[1]),
+            (one.width_bytes, two.width_bytes),
+            are_two=self._are_two(),
         )
-        distance = signed((sums[1].number - sums[0].number) % ADDRESSES)
-        return None if found is None or not found.is_near(distance) else (found, distance)
+        distances = dict.fromkeys(signed((two.number - one.number) % ADDRESSES) for one, two in cases)
+        if found is None or not all(map(found.is_near, distances)):
+            return ()
+        return tuple((found, each) for each in distances)
 
     def question(self, way: Way | None = None) -> Question:
         """Whether they meet; with a way, only by it."""
+        instances = self.instances
+        whole = self._whole = self._whole or self._of_any_way()
+        instances.uses = uses = Uses()
+        uses.add(whole.uses)
+        conditions = [*whole.conditions, *([] if way is None else self._way(instances, way))]
+        read = tuple(uses.read.values())
+        uses.add(whole.of_values)
+        arrays = [leaf for leaf in read if leaf.symbol is not None]
+        conditions += [*without_overlap(arrays), *uses.facts]
+        begins = (instances.value(begin_of(leaf, 32), 0, whole.places[0]) for leaf in arrays)
+        starts = list(dict.fromkeys(map(instances.bounded.of, begins)))
+        in_memory = [is_in_memory(address, starts, who) for who, address in enumerate(whole.addresses)]
+
+        def together(found: Iterable[Expr]) -> Expr:
+            return instances.bounded.of(conjunction(dict.fromkeys(found)))
+
+        found = together(conditions)
+        exact = None if whole.sure is None else together([found, *whole.sure])
+        inside, both = together(in_memory), whole.addresses
+        ends = self._ends(both) if self._moments is None else None
+        places, same = whole.places, whole.same
+        return Question(found, exact, inside, same, read, instances, places, both, uses.few, uses.made, ends)
+
+    def _of_any_way(self) -> _Whole:
+        """What the questions about all ways have in common."""
         instances = self.instances
         instances.uses = uses = Uses()
         places, threads = self._places(instances), instances.threads
@@ -161,28 +223,13 @@ class Asked:
                 sure = None
             elif sure is not None:
                 sure.append(instances.value(access.sure, who, place))
-        if way is not None:
-            conditions += self._way(instances, way)
-        read = tuple(uses.read.values())
+        instances.uses = of_values = Uses()
         same: Expr | None = None
         values = [each.value for each in self.accesses]
         if values[0] is not None and values[1] is not None and values[0].width == values[1].width:
             one, two = (instances.value(v, who, places[who]) for who, v in enumerate(values) if v is not None)
             same = compare(Comparison.EQ, one, two)
-        arrays = [leaf for leaf in read if leaf.symbol is not None]
-        conditions += [*without_overlap(arrays), *uses.facts]
-        begins = (instances.value(begin_of(leaf, 32), 0, places[0]) for leaf in arrays)
-        starts = list(dict.fromkeys(map(instances.bounded.of, begins)))
-        in_memory = [_is_in_memory(address, starts, who) for who, address in enumerate(addresses)]
-
-        def together(found: Iterable[Expr]) -> Expr:
-            return instances.bounded.of(conjunction(dict.fromkeys(found)))
-
-        found = together(conditions)
-        exact = None if sure is None else together([found, *sure])
-        inside, both = together(in_memory), (addresses[0], addresses[1])
-        ends = self._ends(both) if self._moments is None else None
-        return Question(found, exact, inside, same, read, instances, places, both, uses.few, uses.made, ends)
+        return _Whole(places, (addresses[0], addresses[1]), conditions, sure, same, uses, of_values)
 
     # ---- parts
 
@@ -316,65 +363,3 @@ def _between(one: Expr, two: Expr) -> Expr:
     if sum(len(each.terms) for each in sums) > MOST_TERMS:
         return normal(sub(two, one))
     return sums[0].plus(sums[1], -1).expression()
-
-
-def _is_in_memory(address: Expr, starts: Sequence[Expr], who: int) -> Expr:
-    """The offset in the memory of a block, over the integers, is below the most bytes that a block can have.
-
-    PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings. A term that
-    reads where an array starts and is no such start, as what a mask leaves of an address, counts from that start.
-    """
-    total = sum_of(address)
-    plain = {item for start in starts for item in sum_of(start).terms.items()}
-    read = set(variables(*starts))
-    parts: list[tuple[Expr, int]] = []
-    inner: list[tuple[Expr, int]] = []
-    for term, count in total.terms.items():
-        if read.isdisjoint(variables(term)):
-            parts.append((term, signed(count)))
-        elif (term, count) not in plain:
-            inner.append((term, count))
-    if not inner:
-        return _fits(parts, signed(total.number), None, who)
-    (term, count), *more = inner
-    if more or count != 1 or len(inner) + len(parts) < len(total.terms):
-        return TRUE
-    own = dict.fromkeys(start for start in starts if not set(variables(start)).isdisjoint(variables(term)))
-    return _any(_fits(parts, signed(total.number), normal(sub(term, start)), who) for start in own)
-
-
-def _fits(parts: Sequence[tuple[Expr, int]], number: int, distance: Expr | None, who: int) -> Expr:
-    """A sum and a number are an offset in the memory of a block, with a distance of 32 bits that has a sign."""
-    ends = [number] * 2
-    for term, count in parts:
-        most = _most(term)
-        least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
-        ends = [end + choose(count * least, count * most) for end, choose in zip(ends, (min, max), strict=True)]
-    if distance is not None:
-        ends = [ends[0] - (ADDRESSES >> 1), ends[1] + (ADDRESSES >> 1)]
-    if ends[0] >= 0 and ends[1] < MOST_SHARED:
-        return TRUE
-    width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)
-    offset: Expr = const(number, width)
-    if distance is not None:
-        offset = add(offset, widened(distance, width, signed=True))
-    for at, (term, count) in enumerate(parts):
-        offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(count, width)))
-    return less(offset, const(MOST_SHARED, width), signed=False)
-
-
-def _of_some_sign(term: Expr, name: str, width: int) -> Expr:
-    """A term as a number, with its highest bit as a sign or not."""
-    if _most(term) < 1 << (term.width - 1):
-        return widened(term, width)
-    has_sign = compare(Comparison.EQ, var(f"whether {name} has a sign", 2), const(1, 1))
-    return ite(has_sign, widened(term, width, signed=True), widened(term, width))
-
-
-@lru_cache(maxsize=4096)
-def _most(term: Expr) -> int:
-    """The largest value of an expression of coordinates, or more."""
-    known: dict[Expr, tuple[int, int]] = {}
-    for node in postorder(term):
-        known[node] = interval_of(node, known)
-    return known[term][1]

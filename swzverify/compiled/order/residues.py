@@ -8,11 +8,14 @@ Source: Granlund, Montgomery, "Division by Invariant Integers using Multiplicati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import lcm
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, mul, sub, widened
-from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import (
     Binary,
@@ -58,29 +61,78 @@ def by_values(condition: Expr, few: Mapping[Var, tuple[int, ...]]) -> Iterator[E
 def by_residues(condition: Expr, trips: list[Var]) -> Iterator[tuple[Expr, dict[Var, Expr]]]:
     """Conditions of which one holds for some values if the given one does, with the trip in terms of theirs.
 
-    There is none if no trip is divided, or several are, or by several numbers.
+    There is none if no trip is divided, or several are, or by several numbers. Masks of bits count as no divisor.
     """
-    divisors = {found[0] for node in postorder(condition) if (found := _quotient(node)) is not None}
-    if len(divisors) != 1 or len(trips) != 1:
+    found = {each.divisor for each in _quotients(condition).values() if not each.is_masked}
+    if len(found) != 1 or len(trips) != 1:
         return
-    divisor, trip = divisors.pop(), trips[0]
-    round_ = var(f"{trip.name} in rounds of {divisor}", trip.limit // divisor + 1)
-    for residue in range(divisor):
-        value = _trip_of(round_, divisor, residue, trip.width)
-        yield bounded(_divided(condition, trip, divisor, residue, round_, value)), {trip: value}
+    (period,), (trip,) = found, trips
+    for residue in range(period):
+        yield bounded(_divided(condition, trip, period, residue)), {trip: _trip(trip, period, residue, trip.width)}
 
 
-def _trip_of(round_: Var, divisor: int, residue: int, width: int) -> Expr:
-    return add(mul(widened(round_, width), const(divisor, width)), const(residue, width))
+def sums_by_residues(sums: Sequence[Sum], trips: Sequence[Var]) -> list[tuple[Sum, ...]]:
+    """The sums for each residue of the one trip that their terms divide by small numbers; none if there is none.
+
+    >>> trip = var("trip", 1 << 30)
+    >>> stage = Binary(BinaryOperator.UREM, widened(trip, 32), const(3, 32), 32)
+    >>> [each.number for each, in sums_by_residues([sum_of(stage)], [trip])]
+    [0, 1, 2]
+    """
+    if len(trips) != 1:
+        return []
+    (trip,) = trips
+    quotients = _quotients(*(term for each in sums for term in each.terms)).values()
+    period = lcm(*(each.divisor for each in quotients if _behind(each.dividend, trip) is not None))
+    if not 1 < period <= _MOST_DIVISOR:
+        return []
+    return [tuple(_sum_at(each, trip, period, residue) for each in sums) for residue in range(period)]
 
 
-def _quotient(node: Expr) -> tuple[int, Expr] | None:
-    """The divisor and the dividend, if a node is the quotient of a number below 2^31, or what is left of it."""
+def _sum_at(total: Sum, trip: Var, period: int, residue: int) -> Sum:
+    found = Sum({}, total.number, total.width)
+    for term, count in total.terms.items():
+        found = found.plus(_term_at(term, trip, period, residue), count)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _term_at(term: Expr, trip: Var, period: int, residue: int) -> Sum:
+    return sum_of(bounded(_divided(term, trip, period, residue)))
+
+
+def _trip(trip: Var, period: int, residue: int, width: int) -> Expr:
+    """A trip with a residue: the number of its round, times the period, plus the residue."""
+    return add(mul(widened(_round(trip, period), width), const(period, width)), const(residue, width))
+
+
+def _round(trip: Var, period: int) -> Var:
+    return var(f"{trip.name} in rounds of {period}", trip.limit // period + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotient:
+    """A quotient; with `shift`, what is left of the dividend, times 2^shift. `is_masked` if a mask takes that."""
+
+    divisor: int
+    dividend: Expr
+    shift: int | None = None
+    is_masked: bool = False
+
+
+def _quotients(*roots: Expr) -> dict[Expr, _Quotient]:
+    return {node: found for node in postorder(*roots) if (found := _quotient(node)) is not None}
+
+
+def _quotient(node: Expr) -> _Quotient | None:
+    """What a node divides, if it is the quotient of a number below 2^31 by a small one, or what is left of it."""
     match node:
         case Binary(BinaryOperator.LSHR, product, Const(bits)):
             pass
         case Binary(operator, dividend, Const(divisor)) if operator in _DIVISIONS and 1 < divisor <= _MOST_DIVISOR:
-            return divisor, dividend
+            return _Quotient(divisor, dividend, 0 if operator is BinaryOperator.UREM else None)
+        case Binary(BinaryOperator.AND, masked, Const(mask)):
+            return _low_bits(masked, mask)
         case Extract(product, bits):
             pass
         case _:
@@ -92,33 +144,49 @@ def _quotient(node: Expr) -> tuple[int, Expr] | None:
                 over = factor * divisor - (1 << bits)
                 is_exact = 0 <= over <= 1 << (bits - _BITS) and factor < 1 << (64 - _BITS)
                 if is_exact and 1 < divisor <= _MOST_DIVISOR:
-                    return divisor, dividend
+                    return _Quotient(divisor, dividend)
         case _:
             pass
     return None
 
 
-def _divided(condition: Expr, trip: Var, divisor: int, residue: int, round_: Var, value: Expr) -> Expr:
-    """The condition where the trip is `divisor * round_ + residue`.
+def _low_bits(masked: Expr, mask: int) -> _Quotient | None:
+    """The low bits of a number, perhaps shifted to the left, as what a power of two leaves of it."""
+    shift = 0
+    match masked:
+        case Binary(BinaryOperator.SHL, dividend, Const(shift)) if mask % (1 << shift) == 0:
+            pass
+        case dividend:
+            shift = 0
+    divisor = (mask >> shift) + 1
+    is_power = divisor & (divisor - 1) == 0 and 1 < divisor <= _MOST_DIVISOR
+    return _Quotient(divisor, dividend, shift, is_masked=True) if is_power else None
+
+
+def _divided(condition: Expr, trip: Var, period: int, residue: int) -> Expr:
+    """The condition where the trip is `period * round + residue`.
 
     What is divided once more may be a number then: a stage is a trip minus three times its third. And rounds that two
     addresses have in common are left out.
     """
-    new: dict[Expr, Expr] = {trip: value}
-    nodes = postorder(condition)
-    quotients = {node: found for node in nodes if (found := _quotient(node)) is not None}
-    dividends = {dividend for _, dividend in quotients.values()}
-    for node in nodes:
+    round_ = _round(trip, period)
+    new: dict[Expr, Expr] = {trip: _trip(trip, period, residue, trip.width)}
+    quotients = _quotients(condition)
+    dividends = {each.dividend for each in quotients.values()}
+    for node in postorder(condition):
         found = quotients.get(node)
-        behind = None if found is None or found[0] != divisor else _behind(found[1], trip)
-        if behind is not None:
-            number, rest = divmod(residue + behind, divisor)
-            quotient = add(widened(round_, max(node.width, 32)), const(number, max(node.width, 32)))
-            is_rest = isinstance(node, Binary) and node.operator is BinaryOperator.UREM
-            new[node] = const(rest, node.width) if is_rest else extract(quotient, 0, node.width)
+        behind = None if found is None or period % found.divisor else _behind(found.dividend, trip)
+        if found is not None and behind is not None:
+            number, rest = divmod(residue + behind, found.divisor)
+            if found.shift is None:
+                width = max(node.width, 32)
+                rounds = mul(widened(round_, width), const(period // found.divisor, width))
+                new[node] = extract(add(rounds, const(number, width)), 0, node.width)
+            else:
+                new[node] = const(rest << found.shift, node.width)
         elif isinstance(node, Extend) and node.operand is trip and not node.signed:
             # In more bits the sum does not wrap, and is one of rounds.
-            new[node] = _trip_of(round_, divisor, residue, node.width)
+            new[node] = _trip(trip, period, residue, node.width)
         elif node not in new:
             new[node] = rebuilt(node, new)
         if node in dividends and not (total := sum_of(new[node])).terms:

@@ -110,12 +110,12 @@ class MeetingJudge:
         left: list[tuple[Asked, list[Question]]] = []
         for each in asked[MOST_MEETINGS : MOST_MEETINGS + 1]:
             # One stands for all of them: a report has no use for tens of thousands.
-            self.keep(each, Found(RaceVerdict.UNKNOWN, TOO_MANY))
-        families = {each: found for each in asked[:MOST_MEETINGS] if (found := each.family()) is not None}
-        never = self._never_met(families.values())
+            self.keep(each.key, Found(RaceVerdict.UNKNOWN, TOO_MANY))
+        families = {each: found for each in asked[:MOST_MEETINGS] if (found := each.families())}
+        never = self._never_met(case for found in families.values() for case in found)
         for each in asked[:MOST_MEETINGS]:
-            if families.get(each) in never:
-                self.keep(each, _BY_COORDINATES)
+            if each in families and never.issuperset(families[each]):
+                self.keep(each.key, _BY_COORDINATES)
             elif questions := self._not_listed(each):
                 left.append((each, questions))
         wholes = [[conjunction(self._conditions(each)) for each in questions] for _, questions in left]
@@ -123,7 +123,7 @@ class MeetingJudge:
         pending: list[tuple[int, int, Asked, Question]] = []
         for at, ((each, questions), whole) in enumerate(zip(left, wholes, strict=True)):
             if ruled.issuperset(whole):
-                self.keep(each, _BY_Z3)
+                self.keep(each.key, _BY_Z3)
                 self._assume_memory(questions)
             else:
                 question = questions[0] if len(questions) == 1 else each.question()
@@ -132,9 +132,8 @@ class MeetingJudge:
         for _, _, each, question in sorted(pending, key=lambda item: item[:2]):
             late += self._is_late()
             is_asked = late <= _MOST_LATE
-            self.keep(
-                each, self._answer(each, question, refined) if is_asked else Found(RaceVerdict.UNKNOWN, NOT_ASKED)
-            )
+            found = self._answer(each, question, refined) if is_asked else Found(RaceVerdict.UNKNOWN, NOT_ASKED)
+            self.keep(each.key, found)
 
     def _not_listed(self, asked: Asked) -> list[Question]:
         """The questions about a meeting, one for each way; none if lists of addresses show that it is free."""
@@ -146,7 +145,7 @@ class MeetingJudge:
             questions = [asked.question(way) for way in ways]
             if not all(map(self._is_listed, questions)):
                 return questions
-        self.keep(asked, Found(RaceVerdict.FREE, "few values decide it", (BY_LISTS,)))
+        self.keep(asked.key, Found(RaceVerdict.FREE, "few values decide it", (BY_LISTS,)))
         self._assume_memory(questions)
         return []
 
@@ -368,11 +367,10 @@ class MeetingJudge:
         found = (self._point(conjunction((condition, each))) for each in small_values(condition, question))
         return next((each for each in found if each is not None), None)
 
-    def keep(self, asked: Asked, found: Found) -> None:
-        """The worst verdict of all meetings of a pair; of free ones, the fewest engines."""
+    def keep(self, key: tuple[int, int], found: Found) -> None:
+        """The worst verdict of all meetings of two instructions; of free ones, the fewest engines."""
         if found.verdict not in (RaceVerdict.FREE, RaceVerdict.BENIGN):
             self._asker = self._brief
-        key = asked.meeting.first, asked.meeting.second
         known = self.found.get(key)
         if known is None or (rank(found.verdict), len(found.engines)) < (
             rank(known.verdict),

@@ -55,6 +55,7 @@ class Parts:
         blocks = (each for each, scope in orders.barriers.items() if scope is Scope.BLOCK)
         is_whole = self.of_block.barriers.issuperset(blocks) and not orders.unmodelled
         self._pipelines: Pipelines | None = None
+        self._of_couple: dict[Couple, Instances] = {}
         self.lost = ""
         if not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
             try:
@@ -100,8 +101,12 @@ class Parts:
         data = [each for each in writes if not each.is_object]
         for one in bulk:
             others = data if one.is_write else [*data, *(each for each in bulk if each.is_write)]
-            for two in others:
+            near = [two for two in others if not self._is_elsewhere(one, two)]
+            # Where no order is known, one access stands for all that the operation may meet.
+            for two in near[:1] if self.lost else near:
                 self._decide(one, two)
+        if self.lost:
+            return
         for one in bulk:
             for two in writes:
                 if two.is_object:
@@ -110,16 +115,21 @@ class Parts:
             for two in data if one.is_object and not one.is_atomic else ():
                 self._keep_apart(one, two)
 
+    def _is_elsewhere(self, one: SharedAccess, two: SharedAccess) -> bool:
+        """Whether two accesses name distinct arrays: then it is kept that they are free."""
+        is_distinct = self.arrays.are_distinct(one, two)
+        if is_distinct:
+            self._judge.assumptions[IN_ARRAYS] = None
+            self._judge.keep((one.index, two.index), Found(RaceVerdict.FREE, "the arrays are distinct"))
+        return is_distinct
+
     def _decide(self, one: SharedAccess, two: SharedAccess) -> None:
         asked = self._asked(one, two, Couple.ANY)
-        if self.arrays.are_distinct(one, two):
-            self._judge.assumptions[IN_ARRAYS] = None
-            self._judge.keep(asked, Found(RaceVerdict.FREE, "the arrays are distinct"))
-        elif self._is_ordered(asked) or self._is_apart(one, two):
-            self._judge.keep(asked, _FREE)
+        if self._is_ordered(asked) or self._is_apart(one, two):
+            self._judge.keep(asked.key, _FREE)
         else:
             reason = self.lost or (OF_COPY if two.is_bulk else UNFENCED)
-            self._judge.keep(asked, Found(RaceVerdict.UNKNOWN, reason))
+            self._judge.keep(asked.key, Found(RaceVerdict.UNKNOWN, reason))
 
     def _is_ordered(self, asked: Asked) -> bool:
         for level in range(LEVELS if self._proxies is not None else 0):
@@ -148,12 +158,11 @@ class Parts:
             yield self._asked(two, one, Couple.SELF).at([moment.reversed()])
 
     def _keep_apart(self, one: SharedAccess, two: SharedAccess) -> None:
-        asked = self._asked(one, two, Couple.ANY)
         if self.arrays.are_distinct(one, two):
             self._judge.assumptions[IN_ARRAYS] = None
             return
         if not self._is_far_from_objects(one, two) and not self._is_apart(one, two):
-            self._judge.keep(asked, Found(RaceVerdict.UNKNOWN, self.lost or OF_OBJECT))
+            self._judge.keep((one.index, two.index), Found(RaceVerdict.UNKNOWN, OF_OBJECT))
 
     def _is_far_from_objects(self, one: SharedAccess, two: SharedAccess) -> bool:
         """Whether what an operation touches has no byte in common with any barrier object."""
@@ -175,7 +184,12 @@ class Parts:
         )
 
     def _asked(self, one: SharedAccess, two: SharedAccess, couple: Couple) -> Asked:
-        sharing = (self.of_block if couple is Couple.ANY else self.of_warp).sharing
         is_own = couple is Couple.SELF
         meeting = Meeting(one.index, two.index, ((), ()), (), (), is_own=is_own)
-        return Asked(Instances(self._kernel, sharing, couple), meeting, (one, two))
+        return Asked(self._instances(couple), meeting, (one, two))
+
+    def _instances(self, couple: Couple) -> Instances:
+        if couple not in self._of_couple:
+            sharing = (self.of_block if couple is Couple.ANY else self.of_warp).sharing
+            self._of_couple[couple] = Instances(self._kernel, sharing, couple)
+        return self._of_couple[couple]
