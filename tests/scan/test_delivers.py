@@ -176,6 +176,24 @@ def test_sums_that_start_anew_in_each_trip_may_be_of_other_columns() -> None:
     check_anew()
 
 
+def test_a_convolution_may_go_on_along_rows() -> None:
+    """A goes on along its rows for the next columns of B."""
+    rows = "add.u32 %r17, %r12, %r10; mul.lo.u32 %r17, %r17, %r1;"
+    ptx = text(PLAIN).replace("mul.lo.u32 %r17, %r12, %r1; mad.lo.u32 %r17, %r10, 32, %r17;", rows)
+    assert ptx != text(PLAIN)
+    assert set(verdicts(ptx)) == {"unknown"}
+
+
+@pytest.mark.parametrize(("program", "verdict"), [(TWICE, "refuted"), (PLAIN, "proved")])
+def test_a_loop_around_the_loop_changes_nothing(program: Program, verdict: str) -> None:
+    """Each tile of a persistent kernel starts its sums anew, or adds to them."""
+    for anew in ("", "mov.f32 %f3, 0f00000000;"):
+        ptx = text(program).replace("mov.u32 %r6, 0;", f"mov.u32 %r60, 0; T: {anew} mov.u32 %r6, 0;", 1)
+        ptx = ptx.replace(".b32 %r<60>", ".b32 %r<62>").replace("@%p2 bra L;", "@%p2 bra L; bar.sync 0;")
+        ptx = ptx.replace("ret;", "add.u32 %r60, %r60, 1; setp.lt.u32 %p2, %r60, %r3; @%p2 bra T; ret;")
+        assert set(verdicts(ptx)) == {verdict}
+
+
 def test_both_operands_may_go_on_twice_as_fast() -> None:
     """Another kernel multiplies the columns that are left out."""
     assert verdicts(text(replace(TWICE, b=replace(PLAIN.b, advance=64)))) == ["proved"] * 4

@@ -3,9 +3,10 @@
 `accesses` is the way in. `calls` puts functions in the place of their calls, `flow` cuts a function
 into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
 an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
-`powers` what divides a value, `uniform` what all lanes of a warp share. `whole` gives all of this of one
-function, for questions about two accesses. Imports `ptx`, `hardware`,
-`ir` and `errors`.
+`powers` what divides a value, `remainders` which products divide, `reachable` which states the
+registers of loops have, `descriptors` what a matrix descriptor names, `uniform` what all lanes of a
+warp share. `whole` gives all of this of one function, for questions about two accesses. Imports
+`ptx`, `hardware`, `ir` and `errors`.
 
 What it relies on: lanes that part meet again at the place to which all their ways lead; lanes run
 an access together only in the same trip of a loop that all of them leave at one trip; an address

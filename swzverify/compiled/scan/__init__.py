@@ -9,7 +9,8 @@ cost that the prover's engines decide, `price` says what warps cost, in plain nu
 numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written` and
 `c_text` for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
 finds the machine instructions of an access, and `on_chip` what they cost. `operands` judges what
-`wgmma` reads: `operand_fields` has the fields of a descriptor, `operand_claims` its claims;
+`wgmma` reads: `operand_fields` has the fields of a descriptor, `operand_claims` its claims,
+`delivers` where its elements come from; `tensor_maps` reads the boxes that the user gives;
 `stages` compares them with what barrier objects expect. Imports `kernel`,
 `prover`, `ptx`, `sass`, `hardware`, `ir` and `errors`.
 """

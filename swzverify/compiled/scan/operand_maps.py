@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swzverify.compiled.scan.products import Product
 from swzverify.ir.expr import Expr, to_signed
 
-WORD_BITS: Final = 32
+_WORD_BITS: Final = 32
 Address: TypeAlias = dict[Product, int]
 """An address in global memory: for each product of values that all threads share, a number that is not 0."""
 
@@ -136,6 +136,15 @@ def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | 
     return of_k, rest
 
 
+def pointers_of(address: Address) -> frozenset[Product]:
+    """The pointers from which an address counts."""
+    return frozenset(filter(_is_pointer, address))
+
+
+def _is_pointer(product: Product) -> bool:
+    return len(product) == 1 and product[0].width > _WORD_BITS
+
+
 def spelled(address: Address, names: Mapping[str, str]) -> str:
     """An address in words."""
     words: list[str] = []
@@ -150,8 +159,7 @@ def spelled(address: Address, names: Mapping[str, str]) -> str:
 def _place(term: tuple[Product, int]) -> tuple[bool, bool, int]:
     """Pointers first, numbers last."""
     product, _ = term
-    is_pointer = len(product) == 1 and product[0].width > WORD_BITS
-    return not is_pointer, not product, -len(product)
+    return not _is_pointer(product), not product, -len(product)
 
 
 def _name(factor: Expr, names: Mapping[str, str]) -> str:

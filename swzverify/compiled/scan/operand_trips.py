@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.fills import Fill
-from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, spelled
+from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, pointers_of, spelled
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var, variables
 
@@ -31,40 +31,44 @@ class Trips:
 
 def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str]) -> Trips:
     """Compare A with B of one instruction, for all that may bring them together."""
-    found = [each for pair in pairs for each in _in_loops(pair, sums, names)]
-    wrong = [each.broken for each in found if each.broken]
-    if wrong and len(wrong) == len(found):
-        return Trips(broken=wrong[0])
-    reasons = [each.is_open or each.broken for each in found] + list(_between_stages(pairs, names))
-    return Trips(is_open=next(filter(None, reasons), ""))
+    by_loop: dict[Var, list[Trips]] = {}
+    for pair in pairs:
+        for trips, found in _in_loops(pair, sums, names):
+            by_loop.setdefault(trips, []).append(found)
+    for of_loop in by_loop.values():
+        if all(each.broken for each in of_loop):
+            return of_loop[0]
+    reasons = [each.is_open or each.broken for of_loop in by_loop.values() for each in of_loop]
+    return Trips(is_open=next(filter(None, (*reasons, *_between_stages(pairs, names))), ""))
 
 
-def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str]) -> Iterator[Trips]:
+def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str]) -> Iterator[tuple[Var, Trips]]:
     """For each loop in which both are brought, whether they go on alike from one trip to the next one."""
     a, b = (pair[role] for role in OperandRole)
-    for trips in a[0].trips.keys() & b[0].trips.keys():
+    for trips, header in a[0].trips.items():
+        if trips not in b[0].trips:
+            continue
         steps = {role: _per_trip(each[1].first, trips) for role, each in pair.items()}
         words = _unlike(pair, steps, names)
         if words is None:
-            yield Trips(is_open="how far along K it goes in a trip is not decided")
+            yield trips, Trips(is_open="how far along K it goes in a trip is not decided")
             continue
         text, is_of_rows = words
-        header = a[0].trips[trips]
         is_sure = sums is not None and header in sums.carried and not is_of_rows
         text = text and f"A and B of one instruction go on along K by different steps from trip to trip: {text}"
-        yield Trips(broken=text) if is_sure or not text else Trips(is_open=text)
+        yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
 
 
 def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
     """Why what the same copies bring to A and B does not go on alike; empty if it does."""
-    first: dict[OperandRole, Address] | None = None
+    first: dict[object, dict[OperandRole, Address]] = {}
     for pair in pairs:
         a, b = (pair[role][0] for role in OperandRole)
         if (a.section, a.state) != (b.section, b.state):
             continue
         own = {role: _without_trips(fill, each.first) for role, (fill, each) in pair.items()}
-        first = first or own
-        words = _unlike(pair, {role: difference(own[role], first[role]) for role in own}, names)
+        base = first.setdefault(tuple(map(pointers_of, own.values())), own)
+        words = _unlike(pair, {role: difference(own[role], base[role]) for role in own}, names)
         if words is None:
             yield "how far along K it goes from stage to stage is not decided"
         elif words[0]:
