@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, less, mul, sub, widened
-from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.compiled.order.families import MOST_SHARED, signed
 from swzverify.ir.expr import (
     TRUE,
+    Binary,
+    BinaryOperator,
     Comparison,
+    Const,
     Expr,
     compare,
-    conjunction,
     const,
+    extract,
     ite,
-    negation,
     postorder,
     var,
     variables,
@@ -32,47 +34,46 @@ _WIDE: Final = 44
 def is_in_memory(address: Expr, starts: Sequence[Expr], who: int) -> Expr:
     """The offset in the memory of a block, over the integers, is below the most bytes that a block can have.
 
-    PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings. A term that
-    reads where an array starts and is no such start, as what a mask leaves of an address, counts from that start.
+    PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings. If a term is
+    made of the start of an array, as an XOR makes one, nothing is said of how far behind the start it is.
     """
-    total = sum_of(address)
+    total = _not_rounded(sum_of(address), starts)
     plain = {item for start in starts for item in sum_of(start).terms.items()}
-    read = set(variables(*starts))
-    parts: list[tuple[Expr, int]] = []
-    inner: list[tuple[Expr, int]] = []
-    for term, count in total.terms.items():
-        if read.isdisjoint(variables(term)):
-            parts.append((term, signed(count)))
-        elif (term, count) not in plain:
-            inner.append((term, count))
-    if not inner:
-        return _fits(parts, signed(total.number), None, who)
-    (term, count), *more = inner
-    if more or count != 1 or len(inner) + len(parts) < len(total.terms):
+    rest = {term: count for term, count in total.terms.items() if (term, count) not in plain}
+    if _reads(rest, starts):
         return TRUE
-    own = dict.fromkeys(start for start in starts if not set(variables(start)).isdisjoint(variables(term)))
-    fits = (_fits(parts, signed(total.number), normal(sub(term, start)), who) for start in own)
-    return negation(conjunction(map(negation, fits)))
-
-
-def _fits(parts: Sequence[tuple[Expr, int]], number: int, distance: Expr | None, who: int) -> Expr:
-    """A sum and a number are an offset in the memory of a block, with a distance of 32 bits that has a sign."""
-    ends = [number] * 2
+    parts = [(term, signed(count)) for term, count in rest.items()]
+    ends = [signed(total.number)] * 2
     for term, count in parts:
         most = _most(term)
         least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
         ends = [end + choose(count * least, count * most) for end, choose in zip(ends, (min, max), strict=True)]
-    if distance is not None:
-        ends = [ends[0] - (ADDRESSES >> 1), ends[1] + (ADDRESSES >> 1)]
     if ends[0] >= 0 and ends[1] < MOST_SHARED:
         return TRUE
     width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)
-    offset: Expr = const(number, width)
-    if distance is not None:
-        offset = add(offset, widened(distance, width, signed=True))
+    offset: Expr = const(signed(total.number), width)
     for at, (term, count) in enumerate(parts):
         offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(count, width)))
     return less(offset, const(MOST_SHARED, width), signed=False)
+
+
+def _not_rounded(total: Sum, starts: Sequence[Expr]) -> Sum:
+    """A sum in which what is behind the start of an array, rounded down, is the same less its low bits."""
+    for term, count in total.terms.items():
+        match term:
+            case Binary(BinaryOperator.AND, whole, Const(mask)) if _reads([term], starts):
+                size = -mask % ADDRESSES
+                if size > 1 and size & (size - 1) == 0:
+                    low = widened(extract(whole, 0, size.bit_length() - 1), term.width)
+                    total = total.plus(sum_of(sub(sub(whole, low), term)), count)
+            case _:
+                pass
+    return total
+
+
+def _reads(terms: Iterable[Expr], starts: Sequence[Expr]) -> bool:
+    """Whether terms are made of where an array starts."""
+    return not {*variables(*terms)}.isdisjoint(variables(*starts))
 
 
 def _of_some_sign(term: Expr, name: str, width: int) -> Expr:
