@@ -9,7 +9,7 @@ nor an access any more: it counts as arrived.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,9 +35,9 @@ _OF_WARP: Final = re.compile(r"(?:vote|redux|shfl|match)\.sync\b.*")
 class BlockThreads(Threads):
     """Coordinates of all threads of a block; what is uniform has one value in the whole block."""
 
-    def is_uniform(self, value: Expr) -> bool:
-        """Whether a value that depends on coordinates alone is one in the block."""
-        return self.constant(value) is not None
+    def is_uniform(self, value: Expr, where: Sequence[Expr] = ()) -> bool:
+        """Whether a value that depends on coordinates alone is one in the block; never under conditions."""
+        return not where and self.constant(value) is not None
 
     def are_alike(self, values: NDArray[np.int64]) -> bool:
         """Whether all threads have one value."""
