@@ -99,6 +99,32 @@ def test_distinct_arrays_are_an_assumption() -> None:
     assert IN_ARRAYS in found.assumptions
 
 
+OWN_STORES = (
+    ("st.global.u32 [%rd1], 3;", True),
+    ("st.u32 [%rd1+256], 3;", True),
+    ("red.global.add.u32 [%rd1], 1;", True),
+    ("cvta.to.global.u64 %rd2, %rd1; L: st.global.u32 [%rd2], 3; add.u64 %rd2, %rd2, 4; @%p2 bra L;", True),
+    ("ld.param.u64 %rd2, [out]; st.global.u32 [%rd2], 3;", False),
+    ("ld.param.u64 %rd2, [out]; cvta.to.global.u64 %rd2, %rd2; red.global.add.u32 [%rd2], 1;", False),
+    (
+        "mov.u32 %r30, t; add.u32 %r30, %r30, %r2; cvt.u64.u32 %rd2, %r30; cvta.shared.u64 %rd2, %rd2; st.u32 [%rd2], 3;",
+        False,
+    ),
+    ("ld.global.u32 %r30, [%rd1+4];", False),
+)
+
+
+@pytest.mark.parametrize(("store", "is_own"), OWN_STORES)
+def test_a_kernel_that_writes_the_word_itself_assumes_nothing(store: str, *, is_own: bool) -> None:
+    """Threads that load a flag at different times may see different words, if the kernel writes it meanwhile."""
+    found = races(store + "\n" + FLAG.format(""))
+    assert found.verdict is (RaceVerdict.UNKNOWN if is_own else RaceVerdict.FREE)
+    assert ("that threads share at line" in found.reason) is is_own
+    # What is loaded into data alone is nothing that threads have to share.
+    each = "mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r10, [%rd2]; st.shared.u32 [%r4], %r10; " + store
+    assert races(each).verdict is RaceVerdict.FREE
+
+
 def test_trips_of_a_loop_at_the_begin_are_an_assumption() -> None:
     """Its header is block 0, which is a block like any other."""
     text = HEAD.replace("mov.u32 %r1, %tid.x;", "L:\nmov.u32 %r1, %tid.x;")

@@ -17,11 +17,13 @@ from typing import Final
 from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
+from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel, SharedAccess
 from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
+from swzverify.compiled.order.own_stores import own_store
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.step import InStep
 from swzverify.compiled.order.threads import Couple
@@ -58,6 +60,7 @@ _MOST_BLOCK: Final = 512
 DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
+_OWN_STORE: Final = "line {} may write the word of global memory that threads share at line {}"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 
 
@@ -197,6 +200,8 @@ class _Judge:
         if verdict is RaceVerdict.FREE and self._parts.lost and any(each.is_object for each in self._kernel.accesses):
             # Nobody waits, but an object may be used before it is made, or more often than its phase allows.
             verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost
+        elif verdict is RaceVerdict.FREE and (lines := own_store(self._kernel, self._shared_loads())):
+            verdict, reason = RaceVerdict.UNKNOWN, _OWN_STORE.format(*lines)
         elif verdict is RaceVerdict.FREE:
             is_or_are = "is" if free == 1 else "are"
             reason = f"{counted(free, 'pair')} of accesses {is_or_are} free, {free_by['z3']} by Z3 alone"
@@ -210,6 +215,13 @@ class _Judge:
             is_lockstep=self._is_lockstep,
             free_by=tuple(free_by.most_common()),
         )
+
+    def _shared_loads(self) -> list[Leaf]:
+        """What threads share that they load from global memory, if nobody writes there."""
+        steps = self._of_block.sharing, self._of_warp.sharing
+        loads = [each for each in self._kernel.leaves.by_name.values() if is_written_perhaps(each)]
+        known = [each for each in loads if each.name in self._kernel.closed]
+        return [each for each in known if any(step.leaf(each.variable) for step in steps)]
 
     def _all_assumptions(self) -> tuple[str, ...]:
         divisions = [text for each in self._kernel.accesses for text in each.divisions]
