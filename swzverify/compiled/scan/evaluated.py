@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -59,7 +60,7 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     names = {each.name: None for each in variables(claim.address, bad, *conditions, *assumed)}
     leaves = [subject.leaves[name] for name in names if subject.leaves[name].kind is not Kind.LANE]
     whole = _all_of(leaves, {each.name for each in variables(bad)}, multiple)
-    env = whole if whole is not None else _some_of(leaves, subject, multiple)
+    env = whole if whole is not None else _some_of(tuple(leaves), subject.block.warps, multiple)
     count = max((len(values) for values in env.values()), default=1)
     active = np.broadcast_to(subject.block.exists, (count, *subject.block.exists.shape))
     active = active & (np.arange(LANES) < subject.address_lanes)
@@ -113,7 +114,9 @@ def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, 
     return {leaf.name: _array([row[at] for row in rows]) for at, leaf in enumerate(leaves)}
 
 
-def _some_of(leaves: Sequence[Leaf], subject: Subject, multiple: int) -> dict[str, Array]:
+@lru_cache(maxsize=16)
+def _some_of(leaves: tuple[Leaf, ...], warps: int, multiple: int) -> dict[str, Array]:
+    """Values of some leaves, which depend on these alone: unrolled code has many accesses that read the same ones."""
     draw = random.Random(_SEED)  # noqa: S311 - no secret
     source = np.random.Generator(np.random.PCG64(_SEED))
     env: dict[str, Array] = {}
@@ -121,7 +124,7 @@ def _some_of(leaves: Sequence[Leaf], subject: Subject, multiple: int) -> dict[st
         if is_shared(leaf) or leaf.kind in (Kind.TRIPS, Kind.CARRIED):
             env[leaf.name] = _array([value_of(leaf, draw, at, _NUMBERS, multiple) for at in range(_SAMPLES)])
         else:
-            env[leaf.name] = drawn(leaf, _NUMBERS, (_SAMPLES, subject.block.warps, LANES), source)
+            env[leaf.name] = drawn(leaf, _NUMBERS, (_SAMPLES, warps, LANES), source)
     return env
 
 
