@@ -410,7 +410,7 @@ def test_many_accesses_of_one_byte_have_the_same_pairs(monkeypatch: pytest.Monke
     bodies = ["st.shared.u32 [s], %r1;\nld.shared.u32 %r7, [s];\nbar.warp.sync -1;\nld.shared.u32 %r7, [s];"]
     bodies += ["ld.shared.u32 %r7, [s];\n" * 9 + "bar.sync 0;\nst.shared.u32 [s], %r6;"]
     whole = [pairs(run(body, 96)) for body in bodies]
-    monkeypatch.setattr(touches, "_MANY", 1 << 12)
+    monkeypatch.setattr(touches, "MANY", 1 << 12)
     assert [pairs(run(body, 96)) for body in bodies] == whole
     assert whole == [{(0, 0), (0, 1), (0, 3)}, {(10, 10)}]
 
@@ -446,8 +446,9 @@ def test_a_witness_is_replayed(
     assert Launches(module, function, (64, 1, 1)).replayed([(witness, at)]) == [shown]
 
 
-def test_witnesses_of_one_launch_are_replayed_together() -> None:
-    """Each has the answer that it has alone, whatever the values of the others."""
+@pytest.mark.parametrize("many", [256, 1])
+def test_witnesses_of_one_launch_are_replayed_together(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has the answer that it has alone, also where a byte has more accesses than are compared."""
     module, function = kernel_of(STRIDE)
     line, launches = FIRST + 3, Launches(module, function, (64, 1, 1))
     asked = [
@@ -456,6 +457,8 @@ def test_witnesses_of_one_launch_are_replayed_together() -> None:
         for threads in ((3, 40), (3, 35), (4, 36), (0, 1))
     ]
     alone = [shown for each in asked for shown in launches.replayed([each])]
+    monkeypatch.setattr(history, "MANY", many)
+    monkeypatch.setattr(touches, "MANY", many)
     assert launches.replayed(asked) == alone
     assert alone == [True] * 4 + [False] * 5 + [True] * 2 + [False]
 

@@ -103,6 +103,7 @@ class Clocked(Machine):
             () if self.recorder.lost or self.recorder.objects.has_boxes else tuple(self.hangs.values()),
             kind is FaultError,
             self.recorder.objects.has_boxes,
+            self.history.is_partial,
         )
 
     def kinds(self, opcode: str) -> Kind:

@@ -144,24 +144,21 @@ class Launches:
         for (witness, _), both in zip(asked, sides, strict=True):
             groups.setdefault(witness.parameters, set()).add(both)
         found = {values: self._found(dict(values), frozenset(wanted), most_steps) for values, wanted in groups.items()}
-        shown: list[bool] = []
-        for (witness, _), both in zip(asked, sides, strict=True):
-            values = witness.parameters
-            if both not in found[values] and len(groups[values]) > 1:
-                # With the accesses of other threads there may be more than are compared, or kept.
-                found[values] |= self._found(dict(values), frozenset([both]), most_steps)
-            shown.append(both in found[values])
-        return shown
+        return [both in found[witness.parameters] for (witness, _), both in zip(asked, sides, strict=True)]
 
     def _found(self, values: Mapping[str, int], wanted: frozenset[Sides], most_steps: int) -> frozenset[Sides]:
         """Those of some races that launches with some values have."""
-        whole, left = self._whole(), wanted
+        whole, left, is_partial = self._whole(), wanted, False
         for launch in self._launches(whole, [_placed(plan, values) for plan in _PLANS], values):
             found = replay(self.module, whole, launch, most_steps, left, lockstep=self.lockstep)
-            left -= {each.sides for each in found.races}
+            left, is_partial = left - {each.sides for each in found.races}, is_partial or found.is_partial
             if not left or found.is_cut_off:
                 break
-        return wanted - left
+        shown = wanted - left
+        if is_partial and len(wanted) > 1:
+            # Alone, a pair has fewer accesses beside it, of which more are compared.
+            return shown.union(*(self._found(values, frozenset([each]), most_steps) for each in left))
+        return shown
 
     def missed_barriers(self) -> frozenset[int]:
         """The lines of the barriers that some threads miss in one of a few launches."""
