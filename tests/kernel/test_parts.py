@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise, product
 from typing import Any
 
@@ -83,8 +83,33 @@ def _flips_are_wrong(names: Mapping[str, Any]) -> bool:
     return False
 
 
+def _choices_are_wrong(names: Mapping[str, Any]) -> bool:
+    """Whether the sum of a choice between two sums is not what Python computes."""
+    x, chosen = expr.var("x", 256), expr.var("chosen", 2)
+    twice = expr.binary(BinaryOperator.ADD, x, x)
+    sums: list[tuple[Expr, Callable[[int], int]]] = [
+        (twice, lambda number: 2 * number),
+        (expr.binary(BinaryOperator.MUL, x, expr.const(2, 8)), lambda number: 2 * number),
+        (expr.binary(BinaryOperator.ADD, twice, expr.const(4, 8)), lambda number: 2 * number + 4),
+        (x, lambda number: number),
+    ]
+    for (then, plain), (otherwise, other) in product(sums, repeat=2):
+        found = names["normal"](expr.ite(expr.compare(expr.Comparison.EQ, chosen, expr.const(1, 1)), then, otherwise))
+        for number, choice in product((0, 1, 7, 200), (0, 1)):
+            if evaluate(found, {"x": number, "chosen": choice}) != (plain if choice else other)(number) % 256:
+                return True
+    return False
+
+
 def test_what_is_above_flipped_bits_stands_outside() -> None:
     assert not _flips_are_wrong(vars(linear))
+
+
+def test_a_choice_between_equal_sums_is_one_of_them() -> None:
+    assert not _choices_are_wrong(vars(linear))
+    x = expr.var("x", 256)
+    twice, double = expr.binary(BinaryOperator.ADD, x, x), expr.binary(BinaryOperator.MUL, x, expr.const(2, 8))
+    assert sum_of(expr.ite(expr.var("chosen", 2), twice, double)) == sum_of(twice)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +118,15 @@ def test_what_is_above_flipped_bits_stands_outside() -> None:
         ("1 << bits.bit_length()", "1 << bits.bit_length() >> 1"),
         ("left ^ inside.right.value", "left | inside.right.value"),
         ("total.number // power * power", "total.number"),
+        ("parts[0] == parts[1]", "parts[0].terms == parts[1].terms"),
     ],
 )
-def test_wrong_flips_are_found(piece: str, becomes: str) -> None:
+def test_wrong_sums_are_found(piece: str, becomes: str) -> None:
     source = inspect.getsource(linear)
     assert source.count(piece) == 1
     names: dict[str, Any] = {"__name__": linear.__name__}
     exec(compile(source.replace(piece, becomes), "wrong", "exec", dont_inherit=True), names)  # noqa: S102 - our own text
-    assert _flips_are_wrong(names)
+    assert _flips_are_wrong(names) or _choices_are_wrong(names)
 
 
 @st.composite

@@ -410,7 +410,7 @@ def test_many_accesses_of_one_byte_have_the_same_pairs(monkeypatch: pytest.Monke
     bodies = ["st.shared.u32 [s], %r1;\nld.shared.u32 %r7, [s];\nbar.warp.sync -1;\nld.shared.u32 %r7, [s];"]
     bodies += ["ld.shared.u32 %r7, [s];\n" * 9 + "bar.sync 0;\nst.shared.u32 [s], %r6;"]
     whole = [pairs(run(body, 96)) for body in bodies]
-    monkeypatch.setattr(touches, "_MANY", 1 << 12)
+    monkeypatch.setattr(touches, "MANY", 1 << 12)
     assert [pairs(run(body, 96)) for body in bodies] == whole
     assert whole == [{(0, 0), (0, 1), (0, 3)}, {(10, 10)}]
 
@@ -443,7 +443,24 @@ def test_a_witness_is_replayed(
     module, function = kernel_of(STRIDE)
     witness = Witness(threads, ((), ()), 0, "s", (n,))
     at = (FIRST + lines[0], FIRST + lines[1])
-    assert Launches(module, function, (64, 1, 1)).replayed(witness, at) is shown
+    assert Launches(module, function, (64, 1, 1)).replayed([(witness, at)]) == [shown]
+
+
+@pytest.mark.parametrize("many", [256, 1])
+def test_witnesses_of_one_launch_are_replayed_together(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has the answer that it has alone, also where a byte has more accesses than are compared."""
+    module, function = kernel_of(STRIDE)
+    line, launches = FIRST + 3, Launches(module, function, (64, 1, 1))
+    asked = [
+        (Witness(threads, ((), ()), 0, "s", (("n", number),)), (line, line))
+        for number in (0, 1, 32)
+        for threads in ((3, 40), (3, 35), (4, 36), (0, 1))
+    ]
+    alone = [shown for each in asked for shown in launches.replayed([each])]
+    monkeypatch.setattr(history, "MANY", many)
+    monkeypatch.setattr(touches, "MANY", many)
+    assert launches.replayed(asked) == alone
+    assert alone == [True] * 4 + [False] * 5 + [True] * 2 + [False]
 
 
 def test_the_threads_of_a_witness_stand_at_their_lines() -> None:
@@ -454,7 +471,7 @@ def test_the_threads_of_a_witness_stand_at_their_lines() -> None:
     for threads, lines, shown in [((1, 2), (1, 3), True), ((2, 1), (1, 3), False), ((2, 1), (3, 1), True)]:
         witness = Witness(threads, ((), ()), 0, "s", ())
         at = (FIRST + lines[0], FIRST + lines[1])
-        assert Launches(module, function, (64, 1, 1)).replayed(witness, at) is shown
+        assert Launches(module, function, (64, 1, 1)).replayed([(witness, at)]) == [shown]
 
 
 def test_lanes_in_lockstep_are_unordered_within_an_instruction_alone() -> None:
@@ -471,7 +488,7 @@ def test_lanes_in_lockstep_are_unordered_within_an_instruction_alone() -> None:
         (still, (0, 1), True, True),
     ]:
         witness = Witness(threads, ((), ()), 0, "s", ())
-        assert Launches(module, function, (64, 1, 1), lockstep=lockstep).replayed(witness, (line, line)) is shown
+        assert Launches(module, function, (64, 1, 1), lockstep=lockstep).replayed([(witness, (line, line))]) == [shown]
 
 
 def test_a_witness_names_the_place_in_the_grid() -> None:
@@ -484,7 +501,7 @@ def test_a_witness_names_the_place_in_the_grid() -> None:
         ((), False),
     ]:
         witness = Witness((0, 1), ((), ()), 0, "s", values)
-        assert Launches(module, function, (64, 1, 1)).replayed(witness, (FIRST + 4, FIRST + 4)) is shown
+        assert Launches(module, function, (64, 1, 1)).replayed([(witness, (FIRST + 4, FIRST + 4))]) == [shown]
 
 
 def test_a_run_ends_when_it_has_shown_a_witness() -> None:
@@ -495,9 +512,10 @@ def test_a_run_ends_when_it_has_shown_a_witness() -> None:
     witness = Witness((3, 40), ((), ()), 0, "s", (("n+0:4", 1 << 30),))
     at = FIRST + 3
     start = time.process_time()
-    assert Launches(module, function, (64, 1, 1)).replayed(witness, (at, at))
+    assert Launches(module, function, (64, 1, 1)).replayed([(witness, (at, at))]) == [True]
     shown = time.process_time() - start
-    assert not Launches(module, function, (64, 1, 1)).replayed(replace(witness, threads=(3, 3)), (at, at))
+    other = replace(witness, threads=(3, 3))
+    assert Launches(module, function, (64, 1, 1)).replayed([(other, (at, at))]) == [False]
     assert time.process_time() - start > 3 * shown
 
 
@@ -505,7 +523,7 @@ def test_what_is_given_comes_before_a_witness() -> None:
     module, function = kernel_of(STRIDE)
     witness = Witness((3, 40), ((), ()), 0, "s", (("n", 0),))
     given = Arguments({"n": (Field(0, 4, 1),)})
-    assert not Launches(module, function, (64, 1, 1), given).replayed(witness, (FIRST + 3, FIRST + 3))
+    assert Launches(module, function, (64, 1, 1), given).replayed([(witness, (FIRST + 3, FIRST + 3))]) == [False]
 
 
 # ---- kernels with their truth

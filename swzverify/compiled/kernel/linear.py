@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, mul, shift_left
 from swzverify.compiled.kernel.graph import folded
-from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, binary, const, extract, operands
+from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, Ite, binary, const, extract, operands
 
 MOST_TERMS: Final = 200
 """Terms of a sum; a longer one counts as one term."""
@@ -53,6 +53,8 @@ def _times(term: Expr, count: int) -> Expr:
 def sum_of(root: Expr) -> Sum:
     """An expression as a sum, as far as additions, constant factors, shifts and flips of low bits go.
 
+    A choice between two writings of one sum is that sum.
+
     >>> from swzverify.ir.expr import extend, var
     >>> x = var("x", 256)
     >>> (term, factor), = sum_of(add(shift_left(x, const(2, 8)), x)).terms.items()
@@ -88,6 +90,8 @@ def _parts(node: Expr) -> tuple[Expr, ...]:
                 return ()
     if isinstance(node, Extract) and node.low == 0:
         return (node.operand,)
+    if isinstance(node, Ite):
+        return (node.then, node.otherwise)
     return ()
 
 
@@ -107,6 +111,8 @@ def _combined(node: Expr, parts: list[Sum]) -> Sum:
             # The low part of a term that is no sum may be one: that of a sum which was extended.
             found = found.plus(_alone(part) if isinstance(part, Extract) else sum_of(part), count)
         return found
+    if isinstance(node, Ite):
+        return parts[0] if parts[0] == parts[1] else _alone(node)
     if sum(len(part.terms) for part in parts) > MOST_TERMS:
         return Sum({node: 1}, 0, width)
     if isinstance(node, Binary) and len(parts) == 2:

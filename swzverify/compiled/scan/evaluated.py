@@ -9,13 +9,15 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.ptx import Symbol
 from swzverify.compiled.scan.claim import Property
 from swzverify.compiled.scan.collide import assumed_of
 from swzverify.compiled.scan.drawn import drawn, fulfilled, words
@@ -25,7 +27,7 @@ from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.subject import Subject
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate
-from swzverify.ir.expr import Expr, postorder, variables
+from swzverify.ir.expr import Expr, Var, postorder, variables
 
 _SEED: Final = 20_250_103
 _SAMPLES: Final = 96
@@ -59,7 +61,7 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     names = {each.name: None for each in variables(claim.address, bad, *conditions, *assumed)}
     leaves = [subject.leaves[name] for name in names if subject.leaves[name].kind is not Kind.LANE]
     whole = _all_of(leaves, {each.name for each in variables(bad)}, multiple)
-    env = whole if whole is not None else _some_of(leaves, subject, multiple)
+    env = whole if whole is not None else _some_of(leaves, subject.block.warps, multiple)
     count = max((len(values) for values in env.values()), default=1)
     active = np.broadcast_to(subject.block.exists, (count, *subject.block.exists.shape))
     active = active & (np.arange(LANES) < subject.address_lanes)
@@ -113,15 +115,40 @@ def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, 
     return {leaf.name: _array([row[at] for row in rows]) for at, leaf in enumerate(leaves)}
 
 
-def _some_of(leaves: Sequence[Leaf], subject: Subject, multiple: int) -> dict[str, Array]:
+class _Drawn(NamedTuple):
+    """What the values of a leaf depend on."""
+
+    variable: Var
+    kind: Kind
+    multiple: int
+    uniform: bool
+    values: tuple[int, ...] | None
+    candidates: tuple[int, ...]
+    most: int | None
+    symbol: Symbol | None
+
+    def leaf(self) -> Leaf:
+        """A leaf with these values."""
+        return Leaf(reason="", line=0, **self._asdict())
+
+
+def _some_of(leaves: Sequence[Leaf], warps: int, multiple: int) -> dict[str, Array]:
+    fields = _Drawn._fields
+    return _draw(tuple(_Drawn(*(getattr(leaf, each) for each in fields)) for leaf in leaves), warps, multiple)
+
+
+@lru_cache(maxsize=16)
+def _draw(asked: tuple[_Drawn, ...], warps: int, multiple: int) -> dict[str, Array]:
+    """Values of some leaves: unrolled code has many accesses that read the same ones."""
     draw = random.Random(_SEED)  # noqa: S311 - no secret
     source = np.random.Generator(np.random.PCG64(_SEED))
     env: dict[str, Array] = {}
-    for leaf in leaves:
+    for each in asked:
+        leaf = each.leaf()
         if is_shared(leaf) or leaf.kind in (Kind.TRIPS, Kind.CARRIED):
             env[leaf.name] = _array([value_of(leaf, draw, at, _NUMBERS, multiple) for at in range(_SAMPLES)])
         else:
-            env[leaf.name] = drawn(leaf, _NUMBERS, (_SAMPLES, subject.block.warps, LANES), source)
+            env[leaf.name] = drawn(leaf, _NUMBERS, (_SAMPLES, warps, LANES), source)
     return env
 
 

@@ -16,7 +16,7 @@ from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, 
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.race_search import with_shown
-from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches
+from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches, Shown
 
 MOST_RUNS: Final = 12
 """Witnesses of one kernel that are run; one race is enough for its verdict."""
@@ -47,12 +47,10 @@ class Runs:
 
     def confirmed(self, found: KernelRaces) -> KernelRaces:
         """The verdicts, with `unknown` in place of races and divergent barriers that no run shows."""
-        left, pairs = MOST_RUNS, list[Pair]()
-        for pair in found.pairs:
-            is_race = pair.verdict in _SHOWN
-            pairs.append(self._pair(pair, can_run=left > 0) if is_race else pair)
-            left -= is_race
-        if left < MOST_RUNS and not any(each.verdict in _SHOWN for each in pairs):
+        races = [at for at, each in enumerate(found.pairs) if each.verdict in _SHOWN]
+        pairs = self._run(found.pairs, races[:MOST_RUNS], STEPS_OF_WITNESS)
+        pairs = [_not_shown(each) if at in races[MOST_RUNS:] else each for at, each in enumerate(pairs)]
+        if races and not any(each.verdict in _SHOWN for each in pairs):
             pairs = self._at_length(found.pairs, pairs)
         missed = frozenset[int]()
         if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
@@ -78,13 +76,24 @@ class Runs:
     def _at_length(self, found: Sequence[Pair], pairs: list[Pair]) -> list[Pair]:
         """The pairs behind one longer run, for the race that the fewest trips come before."""
         first = min((at for at, each in enumerate(found) if each.verdict in _SHOWN), key=lambda at: _trips(found[at]))
-        return [*pairs[:first], self._pair(found[first], most_steps=STEPS), *pairs[first + 1 :]]
+        return [*pairs[:first], self._run(found, [first], STEPS)[first], *pairs[first + 1 :]]
 
-    def _pair(self, pair: Pair, *, can_run: bool = True, most_steps: int = STEPS_OF_WITNESS) -> Pair:
-        lines, witness = (pair.first.line, pair.second.line), pair.witness
-        if can_run and witness is not None and self._launches.replayed(witness, lines, most_steps):
-            return replace(pair, witness=replace(witness, is_replayed=True))
-        return replace(pair, verdict=RaceVerdict.UNKNOWN, reason=NOT_SHOWN, witness=None, condition="")
+    def _run(self, found: Sequence[Pair], races: Sequence[int], most_steps: int) -> list[Pair]:
+        """The pairs, with what runs show of some that have a witness."""
+        pairs = list(found)
+        asked: dict[int, Shown] = {}
+        for at in races:
+            witness, pairs[at] = found[at].witness, _not_shown(found[at])
+            if witness is not None:
+                asked[at] = witness, (found[at].first.line, found[at].second.line)
+        for at, is_shown in zip(asked, self._launches.replayed([*asked.values()], most_steps), strict=True):
+            if is_shown:
+                pairs[at] = replace(found[at], witness=replace(asked[at][0], is_replayed=True))
+        return pairs
+
+
+def _not_shown(pair: Pair) -> Pair:
+    return replace(pair, verdict=RaceVerdict.UNKNOWN, reason=NOT_SHOWN, witness=None, condition="")
 
 
 def _trips(pair: Pair) -> int:

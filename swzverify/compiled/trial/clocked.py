@@ -55,7 +55,7 @@ class _Gathering:
 class Clocked(Machine):
     """One block of a launch, with the history of its accesses to shared memory.
 
-    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
+    With `wanted`, accesses of these threads alone are compared, and the run ends when it has these pairs. With
     `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind. With
     `lockstep`, the lanes of a warp run each instruction together. With `follows_boxes` it goes on at copies of boxes.
     """
@@ -66,7 +66,7 @@ class Clocked(Machine):
         function: Function,
         launch: Launch,
         most_steps: int,
-        wanted: Sides | None = None,
+        wanted: frozenset[Sides] | None = None,
         *,
         is_late: bool = False,
         lockstep: bool = False,
@@ -75,7 +75,7 @@ class Clocked(Machine):
         super().__init__(module, function, [launch], frozenset(), [most_steps], None)
         self.wanted, self.is_late = wanted, is_late
         has_proxies = any(uses_async_proxy(each.opcode) for each in function.instructions)
-        only = None if wanted is None else frozenset(thread for _, thread in wanted)
+        only = None if wanted is None else frozenset(thread for sides in wanted for _, thread in sides)
         self.history = History(self.threads, only, has_proxies=has_proxies, lockstep=lockstep)
         self.history.ended = ~self.lanes.exists
         self.recorder = Recorder(self.lanes, self.memory, self.history, self._grant, follows_boxes=follows_boxes)
@@ -103,6 +103,7 @@ class Clocked(Machine):
             () if self.recorder.lost or self.recorder.objects.has_boxes else tuple(self.hangs.values()),
             kind is FaultError,
             self.recorder.objects.has_boxes,
+            self.history.is_partial,
         )
 
     def kinds(self, opcode: str) -> Kind:
@@ -266,7 +267,8 @@ class Clocked(Machine):
         self.waits &= ~found.waiting
         if is_whole:
             self.history.block_barrier()
-            if any(each.sides == self.wanted for each in self.history.found.values()):
+            shown = {each.sides for each in self.history.found.values()}
+            if self.wanted is not None and self.wanted <= shown:
                 raise EndError("it has shown the pair")
         else:
             self.history.knowledge.learn(waiting, found.row)

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Final
+from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import inlined
@@ -59,6 +59,8 @@ _PLANS: Final = (
     Plan((1,), (Data.UP,)),
 )
 """What a witness does not say of a launch, in the order in which it is tried."""
+Shown: TypeAlias = tuple[Witness, tuple[int, int]]
+"""A witness and the lines of its accesses."""
 _OF_PARAMETER: Final = re.compile(r"(.+)\+(\d+):(\d+)")
 
 
@@ -67,14 +69,14 @@ def replay(
     function: Function,
     launch: Launch,
     most_steps: int = STEPS,
-    wanted: Sides | None = None,
+    wanted: frozenset[Sides] | None = None,
     *,
     is_late: bool = False,
     lockstep: bool = False,
 ) -> Replay:
     """Run one block of a launch; `function` has its calls inlined.
 
-    With `wanted`, accesses of these two threads alone are compared, and the run ends when it has this pair. With
+    With `wanted`, accesses of these threads alone are compared, and the run ends when it has these pairs. With
     `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind. With
     `lockstep`, the lanes of a warp run each instruction together, and each instruction before the next one.
     """
@@ -125,30 +127,41 @@ class Launches:
     smem: int | None = None
     lockstep: bool = False
 
-    def replayed(self, witness: Witness, lines: tuple[int, int], most_steps: int = STEPS_OF_WITNESS) -> bool:
-        """Whether a launch with the values of a witness has the race between accesses at two lines.
+    def replayed(self, asked: Sequence[Shown], most_steps: int = STEPS_OF_WITNESS) -> list[bool]:
+        """Whether launches with the values of witnesses have their races between accesses at two lines.
 
-        The two threads have to share a byte there. It need not be the byte of the witness.
+        The two threads have to share a byte there. It need not be the byte of the witness. Witnesses with the same
+        values have the same launches.
 
         Args:
-            witness: The threads, and values by name: `NAME+OFFSET:BYTES` or `NAME` for a parameter, `ctaid.x`,
-                `nctaid.x` and so on for the place and the shape of the grid.
-            lines: The lines of the PTX of the two accesses, in the order of the threads.
+            asked: The witnesses, which have threads, and values by name: `NAME+OFFSET:BYTES` or `NAME` for a
+                parameter, `ctaid.x`, `nctaid.x` and so on for the place and the shape of the grid. With each, the
+                lines of the PTX of the two accesses, in the order of the threads.
             most_steps: Instructions of a run.
 
         Returns:
-            Whether a run shows the pair. False does not show that there is no race.
+            Whether a run shows each pair. False does not show that there is no race.
         """
-        whole, values = self._whole(), dict(witness.parameters)
-        one, other = sorted(zip(lines, witness.threads, strict=True))
-        wanted = one, other
+        groups: dict[tuple[tuple[str, int], ...], set[Sides]] = {}
+        sides = [_sides(witness, lines) for witness, lines in asked]
+        for (witness, _), both in zip(asked, sides, strict=True):
+            groups.setdefault(witness.parameters, set()).add(both)
+        found = {values: self._found(dict(values), frozenset(wanted), most_steps) for values, wanted in groups.items()}
+        return [both in found[witness.parameters] for (witness, _), both in zip(asked, sides, strict=True)]
+
+    def _found(self, values: Mapping[str, int], wanted: frozenset[Sides], most_steps: int) -> frozenset[Sides]:
+        """Those of some races that launches with some values have."""
+        whole, left, is_partial = self._whole(), wanted, False
         for launch in self._launches(whole, [_placed(plan, values) for plan in _PLANS], values):
-            found = replay(self.module, whole, launch, most_steps, wanted, lockstep=self.lockstep)
-            if any(each.sides == wanted for each in found.races):
-                return True
-            if found.is_cut_off:
+            found = replay(self.module, whole, launch, most_steps, left, lockstep=self.lockstep)
+            left, is_partial = left - {each.sides for each in found.races}, is_partial or found.is_partial
+            if not left or found.is_cut_off:
                 break
-        return False
+        shown = wanted - left
+        if is_partial and len(wanted) > 1:
+            # Alone, a pair has fewer accesses beside it, of which more are compared.
+            return shown.union(*(self._found(values, frozenset([each]), most_steps) for each in left))
+        return shown
 
     def missed_barriers(self) -> frozenset[int]:
         """The lines of the barriers that some threads miss in one of a few launches."""
@@ -195,6 +208,11 @@ class Launches:
             launcher = self._launcher(whole, values)
             made = (launcher.launch(plan, 0) for plan in plans)
             yield from (each for each in made if each is not None)
+
+
+def _sides(witness: Witness, lines: tuple[int, int]) -> Sides:
+    one, other = sorted(zip(lines, witness.threads, strict=True))
+    return one, other
 
 
 def _arguments(function: Function, values: Mapping[str, int], given: Arguments) -> Arguments:

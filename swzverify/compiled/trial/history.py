@@ -19,6 +19,7 @@ from swzverify.compiled.trial.memory import Array, Bytes, Mask
 from swzverify.compiled.trial.touches import (
     ASYNC,
     GENERIC_WRITES,
+    MANY,
     NEVER,
     Effect,
     Touches,
@@ -95,6 +96,7 @@ class History:
         self.time = 0
         self._only, self._has_proxies, self._lockstep = only, has_proxies, lockstep
         self._bytes, self._look_at = 0, LOOK_BYTES
+        self._is_partial = False
         self._accesses: list[Accesses] = []
         self._committed = {each: np.zeros(threads, dtype=np.int64) for each in (Effect.COPY, Effect.BULK_READ)}
 
@@ -102,6 +104,11 @@ class History:
     def is_full(self) -> bool:
         """Whether there is no room for more."""
         return self._bytes > MOST_BYTES or self.knowledge.is_full
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether there was no room for more, or a byte had more accesses than are all compared."""
+        return self._is_partial or self.is_full
 
     def access(
         self,
@@ -222,6 +229,7 @@ class History:
         stops = np.append(first[1:], len(touches.byte))
         tables = self.knowledge.tables
         suspects = find_suspects(touches, first, stops)
+        self._is_partial |= bool((stops - first > MANY)[suspects].any())
         is_by_thread = self._only is not None
         for pair in find_pairs(touches, first[suspects], stops[suspects], tables, by_thread=is_by_thread):
             key = (*pair.lines, *pair.threads) if is_by_thread else pair.lines

@@ -57,6 +57,7 @@ class Replay:
         hangs: Where threads wait for ever.
         is_fault: Whether the launch does what no launch may do.
         has_boxes: Whether it rests on what is assumed of boxes of tensor maps.
+        is_partial: Whether not all accesses of some byte were compared, or kept.
     """
 
     races: tuple[Unordered, ...]
@@ -66,6 +67,7 @@ class Replay:
     hangs: tuple[Hang, ...] = ()
     is_fault: bool = False
     has_boxes: bool = False
+    is_partial: bool = False
 
 
 class Misses:

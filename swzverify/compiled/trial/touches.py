@@ -16,7 +16,7 @@ from swzverify.hardware import LANES
 
 NEVER: Final = np.iinfo(np.int64).max
 """When an asynchronous access ends of which nothing says yet when it does."""
-_MANY: Final = 256
+MANY: Final = 256
 """Accesses of one byte of which all pairs are looked at."""
 _AT_ONCE: Final = 1 << 17
 """Pairs that are looked at at once."""
@@ -145,7 +145,7 @@ def find_pairs(touches: Touches, first: Array, stops: Array, tables: Tables, *, 
     lengths: list[int] = np.unique(sizes).tolist()
     for size in lengths:
         begins = first[sizes == size]
-        if size > _MANY:
+        if size > MANY:
             for begin in begins.tolist():
                 few = _distinct(touches.of(slice(begin, begin + size)))
                 yield from _among(few, *np.triu_indices(len(few.byte), 1), tables, by_thread=by_thread)
