@@ -107,7 +107,8 @@ OWN_STORES = (
     ("ld.param.u64 %rd2, [out]; st.global.u32 [%rd2], 3;", False),
     ("ld.param.u64 %rd2, [out]; cvta.to.global.u64 %rd2, %rd2; red.global.add.u32 [%rd2], 1;", False),
     (
-        "mov.u32 %r30, t; add.u32 %r30, %r30, %r2; cvt.u64.u32 %rd2, %r30; cvta.shared.u64 %rd2, %rd2; st.u32 [%rd2], 3;",
+        "mov.u32 %r30, t; add.u32 %r30, %r30, %r2; cvt.u64.u32 %rd2, %r30; cvta.shared.u64 %rd2, %rd2;"
+        " st.u32 [%rd2], 3;",
         False,
     ),
     ("ld.global.u32 %r30, [%rd1+4];", False),
