@@ -19,8 +19,8 @@ from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.calls import Inlined
+from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone
 from swzverify.compiled.kernel.divisions import Divisions, with_results
-from swzverify.compiled.kernel.elections import evaluate_with_elections
 from swzverify.compiled.kernel.evaluate import in_shared
 from swzverify.compiled.kernel.flow import Loop, base_name
 from swzverify.compiled.kernel.induction import by_trip, trips_of
@@ -133,7 +133,9 @@ class Kernel(Reader):
         arguments: Arguments = NO_ARGUMENTS,
         capability: int | None = None,
     ) -> None:
-        super().__init__(module, whole.function, block, arguments, evaluate_with_elections)
+        self.is_alone = is_alone(whole.function)
+        arguments = replace(arguments, is_alone=self.is_alone)
+        super().__init__(module, whole.function, block, arguments, evaluate_in_cluster)
         self.block, self._calls = block, whole.calls
         self.flow, self.leaves = self.slices.flow, self.slices.leaves
         function = whole.function
