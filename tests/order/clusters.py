@@ -55,6 +55,12 @@ _MULTICAST: Final = "mov.u16 %h1, 3;\n" + _HALVES.replace("bytes [", "bytes.mult
 )
 _COPIED: Final = _OBJECT + _MADE.format(1) + _BLOCK + _EXPECT.format(256) + "{}" + _HALVES + _PASSED + "{}"
 _BOXES: Final = _COPIED.replace("bulk.shared", "bulk.tensor.1d.shared").replace("[%rd1], 128", "[%rd1, {{%r1}}]")
+_STORED: Final = (
+    _BLOCK + "@%p1 cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {{%r1}}], [%r3];\n"
+    "@%p1 cp.async.bulk.commit_group;\n{}" + _BLOCK + _STORE
+)
+"""The first box is stored, and then written."""
+_READ: Final = "@%p1 cp.async.bulk.wait_group.read 0;\n"
 _ROUNDS: Final = (
     _OBJECT
     + _MADE.format(1)
@@ -150,6 +156,24 @@ CLUSTERS: Final = {
     "two copiers of boxes": Clustered(_BOXES.format(_BLOCK, _LOAD), "free"),
     "two copiers of boxes, a load before": Clustered(
         _BOXES.replace(_EXPECT.format(256), _EXPECT.format(256) + _LOAD).format("", ""), "race"
+    ),
+    "a box that is stored": Clustered(_BOXES.format(_BLOCK, _LOAD) + _STORED.format(_READ), "free"),
+    "a box that is stored, not waited for": Clustered(_BOXES.format(_BLOCK, _LOAD) + _STORED.format(""), "race"),
+    "a box that is stored by another map": Clustered(
+        _BOXES.format(_BLOCK, _LOAD) + "add.u64 %rd2, %rd1, 128;\n" + _STORED.format(_READ).replace("%rd1", "%rd2"),
+        "open",
+    ),
+    "a box that is stored by a map that may have changed": Clustered(
+        _BOXES.format(_BLOCK, _LOAD)
+        + "tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd2;\n"
+        + _STORED.format(_READ),
+        "open",
+    ),
+    "a box that is stored, and written without a fence": Clustered(
+        _BOXES.format(_BLOCK, _LOAD) + _BLOCK + _STORE + _STORED.format(_READ), "race"
+    ),
+    "a box that is stored, and written with a fence": Clustered(
+        _BOXES.format(_BLOCK, _LOAD) + _BLOCK + _STORE + "fence.proxy.async;\n" + _STORED.format(_READ), "free"
     ),
     "two copiers in rounds": Clustered(_ROUNDS.format(_BLOCK, _LOAD), "free"),
     "two copiers in rounds, one meeting": Clustered(_ROUNDS.format("", _LOAD), "free"),

@@ -11,7 +11,7 @@ import pytest
 
 from swzverify.compiled.kernel import clusters as alone
 from swzverify.compiled.kernel import whole
-from swzverify.compiled.order import barriers, events, objects
+from swzverify.compiled.order import barriers, boxes, events, objects
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.given import Given
@@ -46,7 +46,9 @@ def test_free_only_if_right(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, each in CLUSTERS.items() if each.verdict != "open"])
 def test_runs_say_so_too(name: str) -> None:
     """The oracle runs the kernels in some orders; it copies the bytes of boxes by plain copies."""
-    text = text_of(name).replace("bulk.tensor.1d.shared", "bulk.shared").replace("[%rd1, {%r1}]", "[%rd1], 128")
+    text = text_of(name).replace("bulk.tensor.1d.shared", "bulk.shared")
+    text = text.replace("[%rd1, {%r1}], [%r3];", "[%rd1], [%r3], 128;").replace("bulk.tensor.1d.global", "bulk.global")
+    text = text.replace("[%rd1, {%r1}]", "[%rd1], 128")
     runs = [
         launched(text, "k", (64,), params=[Buffer(8), 3, Buffer(1024)], shuffle=order, steps=3000)
         for order in (None, 1, 2)
@@ -120,6 +122,18 @@ def _bytes_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(objects, "_portions", wrong)
 
 
+def _maps_do_not_change(patch: pytest.MonkeyPatch) -> None:
+    """Nothing is taken to change a map: the boxes of one address are one."""
+    right = boxes._of_one_map
+
+    def wrong(kernel: whole.Kernel, sizes: dict[int, int]) -> dict[int, int]:
+        found = right(kernel, sizes)
+        stores = [each for each in kernel.maps if each not in sizes]
+        return found or dict.fromkeys(stores, next(iter(sizes.values())))
+
+    patch.setattr(boxes, "_of_one_map", wrong)
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "relaxed": (_relaxed_arrivals_release, "relaxed"),
     "unfenced objects": (_relaxed_arrivals_release, "objects without their fence"),
@@ -128,6 +142,8 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "clusters": (_clusters_are_of_one_block, "of clusters of two blocks"),
     "ranks": (_all_ranks_are_one_block, "at the block of rank 1"),
     "copies release": (_copies_release_their_thread, "two copiers, a word of one of them"),
+    "maps": (_maps_do_not_change, "a box that is stored by another map"),
+    "changed maps": (_maps_do_not_change, "a box that is stored by a map that may have changed"),
     "bytes": (_bytes_need_not_add_up, "two copiers, bytes of one"),
 }
 

@@ -31,7 +31,7 @@ from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.tiles import descriptors_of
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
-from swzverify.compiled.ptx import Address, Immediate, Instruction, Module, Operand, Register, size_of_type
+from swzverify.compiled.ptx import Address, Bracketed, Immediate, Instruction, Module, Operand, Register, size_of_type
 from swzverify.hardware import LANES
 from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.hardware.tensor_cores import OperandRole
@@ -134,8 +134,7 @@ class Kernel(Reader):
         capability: int | None = None,
     ) -> None:
         self.is_alone = is_alone(whole.function)
-        arguments = replace(arguments, is_alone=self.is_alone)
-        super().__init__(module, whole.function, block, arguments, evaluate_in_cluster)
+        super().__init__(module, whole.function, block, replace(arguments, is_alone=self.is_alone), evaluate_in_cluster)
         self.block, self._calls = block, whole.calls
         self.flow, self.leaves = self.slices.flow, self.slices.leaves
         function = whole.function
@@ -158,6 +157,11 @@ class Kernel(Reader):
             ]
             for each in function.instructions
             if self.flow.is_reachable(self.flow.block_of[each.index])
+        }
+        maps = {
+            each.index: self.slices.run(long_of(self.slices, of_map, each))
+            for each in function.instructions
+            if (of_map := _map_of(each)) is not None and self.flow.is_reachable(self.flow.block_of[each.index])
         }
         guarded = {each.index: None for each in function.instructions if self._is_of_proxy(each)}
         owns = {each: self.slices.run(self.slices.guard(function.instructions[each])) for each in words | guarded}
@@ -190,6 +194,8 @@ class Kernel(Reader):
         """
         self.owns = {each: self.resolved(value, self.flow.block_of[each]) for each, value in owns.items()}
         """The guards of the same instructions, and of those that work with the async proxy."""
+        self.maps = {each: self.resolved(value, self.flow.block_of[each]) for each, value in maps.items()}
+        """The address of the tensor map of each copy of a box."""
         self.accesses = [
             access
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))
@@ -380,6 +386,12 @@ class Kernel(Reader):
             value=None if stored is None else read(stored),
             divisions=divisions.texts(),
         )
+
+
+def _map_of(instruction: Instruction) -> Operand | None:
+    """The tensor map of a copy of a box; None for other instructions."""
+    found = next((each for each in instruction.operands if isinstance(each, Bracketed)), None)
+    return found.items[0] if found is not None and BOX.fullmatch(instruction.opcode) else None
 
 
 def _width(instruction: Instruction) -> int:

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.linear import sum_of
-from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.kernel.whole import FROM_SHARED, Kernel
 from swzverify.compiled.order.events import Act, Event, LostError
 from swzverify.compiled.order.objects import Key, name_of
 from swzverify.compiled.order.roles import Role
@@ -70,7 +72,26 @@ def boxes_of(kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event])
     lost = next((index for index, copy in copies.items() if copy.places and index not in sizes), None)
     if lost is not None:
         raise LostError(f"no bytes are announced for the copy at line {_line(kernel, lost)}")
-    return sizes
+    return sizes | _of_one_map(kernel, sizes)
+
+
+def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
+    """The bytes of copies out of shared memory whose tensor map is that of a copy with known bytes.
+
+    The map is one if its address is, and depends on the launch alone, and no instruction changes maps.
+    """
+    if any("tensormap" in each.opcode and base_name(each) != "prefetch" for each in kernel.function.instructions):
+        return {}
+    of_map: dict[Expr, set[int]] = {}
+    for index, size in sizes.items():
+        of_map.setdefault(kernel.maps[index], set()).add(size)
+    found: dict[int, int] = {}
+    for index, address in kernel.maps.items():
+        known = of_map.get(address, set())
+        is_fixed = all(kernel.leaves[each].kind is Kind.UNIFORM for each in variables(address))
+        if index not in sizes and FROM_SHARED.fullmatch(kernel.function.instructions[index].opcode) and is_fixed:
+            found |= dict.fromkeys([index], *known) if len(known) == 1 else {}
+    return found
 
 
 def _size(copy: Event) -> int:
