@@ -75,6 +75,23 @@ _ROUNDS: Final = (
 )
 """A copy in each trip, which all threads wait for."""
 
+_AHEAD: Final = (
+    _OBJECT
+    + _MADE.format(1)
+    + _BLOCK
+    + _EXPECT.format(256)
+    + _BLOCK
+    + _HALVES
+    + "mov.u32 %r20, 0;\nL:\nand.b32 %r21, %r20, 1;\n"
+    + wait("W", "%r12", "%r21")
+    + "{}add.u32 %r20, %r20, 1;\nsetp.ge.u32 %p4, %r20, %r7;\n@%p4 bra OUT;\n"
+    + _EXPECT.format(256)
+    + _BLOCK
+    + _HALVES
+    + "bra L;\nOUT:\n"
+)
+"""A copy before the loop, and one in each trip for the next one."""
+
 CLUSTERS: Final = {
     "barrier": Clustered(_STORE + _ARRIVE + _WAIT + _LOAD, "free"),
     "release and acquire": Clustered(
@@ -176,6 +193,14 @@ CLUSTERS: Final = {
         _BOXES.format(_BLOCK, _LOAD) + _BLOCK + _STORE + "fence.proxy.async;\n" + _STORED.format(_READ), "free"
     ),
     "two copiers in rounds": Clustered(_ROUNDS.format(_BLOCK, _LOAD), "free"),
+    "two copiers, and again in rounds": Clustered(_AHEAD.format(_LOAD + _BLOCK), "free"),
+    "two copiers, and again in rounds, one meeting": Clustered(_AHEAD.format(_LOAD), "free"),
+    "two copiers, and again in rounds, before all have read": Clustered(
+        _AHEAD.format(_LOAD).replace(_BLOCK + _HALVES + "bra", _HALVES + "bra"), "race"
+    ),
+    "two copiers, and again in rounds, half of the bytes": Clustered(
+        _AHEAD.format(_LOAD + _BLOCK).replace(_EXPECT.format(256), _EXPECT.format(128)), "race"
+    ),
     "two copiers in rounds, one meeting": Clustered(_ROUNDS.format("", _LOAD), "free"),
     "two copiers in rounds, a load behind": Clustered(
         _ROUNDS.format("", _LOAD.replace("%r30, [%r11]", "%r30, [%r11]")) + _LOAD, "free"

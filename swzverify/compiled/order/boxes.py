@@ -104,7 +104,7 @@ def _phases(
     """Each announcement of bytes for an object, with the copies that bring them, and how many threads make each.
 
     One thread that announces and copies makes the copies of a phase behind its announcement. Where there are several
-    threads, each of them makes all of its copies in each phase.
+    threads, all copies count: those of one phase, or of a few.
     """
     for at, role in enumerate(roles):
         nodes = role.walk.nodes
@@ -171,7 +171,9 @@ def _shared_out(
     rest = total - sum(room * rooms[index][1] for index, room in known.items())
     if len(open_ones) == 1 and rest > 0 and rest % rooms[open_ones[0]][1] == 0:
         return {**known, open_ones[0]: rest // rooms[open_ones[0]][1]}
-    if open_ones or rest:
+    # What several threads copy may be the bytes of several phases.
+    is_of_phases = max(count for _, count in rooms.values()) > 1 and rest < 0 and rest % announcement.bytes == 0
+    if open_ones or (rest and not is_of_phases):
         raise LostError(
             f"line {_line(kernel, announcement.index)} announces {announcement.bytes} bytes, and its copies have room "
             f"for {announcement.bytes - rest}{' and more' if open_ones else ''}"
