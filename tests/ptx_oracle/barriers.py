@@ -8,6 +8,7 @@ import numpy as np
 
 from .block import BlockState, words
 from .clocks import lanes_of
+from .clusters import ClusterBarrier
 from .errors import FaultError, HangError
 from .fetch import Array, Batch
 from .flow import Block
@@ -29,6 +30,8 @@ class Barriers:
         self.pollers: list[Split] = []
         self._vain = 0
         state.on_arrive = self.arrive
+        self.cluster = ClusterBarrier(state, warps)
+        state.on_arrive_in_cluster = self._arrive_in_cluster
 
     def _ready(self, split: Split, place: int) -> None:
         """Let a split that waited go on."""
@@ -49,6 +52,7 @@ class Barriers:
             self.state.clocks.leave(lanes_of(warp, mask))
         for key in list(self.barriers):
             self._open(key)
+        self.cluster.open(self._go_on)
 
     # ---- mbarriers
 
@@ -90,6 +94,13 @@ class Barriers:
         if "warp" in end.mods:
             self._wait_in_warp(batch, splits, end)
             return
+        if "cluster" in end.mods:
+            for split in splits:
+                if not self.cluster.wait(split, end.line):
+                    self._block(split)
+                else:
+                    self._go_on(split)
+            return
         numbers = list(end.operands)
         if "red" in end.mods:
             numbers = numbers[1:-1]
@@ -97,7 +108,7 @@ class Barriers:
         values = [np.broadcast_to(code.env.src(n, "u32", end.line)(batch), batch.mask.shape) for n in numbers]
         for split in splits:
             lane = 32 * split.warp + (split.mask & -split.mask).bit_length() - 1
-            key: object = "cluster" if "cluster" in end.mods else int(values[0][lane]) if values else 0
+            key: object = int(values[0][lane]) if values else 0
             barrier = self.barriers.setdefault(key, Barrier())
             self._come(barrier, int(values[1][lane]) if len(values) > 1 else None, split.warp, split.mask, end.line)
             barrier.waiting.append((split, end))
@@ -146,6 +157,13 @@ class Barriers:
                     self.state.clocks.arrive(number, lanes_of(warp, mask))
         self._open(number)
 
+    def _arrive_in_cluster(self, masks: list[int], line: int, releases: bool) -> None:
+        self.cluster.arrive(masks, line, releases=releases)
+        self.cluster.open(self._go_on)
+
+    def _go_on(self, split: Split) -> None:
+        self._ready(split, split.code.flow.blocks[split.block].follow)
+
     def _open(self, key: object, *, loose: bool = False) -> bool:
         """Open a barrier if all that it waits for are there."""
         barrier = self.barriers[key]
@@ -157,7 +175,7 @@ class Barriers:
         # Threads that arrive and do not wait make it a barrier of some threads for the others.
         waits = sum(split.mask.bit_count() for split, _ in waiting)
         everyone = waits == sum(mask.bit_count() for mask in arrived.values())
-        whole = not in_warp and key != "cluster" and barrier.count in (None, self.state.lanes) and everyone
+        whole = not in_warp and barrier.count in (None, self.state.lanes) and everyone
         if self.state.clocks is not None and isinstance(barrier, WarpBarrier):
             self.state.clocks.warp_opened(barrier.warp, barrier.mask, waiting, loose=loose)
         elif self.state.clocks is not None:

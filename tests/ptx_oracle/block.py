@@ -72,6 +72,7 @@ class BlockState:
         self.woken = False
         self.on_arrive: Callable[[int, int, list[int], int], None] = lambda _number, _count, _masks, _line: None
         """What to do when lanes arrive at a barrier without waiting."""
+        self.on_arrive_in_cluster: Callable[[list[int], int, bool], None] = lambda _masks, _line, _releases: None
         self.mbarriers: dict[int, Mbarrier] = {}
         self.flights: list[Callable[[], None]] | None = None if shape.shuffle is None else []
         """What bulk copies have to do when they complete; None if that is at once."""

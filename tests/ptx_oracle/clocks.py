@@ -86,6 +86,10 @@ class Clocks:
         """The copies that are in no group."""
         self._objects: dict[tuple[int, int, int], int] = {}
         """When a thread last touched an mbarrier at a line."""
+        self._touched: set[int] = set()
+        """Threads that did anything in shared memory but make mbarriers."""
+        self._made: set[int] = set()
+        """Threads that made mbarriers and have executed no fence for that since."""
         self._invalid: set[int] = set()
         """Where `inval` has ended mbarriers."""
         self._pending: Pending | None = None
@@ -109,6 +113,7 @@ class Clocks:
         who = lanes.nonzero()[0].tolist()
         where = address[lanes].tolist()
         self._pending = Pending(record, who, where, {})
+        self._touched.update(who)
         self.touch_in(who, place, depth)
         if record.sem and record.kind in ("ld", "st"):
             self.settle()
@@ -132,6 +137,7 @@ class Clocks:
         self.settle()
         if start in self._invalid and how != "init":
             self.misused(line, "an mbarrier is used behind its inval")
+        (self._made if how == "init" else self._touched).add(lane)
         if how:
             (self._invalid.add if how == "inval" else self._invalid.discard)(start)
         time = self.knowledge.row(lane)[lane]
@@ -143,6 +149,7 @@ class Clocks:
     def bulk(self, line: int, lane: int, start: int, size: int, *, writes: bool) -> int:
         """A bulk operation begins; give its number."""
         self.settle()
+        self._touched.add(lane)
         number = self.knowledge.issue()
         kind, time = "W" if writes else "R", self.knowledge.row(lane)[lane]
         self.touches.add(Touch(lane, time, line, kind, start, size, None, number, is_async=True))
@@ -154,6 +161,7 @@ class Clocks:
         """A warp issues an operation of `wgmma`, which may read as soon as one of the four warps of a warpgroup has."""
         self.settle()
         lanes = [32 * warp + lane for lane in range(32)]
+        self._touched.update(lanes)
         key = warp // 4, self._issued.get(warp, 0)
         self._issued[warp] = key[1] + 1
         found = self._products.get(key)
@@ -220,6 +228,21 @@ class Clocks:
             self.knowledge.fence_proxies(lanes)
         else:
             self.strong.fence(lanes)
+
+    def fence_made(self, lanes: list[int]) -> None:
+        """Threads execute a fence for the mbarriers that they have made."""
+        self._made.difference_update(lanes)
+
+    def has_only_made(self, lane: int) -> bool:
+        """Whether all that a thread did in shared memory was to make mbarriers, with a fence behind that."""
+        self.settle()
+        return lane not in self._touched and lane not in self._made
+
+    def ended_phase(self, key: object) -> Told:
+        """A phase of a barrier ends at which threads arrive without waiting; give what comes before its end."""
+        self.rests_on_returns |= any(self._since.places[lane] for lane in self.returned)
+        told = self._arrived.pop(key, self.knowledge.nothing())
+        return told.joined(self._ended) if self.exits_order else told
 
     def release(self, lane: int) -> Told:
         """A thread arrives at an mbarrier."""

@@ -28,11 +28,13 @@ def hint(_instr: Instr, _env: Env) -> Step:
 def fence(instr: Instr, _env: Env) -> Step:
     """Fences: the oracle runs in order, so that only clocks notice them."""
     proxies = "proxy" in instr.mods
-    if (proxies and ("async" not in instr.mods or "global" in instr.mods)) or "mbarrier_init" in instr.mods:
+    if proxies and ("async" not in instr.mods or "global" in instr.mods):
         return nothing
 
     def step(batch: Batch, mask: Array) -> None:
-        if batch.block.clocks is not None:
+        if batch.block.clocks is not None and "mbarrier_init" in instr.mods:
+            batch.block.clocks.fence_made(np.flatnonzero(mask).tolist())
+        elif batch.block.clocks is not None:
             batch.block.clocks.fence(np.flatnonzero(mask).tolist(), proxies=proxies)
 
     return step

@@ -42,7 +42,50 @@ def flag(store: str, load: str, before: str = WARP, after: str = "", made_of: st
     return (*start, ST, before, f"@%p8 {store} [%r3+4096], 1;", "bra B;", *spin, OTHER, "B:")
 
 
+CLUSTER_ARRIVE, CLUSTER_WAIT = "barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"
+CLUSTER_RELAXED = "barrier.cluster.arrive.relaxed.aligned;"
+INITS = "fence.mbarrier_init.release.cluster;"
+FIRST_HALF = LOAD.replace("256", "128")
+HALF = "setp.eq.u32 %p6, %r1, 32; @%p6 " + FIRST_HALF.removeprefix("@%p8 ").replace("[%r3],", "[%r3+128],")
+"""The first thread of the other warp copies what the first one does not."""
+
 CASES: tuple[Case, ...] = (
+    # The barrier of a cluster.
+    Case("cluster_barrier", (ST, CLUSTER_ARRIVE, CLUSTER_WAIT, OTHER), "free"),
+    Case("a_store_behind_the_arrival", (CLUSTER_ARRIVE, ST, CLUSTER_WAIT, OTHER), "race", ((1, 3),)),
+    Case("a_load_before_the_wait", (ST, CLUSTER_ARRIVE, OTHER, CLUSTER_WAIT), "race", ((0, 2),)),
+    Case("no_wait_in_the_cluster", (ST, CLUSTER_ARRIVE, OTHER), "race", ((0, 2),)),
+    Case("a_relaxed_arrival", (ST, CLUSTER_RELAXED, CLUSTER_WAIT, OTHER), "race", ((0, 3),)),
+    Case(
+        "two_phases_in_the_cluster",
+        (*(ST, CLUSTER_ARRIVE, CLUSTER_WAIT, OTHER, CLUSTER_ARRIVE, CLUSTER_WAIT), ST),
+        "free",
+    ),
+    Case(
+        "objects_behind_a_relaxed_arrival",
+        (FIRST_THREAD, INIT.format(64), INITS, CLUSTER_RELAXED, CLUSTER_WAIT, ST, ARRIVE, *wait(0), OTHER),
+        "free",
+    ),
+    Case(
+        "objects_without_their_fence",
+        (FIRST_THREAD, INIT.format(64), CLUSTER_RELAXED, CLUSTER_WAIT, ST, ARRIVE, *wait(0), OTHER),
+        "race",
+        ((1, 5), (1, 6)),
+    ),
+    # Copies of two threads to one object.
+    Case("two_threads_copy", (*made(1), EXPECT.format(256), BAR, FIRST_HALF, HALF, *wait(0), OTHER), "free"),
+    Case(
+        "two_threads_copy_over_a_read",
+        (*made(1), LD, EXPECT.format(256), FIRST_HALF, HALF, *wait(0)),
+        "race",
+        ((3, 5), (3, 6)),
+    ),
+    Case(
+        "two_threads_copy_and_one_is_not_expected",
+        (*made(1), EXPECT.format(128), BAR, FIRST_HALF, HALF, *wait(0), OTHER),
+        "race",
+        ((6, 9),),
+    ),
     # Named barriers.
     Case("two_named_barriers", (ST, ROLES, "bar.sync 1, 32;", LD, "bra B;", "A: bar.sync 2, 32;", LD, "B:"), "free"),
     Case("named_barrier_of_one_warp", (ST, "bar.sync 1, 32;", LD), "free"),

@@ -11,7 +11,7 @@ from .errors import UnsupportedError
 from .fetch import Array, Batch, Env, Getter, Step
 from .integers import first_of_pair
 from .model import Instr
-from .table import nothing, opcode
+from .table import opcode
 
 LANE = np.arange(32, dtype=np.int64)
 
@@ -176,7 +176,12 @@ def compile_elect(instr: Instr, env: Env) -> Step:
 def compile_bar(instr: Instr, env: Env) -> Step:
     """Compile what does not wait: bar.arrive."""
     if "cluster" in instr.mods:
-        return nothing
+        releases = "relaxed" not in instr.mods
+
+        def come(batch: Batch, mask: Array) -> None:
+            batch.block.on_arrive_in_cluster(active_bits(mask).tolist(), instr.line, releases)
+
+        return come
     number, count = (env.src(operand, "u32", instr.line) for operand in instr.operands)
 
     def step(batch: Batch, mask: Array) -> None:

@@ -247,7 +247,11 @@ def test_writes_of_one_value_are_told() -> None:
 
 
 def test_races_before_the_end_are_told() -> None:
-    assert pairs(run("st.shared.u32 [s], %r1;\nbarrier.cluster.arrive;")) == {(0, 0)}
+    assert pairs(run("st.shared.u32 [s], %r1;\nst.async.shared::cluster.b32 [%r4], %r1, [%r4];")) == {(0, 0)}
+
+
+def test_a_wait_without_an_arrival_ends_a_run() -> None:
+    assert "have not arrived" in run("barrier.cluster.wait;").ended
 
 
 # ---- straight programs

@@ -316,7 +316,6 @@ def test_orders_and_their_twins(name: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "barrier.cluster.arrive;",
         "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r4], %r1, [%r4];",
         objects_of(1) + LOAD.replace("bulk.shared", "bulk.tensor.1d.shared").replace("[%rd1], 128", "[%rd1, {0}]"),
         objects_of(1) + LOAD.replace("bytes ", "bytes.multicast::cluster "),

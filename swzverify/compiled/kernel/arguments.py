@@ -22,13 +22,15 @@ class Arguments:
     `known` has fields of parameters by the parameters' names. `whole` names parameters of at most 8
     bytes. Every read of such a parameter is a part of one variable, so a condition on the variable holds
     for all reads. `grid` has the number of blocks along x, y and z; None if it is not known. `boxes` has the bytes
-    of the boxes of tensor maps, by the parameter and the byte in it at which a map begins.
+    of the boxes of tensor maps, by the parameter and the byte in it at which a map begins. With `is_alone`, each
+    block is the only one of its cluster.
     """
 
     known: Mapping[str, tuple[Field, ...]] = field(default_factory=dict[str, tuple[Field, ...]])
     whole: frozenset[str] = frozenset()
     grid: tuple[int, int, int] | None = None
     boxes: Mapping[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    is_alone: bool = False
 
     def value(self, name: str, offset: int, size: int) -> int | None:
         """The value of some bytes of a parameter; None where they are not all known.

@@ -361,6 +361,8 @@ class Slices(Unknowns):
             case FloatImmediate(bits, its_width):
                 return const(bits, width) if its_width == width else None
             case SpecialRegister(name):
+                if self.arguments.is_alone and name.startswith("%cluster_") and width > 1:
+                    return const(int(name.startswith("%cluster_n")), width)
                 grid = self.arguments.grid
                 return special(name, width, self.block, self.leaves, grid) if width > 1 else None
             case SymbolRef():

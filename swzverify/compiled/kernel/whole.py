@@ -19,9 +19,9 @@ from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.calls import Inlined
+from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone
 from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.divisions import Divisions, with_results
-from swzverify.compiled.kernel.elections import evaluate_with_elections
 from swzverify.compiled.kernel.evaluate import in_shared
 from swzverify.compiled.kernel.flow import Loop, base_name
 from swzverify.compiled.kernel.induction import by_trip, trips_of
@@ -31,7 +31,7 @@ from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
-from swzverify.compiled.ptx import Address, Immediate, Instruction, Module, Operand, Register, size_of_type
+from swzverify.compiled.ptx import Address, Bracketed, Immediate, Instruction, Module, Operand, Register, size_of_type
 from swzverify.hardware import LANES
 from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.hardware.tensor_cores import OperandRole
@@ -133,7 +133,8 @@ class Kernel(Reader):
         arguments: Arguments = NO_ARGUMENTS,
         capability: int | None = None,
     ) -> None:
-        super().__init__(module, whole.function, block, arguments, evaluate_with_elections)
+        self.is_alone = is_alone(whole.function)
+        super().__init__(module, whole.function, block, replace(arguments, is_alone=self.is_alone), evaluate_in_cluster)
         self.block, self._calls = block, whole.calls
         self.flow, self.leaves = self.slices.flow, self.slices.leaves
         function = whole.function
@@ -156,6 +157,11 @@ class Kernel(Reader):
             ]
             for each in function.instructions
             if self.flow.is_reachable(self.flow.block_of[each.index])
+        }
+        maps = {
+            each.index: self.slices.run(long_of(self.slices, of_map, each))
+            for each in function.instructions
+            if (of_map := _map_of(each)) is not None and self.flow.is_reachable(self.flow.block_of[each.index])
         }
         guarded = {each.index: None for each in function.instructions if self._is_of_proxy(each)}
         owns = {each: self.slices.run(self.slices.guard(function.instructions[each])) for each in words | guarded}
@@ -188,6 +194,8 @@ class Kernel(Reader):
         """
         self.owns = {each: self.resolved(value, self.flow.block_of[each]) for each, value in owns.items()}
         """The guards of the same instructions, and of those that work with the async proxy."""
+        self.maps = {each: self.resolved(value, self.flow.block_of[each]) for each, value in maps.items()}
+        """The address of the tensor map of each copy of a box."""
         self.accesses = [
             access
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))
@@ -378,6 +386,12 @@ class Kernel(Reader):
             value=None if stored is None else read(stored),
             divisions=divisions.texts(),
         )
+
+
+def _map_of(instruction: Instruction) -> Operand | None:
+    """The tensor map of a copy of a box; None for other instructions."""
+    found = next((each for each in instruction.operands if isinstance(each, Bracketed)), None)
+    return found.items[0] if found is not None and BOX.fullmatch(instruction.opcode) else None
 
 
 def _width(instruction: Instruction) -> int:

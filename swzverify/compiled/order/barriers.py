@@ -3,7 +3,7 @@
 Leaving out an order is sound for a proof that nothing races. A race that is found may then be none.
 
 Source: PTX ISA, Parallel Synchronization and Communication Instructions: bar, barrier, bar.warp.sync,
-mbarrier; Memory Consistency Model.
+barrier.cluster, mbarrier; Memory Consistency Model.
 """
 
 from __future__ import annotations
@@ -20,9 +20,15 @@ from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.ptx import Instruction
 
 MASKED: Final = "bar.warp.sync with a mask, or in parts of a warp, is not modelled"
+SPLIT: Final = "a barrier of the cluster whose threads go on between arrival and wait is not modelled"
 NAMED: Final = "a barrier of a part of the block, or with its number in a register, is not modelled"
 _WHOLE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync|red)\b.*")
 _BARRIERS: Final = frozenset({"bar", "barrier", "mbarrier"})
+CLUSTER_BARRIER: Final = re.compile(r"barrier\.cluster\.(arrive|wait)(?:\.(?:release|acquire|relaxed))?(?:\.aligned)?")
+_OF_INITS: Final = re.compile(r"fence\.mbarrier_init\.release\.cluster")
+_OF_REGISTERS: Final = frozenset(
+    {"mov", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "cvt", "cvta", "setp", "selp", "mapa"}
+)
 _FLAGS: Final = re.compile(r"(?:ld|atom|red|fence)\b.*\.(?:acquire|acq_rel|sc)\b.*")
 
 
@@ -59,6 +65,9 @@ def orders_of(kernel: Kernel) -> Orders:
         found = _order(each, kernel.constants.get(each.index, ()), kernel.block)
         if isinstance(found, Scope):
             barriers[each.index] = found
+        elif CLUSTER_BARRIER.fullmatch(each.opcode) and (wait := _meeting_at(kernel, each)):
+            if wait == each.index:
+                barriers[wait] = Scope.BLOCK
         elif found:
             left_out[found] = None
             if base_name(each) in _BARRIERS:
@@ -74,7 +83,7 @@ def _order(instruction: Instruction, values: tuple[int | None, ...], block: tupl
     if _WHOLE.fullmatch(opcode):
         return Scope.BLOCK if _is_whole(instruction, values, block) else NAMED
     if name in ("bar", "barrier"):
-        return "barriers of a cluster are not modelled" if "cluster" in opcode else "bar.arrive is not modelled"
+        return SPLIT if "cluster" in opcode else "bar.arrive is not modelled"
     if (name == "mbarrier" and "wait" in opcode) or opcode.startswith("cp.async.mbarrier"):
         return "barriers in shared memory (mbarrier) are not modelled"
     if opcode.startswith(("cp.async.bulk.wait_group", "wgmma.wait_group", "tcgen05.wait")):
@@ -91,3 +100,49 @@ def _is_whole(instruction: Instruction, values: tuple[int | None, ...], block: t
     threads = block[0] * block[1] * block[2]
     is_counted = len(operands) == 1 or (len(operands) == 2 and operands[1] == threads)
     return instruction.guard is None and is_counted and operands[0] is not None
+
+
+def _meeting_at(kernel: Kernel, instruction: Instruction) -> int | None:
+    """The wait of a barrier of the cluster, from the arrival or the wait; None unless the one stands behind the other.
+
+    Nothing between them works on memory or on what is in flight. Then the threads meet as at a barrier of the block.
+    """
+    instructions, block = kernel.function.instructions, kernel.flow.blocks[kernel.flow.block_of[instruction.index]]
+    is_first = ".arrive" in instruction.opcode
+    way = range(instruction.index, block.stop) if is_first else range(instruction.index, block.start - 1, -1)
+    ends = [instructions[at] for at in way if _is_of_memory(instructions[at])][:2]
+    if len(ends) < 2 or any(not CLUSTER_BARRIER.fullmatch(each.opcode) or each.guard is not None for each in ends):
+        return None
+    first, last = sorted(ends, key=lambda each: each.index)
+    is_pair = ".arrive" in first.opcode and ".wait" in last.opcode and releases(kernel, first)
+    return last.index if is_pair else None
+
+
+def _is_of_memory(instruction: Instruction) -> bool:
+    """Whether an instruction may work on memory, on its order, or on what is in flight."""
+    is_plain = base_name(instruction) in _OF_REGISTERS or instruction.opcode.startswith("ld.param")
+    return not is_plain
+
+
+def releases(kernel: Kernel, instruction: Instruction) -> bool:
+    """Whether what a thread did in shared memory before it arrives at the barrier of the cluster is released there.
+
+    A relaxed arrival releases nothing. `fence.mbarrier_init` before it does so for the objects that are initialised.
+    """
+    if ".relaxed" not in instruction.opcode:
+        return True
+    flow, instructions = kernel.flow, kernel.function.instructions
+    pending = [(flow.block_of[instruction.index], instruction.index, False)]
+    seen: set[tuple[int, int, bool]] = set()
+    while pending:
+        block, stop, is_fenced = state = pending.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        for at in range(stop - 1, flow.blocks[block].start - 1, -1):
+            opcode = instructions[at].opcode
+            is_fenced = is_fenced or (_OF_INITS.fullmatch(opcode) is not None and instructions[at].guard is None)
+            if at in kernel.parts and not (is_fenced and opcode.startswith("mbarrier.init.")):
+                return False
+        pending += [(each, flow.blocks[each].stop, is_fenced) for each in flow.before[block]]
+    return True

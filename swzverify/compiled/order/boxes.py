@@ -8,15 +8,20 @@ Source: docs/semantics.md, section 11.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.linear import sum_of
-from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.kernel.whole import FROM_SHARED, Kernel
 from swzverify.compiled.order.events import Act, Event, LostError
+from swzverify.compiled.order.objects import Key, name_of
 from swzverify.compiled.order.roles import Role
-from swzverify.ir.expr import Const, Expr, const, variables
+from swzverify.compiled.order.walk import Deed, Node
+from swzverify.ir.expr import Const, Expr, variables
 
 Frame: TypeAlias = frozenset[tuple[Expr, int]]
 """What offsets count from: the terms of an address that are no number."""
@@ -40,28 +45,98 @@ def boxes_of(kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event])
     if not copies:
         return {}
     starts: dict[Frame, set[int]] = {}
-    for role in roles:
+    copiers: dict[Key, dict[int, dict[int, None]]] = {}
+    for at, role in enumerate(roles):
         for node in role.walk.nodes:
-            for deed, _ in node.deeds:
-                if deed.act is Act.COPY:
-                    found = sum_of(role.walk.place_of(kernel.parts[deed.index][0].address, deed.values))
-                    place = frozenset(found.terms.items()), found.number
-                    starts.setdefault(place[0], set()).add(place[1])
-                    if deed.index in copies:
-                        copies[deed.index].places.add(place)
+            for deed in (each for each, _ in node.deeds if each.act is Act.COPY):
+                found = sum_of(role.walk.place_of(kernel.parts[deed.index][0].address, deed.values))
+                place = frozenset(found.terms.items()), found.number
+                starts.setdefault(place[0], set()).add(place[1])
+                copiers.setdefault(deed.key, {}).setdefault(at, {})[deed.index] = None
+                if deed.index in copies:
+                    copies[deed.index].places.add(place)
     for copy in copies.values():
         rooms = [_room(kernel, frame, number, starts[frame]) for frame, number in copy.places]
         copy.room = min((each for each in rooms if each is not None), default=None)
     sizes: dict[int, int] = {}
-    for event in events.values():
-        if event.bytes != const(0, 32) and event.act in (Act.ARRIVE, Act.EXPECT):
-            beside = [index for index in copies if _belongs(kernel, events[index], event)]
-            if beside:
-                sizes |= _shared_out(kernel, event, {index: copies[index].room for index in beside})
+    for key, makers in copiers.items():
+        for announcement, bring in _phases(roles, key, makers):
+            known = {index: (copies[index].room, count) for index, count in bring.items() if index in copies}
+            rest = announcement.bytes - sum(
+                _size(events[index]) * count for index, count in bring.items() if index not in copies
+            )
+            new = _shared_out(kernel, announcement, rest, known) if known else {}
+            if any(sizes.get(index, size) != size for index, size in new.items()):
+                raise LostError(f"the copies to {name_of(key)} bring several numbers of bytes")
+            sizes |= new
     lost = next((index for index, copy in copies.items() if copy.places and index not in sizes), None)
     if lost is not None:
-        raise LostError(f"no announcement of bytes stands beside the copy at line {_line(kernel, lost)}")
-    return sizes
+        raise LostError(f"no bytes are announced for the copy at line {_line(kernel, lost)}")
+    return sizes | _of_one_map(kernel, sizes)
+
+
+def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
+    """The bytes of copies out of shared memory whose tensor map is that of a copy with known bytes.
+
+    The map is one if its address is, and depends on the launch alone, and no instruction changes maps.
+    """
+    if any("tensormap" in each.opcode and base_name(each) != "prefetch" for each in kernel.function.instructions):
+        return {}
+    of_map: dict[Expr, set[int]] = {}
+    for index, size in sizes.items():
+        of_map.setdefault(kernel.maps[index], set()).add(size)
+    found: dict[int, int] = {}
+    for index, address in kernel.maps.items():
+        known = of_map.get(address, set())
+        is_fixed = all(kernel.leaves[each].kind is Kind.UNIFORM for each in variables(address))
+        if index not in sizes and FROM_SHARED.fullmatch(kernel.function.instructions[index].opcode) and is_fixed:
+            found |= dict.fromkeys([index], *known) if len(known) == 1 else {}
+    return found
+
+
+def _size(copy: Event) -> int:
+    return copy.bytes.value if isinstance(copy.bytes, Const) else 0
+
+
+def _phases(
+    roles: Sequence[Role], key: Key, makers: Mapping[int, Mapping[int, None]]
+) -> Iterator[tuple[Deed, Mapping[int, int]]]:
+    """Each announcement of bytes for an object, with the copies that bring them, and how many threads make each.
+
+    One thread that announces and copies makes the copies of a phase behind its announcement. Where there are several
+    threads, all copies count: those of one phase, or of a few.
+    """
+    for at, role in enumerate(roles):
+        nodes = role.walk.nodes
+        is_one = makers.keys() <= {at} and len(role.threads) == 1
+        for deed, target in {each: None for node in nodes for each in node.deeds if _announces(each[0], key)}:
+            if is_one:
+                yield deed, dict.fromkeys(_behind(nodes, target, key), 1)
+            else:
+                count: Counter[int] = Counter()
+                for maker, made in makers.items():
+                    count.update(dict.fromkeys(made, len(roles[maker].threads)))
+                yield deed, count
+
+
+def _announces(deed: Deed, key: Key) -> bool:
+    return deed.key == key and deed.bytes > 0 and deed.act in (Act.ARRIVE, Act.EXPECT)
+
+
+def _behind(nodes: Sequence[Node], start: int, key: Key) -> dict[int, None]:
+    """The copies to an object from a node on, before bytes are announced for it again."""
+    found: dict[int, None] = {}
+    pending, seen = [start], {start}
+    while pending:
+        for deed, target in nodes[pending.pop()].deeds:
+            if _announces(deed, key):
+                continue
+            if (deed.act, deed.key) == (Act.COPY, key):
+                found[deed.index] = None
+            if target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return found
 
 
 def with_boxes(roles: Iterable[Role], sizes: Mapping[int, int]) -> None:
@@ -87,26 +162,21 @@ def _room(kernel: Kernel, frame: Frame, number: int, starts: set[int]) -> int | 
     return min(found, default=None)
 
 
-def _belongs(kernel: Kernel, copy: Event, announcement: Event) -> bool:
-    """Whether a thread that announces bytes starts a copy too, on the same object."""
-    block_of = kernel.flow.block_of
-    is_beside = block_of[copy.index] == block_of[announcement.index] and copy.guard is announcement.guard
-    return is_beside and copy.place is announcement.place
-
-
-def _shared_out(kernel: Kernel, event: Event, rooms: Mapping[int, int | None]) -> dict[int, int]:
-    """The bytes of the copies that stand beside an announcement: each fills its room, or one takes the rest."""
-    line = _line(kernel, event.index)
-    if not isinstance(event.bytes, Const):
-        raise LostError(f"the bytes that line {line} announces are not a number")
-    known = {index: room for index, room in rooms.items() if room is not None}
-    open_ones, rest = [index for index in rooms if index not in known], event.bytes.value - sum(known.values())
-    if len(open_ones) == 1 and rest > 0:
-        return {**known, open_ones[0]: rest}
-    if open_ones or rest:
+def _shared_out(
+    kernel: Kernel, announcement: Deed, total: int, rooms: Mapping[int, tuple[int | None, int]]
+) -> dict[int, int]:
+    """The bytes of the copies of a phase: each fills its room, or one takes the rest."""
+    known = {index: room for index, (room, _) in rooms.items() if room is not None}
+    open_ones = [index for index in rooms if index not in known]
+    rest = total - sum(room * rooms[index][1] for index, room in known.items())
+    if len(open_ones) == 1 and rest > 0 and rest % rooms[open_ones[0]][1] == 0:
+        return {**known, open_ones[0]: rest // rooms[open_ones[0]][1]}
+    # What several threads copy may be the bytes of several phases.
+    is_of_phases = max(count for _, count in rooms.values()) > 1 and rest < 0 and rest % announcement.bytes == 0
+    if open_ones or (rest and not is_of_phases):
         raise LostError(
-            f"line {line} announces {event.bytes.value} bytes, and its copies have room for "
-            f"{sum(known.values())}{' and more' if open_ones else ''}"
+            f"line {_line(kernel, announcement.index)} announces {announcement.bytes} bytes, and its copies have room "
+            f"for {announcement.bytes - rest}{' and more' if open_ones else ''}"
         )
     return known
 

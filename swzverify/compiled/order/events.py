@@ -1,9 +1,10 @@
 """What instructions do to barriers: the named ones, those of a warp, and objects in shared memory.
 
 Every barrier operation of the kernel has to be one of these; else nothing is said of the order that any of
-them makes. Operations on the objects of other blocks are not.
+them makes. Operations on the objects of other blocks are not: an arrival at an object of the cluster is known where
+the block is alone in it.
 
-Source: PTX ISA, bar, barrier; bar.warp.sync; mbarrier; cp.async.bulk.
+Source: PTX ISA, bar, barrier; bar.warp.sync; barrier.cluster; mbarrier; cp.async.bulk.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+from swzverify.compiled.kernel.clusters import REMOTE_ARRIVE
 from swzverify.compiled.kernel.effects import registers_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.kernel.whole import COPY_TO_PHASE, TENSOR_TO_PHASE, Kernel
+from swzverify.compiled.order.barriers import CLUSTER_BARRIER, releases
 from swzverify.compiled.ptx import Address, Instruction, Register
 from swzverify.ir.expr import TRUE, Const, Expr, Var, const
 
@@ -24,11 +27,16 @@ _ZERO: Final = const(0, 32)
 _ONE: Final = const(1, 32)
 MASKS: Final = 16
 """The name of a barrier of a warp is its mask plus this number."""
+CLUSTER: Final = -2
+"""The name of the barrier of the cluster."""
+_WITH_OTHERS: Final = re.compile(
+    r".*\.(?:multicast::cluster|cta_group::2)\b.*|cp\..*\.shared::cluster\.shared::cta\b.*"
+)
 _SYNC: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.(?:sync(?:\.aligned)?|red(?:\.aligned)?\..*)")
 _ARRIVE: Final = re.compile(r"bar(?:rier)?(?:\.cta)?\.arrive(?:\.aligned)?")
 _OBJECT: Final = re.compile(
     r"mbarrier\.(init|inval|arrive|arrive\.expect_tx|expect_tx|(?:test_wait|try_wait)(?:\.parity)?)"
-    r"(?:\.(?:release|acquire)\.(?:cta|cluster))?\.shared(?:::cta)?\.b64"
+    r"(?:\.(?:release|acquire)\.(?:cta|cluster))?\.shared(?P<space>::cta|::cluster)?\.b64"
 )
 _SILENT: Final = re.compile(r"mbarrier\.pending_count\..*")
 _OTHERS: Final = re.compile(r"(?:bar|barrier|mbarrier)\..*|cp\.async\.mbarrier\..*|.*\.mbarrier::complete_tx::bytes.*")
@@ -55,9 +63,9 @@ class Event:
 
     Attributes:
         index: The instruction.
-        act: What it does; `LEAVE` is `bar.arrive`, and `END` is `mbarrier.inval`.
+        act: What it does; `LEAVE` is an arrival at a barrier without a place, and `END` is `mbarrier.inval`.
         place: The address of the object; None for other barriers.
-        name: The number of a named barrier, or of a warp's, `MASKS` and its mask.
+        name: The number of a named barrier, `CLUSTER`, or of a warp's barrier `MASKS` and its mask.
         count: Arrivals that it makes, or that `INIT` names, or the threads of a named barrier; 0 for all.
         parity: The parity that `WAIT` waits for.
         bytes: The bytes that are expected, or copied.
@@ -78,6 +86,11 @@ class Event:
     guard: Expr = TRUE
     state: Register | None = None
     is_box: bool = False
+
+    @property
+    def is_question(self) -> bool:
+        """Whether a thread goes on behind it whatever it answers."""
+        return self.act is Act.WAIT and self.name != CLUSTER
 
     @property
     def values(self) -> tuple[Expr, ...]:
@@ -103,10 +116,22 @@ def events_of(kernel: Kernel) -> dict[int, Event]:
             continue
         event = _of_name(kernel, each) if base_name(each) in ("bar", "barrier") else _of_object(kernel, each)
         if event is None:
-            raise LostError(f"`{each.opcode}` at line {each.line} is not modelled")
+            raise LostError(_reason(kernel, each))
         found[each.index] = event
     _check_states(kernel, found)
     return found
+
+
+def _reason(kernel: Kernel, instruction: Instruction) -> str:
+    """Why nothing is known of an instruction."""
+    opcode, where = instruction.opcode, f"`{instruction.opcode}` at line {instruction.line}"
+    if REMOTE_ARRIVE.fullmatch(opcode) and not kernel.is_alone:
+        return f"{where} may arrive at an object of another block of the cluster, which is not modelled"
+    if _WITH_OTHERS.fullmatch(opcode):
+        return f"{where} may write to other blocks of the cluster, which is not modelled"
+    if CLUSTER_BARRIER.fullmatch(opcode) and ".relaxed" in opcode:
+        return f"{where} does not release what its thread did in shared memory before"
+    return f"{where} is not modelled"
 
 
 def _check_states(kernel: Kernel, events: dict[int, Event]) -> None:
@@ -122,6 +147,10 @@ def _check_states(kernel: Kernel, events: dict[int, Event]) -> None:
 def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
     index, opcode = instruction.index, instruction.opcode
     known = kernel.constants[index]
+    if (of_cluster := CLUSTER_BARRIER.fullmatch(opcode)) and instruction.guard is None:
+        if of_cluster[1] == "wait":
+            return Event(index, Act.WAIT, name=CLUSTER, count=_ZERO)
+        return Event(index, Act.LEAVE, name=CLUSTER, count=_ZERO) if releases(kernel, instruction) else None
     if instruction.guard is not None or not known:
         return None
     if opcode.startswith("bar.warp.sync"):
@@ -156,7 +185,7 @@ def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
         place = values[places[-1]] if len(places) == 2 and len(values) > places[-1] else None
         return None if place is None else Event(index, Act.COPY, place, guard=guard, is_box=True)
     form = _OBJECT.fullmatch(instruction.opcode)
-    if form is None:
+    if form is None or (form["space"] == "::cluster" and not kernel.is_alone):
         return None
     operation = form[1]
     first = 0

@@ -104,7 +104,7 @@ class _Runs:
                     used.setdefault(self._named(deed.key, at), set()).add((at, deed.act))
         for (key, warp), uses in used.items():
             takes_part = any(self._takes_part(key, warp, each) for each in members)
-            known_by = barriers[key].copier, barriers[key].maker, barriers[key].ender
+            known_by = barriers[key].copier, barriers[key].maker, barriers[key].ender, *barriers[key].portions
             is_known = takes_part or any(each.role in known_by for each in members)
             is_asked = any(act in (Act.WAIT, Act.SYNC) or who == 0 for who, act in uses)
             if is_known and is_asked:
@@ -195,9 +195,19 @@ class _Runs:
             has_returned = barrier.counts_returned and state.waits[who] == _RETURNED
             if takes_part and not each.arrived[who] and not has_returned:
                 return False
+        if barrier.portions:
+            return each.is_made and all(
+                self._copied(state, place, who) == barrier.portions.get(member.role, 0)
+                for who, member in enumerate(self._members)
+            )
         copied = sum(flight.bytes for flight in state.flights if flight.at == place)
         self._is_odd |= copied > each.bytes
         return each.is_made and copied == each.bytes
+
+    @staticmethod
+    def _copied(state: _State, place: int, who: int) -> int:
+        """The bytes that a thread has copied in the present phase of an object."""
+        return sum(flight.bytes for flight in state.flights if (flight.at, flight.member) == (place, who))
 
     def _is_here(self, role: int | None) -> bool:
         """Whether a thread of a role is looked at."""
@@ -214,6 +224,10 @@ class _Runs:
             return None
         if deed.act is Act.COPY:
             if place >= 0 and state.objects[place].arrived[who] and deed in self._of[place].late:
+                self.found.early.add((who, deed.key))
+                return None
+            portion = self._of[place].portions.get(self._members[who].role) if place >= 0 else None
+            if portion is not None and self._copied(state, place, who) + deed.bytes > portion:
                 self.found.early.add((who, deed.key))
                 return None
             touch = Touch(deed.index, deed.values, is_data=False)
@@ -238,7 +252,7 @@ class _Runs:
                 if each.arrived[who]:
                     self.found.early.add((who, deed.key))
                     return None
-                size = deed.bytes if deed.act is Act.ARRIVE else 0
+                size = deed.bytes if deed.act is Act.ARRIVE and not self._of[place].portions else 0
                 more = each._replace(arrived=_put(each.arrived, who, True), bytes=each.bytes + size)
                 waits = _put(state.waits, who, (place, each.phase)) if deed.act is Act.SYNC else state.waits
                 return state._replace(objects=_put(state.objects, place, more), waits=waits)

@@ -7,7 +7,7 @@ one phase; that none does is shown of the runs (`interleaved`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import arrays_of
-from swzverify.compiled.order.events import MASKS, Act, LostError
+from swzverify.compiled.order.events import CLUSTER, MASKS, Act, LostError
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.walk import Deed, Node, Walk
 from swzverify.hardware import LANES
@@ -32,7 +32,8 @@ class Barrier:
     Attributes:
         shares: For each role, by its place, the arrivals of each of its threads in a phase.
         counts_returned: Whether a thread that has returned counts as arrived.
-        copier: The place of the role whose only thread expects and copies bytes; None without any.
+        copier: The place of the role whose only thread expects and copies bytes; None if several do, or none.
+        portions: For each role, by its place, the bytes that each thread copies in a phase, if several threads copy.
         late: The copies between which and an arrival before them their thread touches something, or waits.
         maker: The place of the role whose only thread initialises the object; None for other barriers.
         ender: The place of the role whose only thread invalidates it; None without one.
@@ -41,6 +42,7 @@ class Barrier:
     shares: dict[int, int] = field(default_factory=dict[int, int])
     counts_returned: bool = False
     copier: int | None = None
+    portions: dict[int, int] = field(default_factory=dict[int, int])
     late: set[Deed] = field(default_factory=set[Deed])
     maker: int | None = None
     ender: int | None = None
@@ -60,30 +62,41 @@ def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
     places = [each for each in deeds if not isinstance(each, int)]
     _check_apart(kernel, places)
     found = {key: _barrier(kernel, key, each, roles) for key, each in deeds.items()}
+    meetings = {
+        key
+        for key, of in deeds.items()
+        if isinstance(key, int) and 0 <= key < MASKS and all(deed.act is Act.SYNC for _, deed in of)
+        if found[key].counts_returned or len(found[key].shares) == len(roles)
+    }
     for place in places:
         copier = found[place].copier
         if copier is not None and copier not in found[place].shares:
             raise LostError(f"the thread that copies the bytes of {name_of(place)} does not arrive there")
         if copier is not None:
-            found[place].late = _late_copies(roles[copier].walk.nodes, place)
+            found[place].late = _late_copies(roles[copier].walk.nodes, place, _is_arrival_at(place))
+        for at in found[place].portions:
+            if _late_copies(roles[at].walk.nodes, place, lambda deed: deed.key in meetings, is_from_entry=True):
+                raise LostError(f"what a thread does before it copies bytes of {name_of(place)} is not released")
     return found
 
 
 def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> Barrier:
-    found, name = Barrier(), name_of(key)
+    found, name, carriers = Barrier(), name_of(key), set[int]()
     for at, deed in deeds:
         if deed.act in _ARRIVALS:
             share = deed.count if not isinstance(key, int) else 1
             if not share or found.shares.setdefault(at, share) != share:
                 raise LostError(f"a thread arrives at {name} with several counts")
         if deed.act in (Act.COPY, Act.EXPECT) or (deed.act is Act.ARRIVE and deed.bytes):
-            if found.copier not in (None, at) or len(roles[at].threads) > 1:
-                raise LostError(f"several threads may expect and copy the bytes of {name}")
-            found.copier = at
+            carriers.add(at)
         if deed.act is Act.END:
             if found.ender not in (None, at) or len(roles[at].threads) > 1:
                 raise LostError(f"several threads may invalidate {name}")
             found.ender = at
+    if len(carriers) == 1 and all(len(roles[at].threads) == 1 for at in carriers):
+        (found.copier,) = carriers
+    elif carriers:
+        found.portions = _portions(name, deeds, roles)
     total = sum(len(roles[at].threads) * share for at, share in found.shares.items())
     if isinstance(key, int) and key >= MASKS:
         mask = key - MASKS
@@ -125,6 +138,8 @@ def arrivals_of(walk: Walk, key: Key) -> int | None:
 
 def name_of(key: Key) -> str:
     """A barrier in words."""
+    if key == CLUSTER:
+        return "the barrier of the cluster"
     if isinstance(key, int):
         return f"barrier {key}" if key < MASKS else f"the barrier of the lanes {key - MASKS:#x}"
     total = sum_of(key)
@@ -168,16 +183,47 @@ def _can_begin(nodes: Sequence[Node], start: int, key: Expr) -> bool:
     return False
 
 
-def _late_copies(nodes: Sequence[Node], key: Expr) -> set[Deed]:
-    """The copies between which and an arrival at their object before them their thread touches data, or waits.
+def _portions(name: str, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> dict[int, int]:
+    """The bytes that each thread of a role copies in each phase, where one thread announces those of all."""
+    announced = {
+        (at, deed.act, deed.bytes)
+        for at, deed in deeds
+        if deed.act is Act.EXPECT or (deed.bytes and deed.act is Act.ARRIVE)
+    }
+    announcers = {at for at, _, _ in announced}
+    is_whole = all(deed.bytes for at, deed in deeds if at in announcers and deed.act is Act.ARRIVE)
+    if len(announced) != 1 or len(roles[next(iter(announcers))].threads) > 1 or not is_whole:
+        raise LostError(f"several threads may expect and copy the bytes of {name}")
+    ((_, act, expected),) = announced
+    sizes: dict[int, dict[int, int]] = {}
+    for at, deed in deeds:
+        if deed.act is Act.COPY and sizes.setdefault(at, {}).setdefault(deed.index, deed.bytes) != deed.bytes:
+            raise LostError(f"a thread copies several numbers of bytes to {name}")
+    copied = sum(sum(of.values()) * len(roles[at].threads) for at, of in sizes.items())
+    # Copies at several places may bring the bytes of several phases: that no phase gets more of them is shown of runs.
+    phases, rest = divmod(copied, expected or 1)
+    is_even = phases > 0 and not rest and not any(sum(of.values()) % phases for of in sizes.values())
+    if act is Act.EXPECT or not is_even:
+        raise LostError(f"several threads copy {copied} bytes to {name}, which expects {expected}")
+    return {at: sum(of.values()) // phases for at, of in sizes.items()}
 
-    A copy that completes a phase says nothing of what its thread did after its arrival in this phase. What ran on at
-    the arrival runs on at the copy, too: no fence and no wait of a group is between.
+
+def _is_arrival_at(key: Expr) -> Callable[[Deed], bool]:
+    return lambda deed: (deed.act, deed.key) == (Act.ARRIVE, key)
+
+
+def _late_copies(
+    nodes: Sequence[Node], key: Expr, is_release: Callable[[Deed], bool], *, is_from_entry: bool = False
+) -> set[Deed]:
+    """The copies between which and a release before them their thread touches data, or waits.
+
+    A copy that completes a phase says nothing of what its thread did after it arrived in this phase, or met all others
+    for the last time. What ran on at the release runs on at the copy, too: no fence and no wait of a group is between.
     """
     found: set[Deed] = set()
-    pending = [
-        (target, False) for node in nodes for deed, target in node.deeds if (deed.act, deed.key) == (Act.ARRIVE, key)
-    ]
+    pending = [(target, False) for node in nodes for deed, target in node.deeds if is_release(deed)]
+    if is_from_entry:
+        pending.append((0, False))
     seen: set[tuple[int, bool]] = set()
     while pending:
         at, is_late = state = pending.pop()
@@ -186,7 +232,7 @@ def _late_copies(nodes: Sequence[Node], key: Expr) -> set[Deed]:
         seen.add(state)
         is_late = is_late or any(each.is_data for each in nodes[at].touches)
         for deed, target in nodes[at].deeds:
-            if (deed.act, deed.key) == (Act.ARRIVE, key):
+            if is_release(deed):
                 continue
             has_ended = not nodes[target].entry.issuperset(nodes[at].running)
             if (is_late or has_ended) and (deed.act, deed.key) == (Act.COPY, key):

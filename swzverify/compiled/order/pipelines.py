@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from swzverify.compiled.kernel.whole import Kernel, SharedAccess
 from swzverify.compiled.order.boxes import boxes_of, with_boxes
-from swzverify.compiled.order.events import MASKS, Act, Event, LostError, events_of
+from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
@@ -85,7 +85,7 @@ class Pipelines:
 
     @property
     def partial(self) -> list[int]:
-        """The named barriers and the operations on objects."""
+        """The barriers with a number or of the cluster, and the operations on objects."""
         return [*self.named, *(each.index for each in self.events.values() if each.place is not None)]
 
     @property
@@ -117,7 +117,9 @@ class Pipelines:
             unmade = self._unmade(member, used) or self._ended(member, used)
             if unmade is not None:
                 return unmade
+            copied = {deed.key for deed in deeds if deed.act is Act.COPY}
             keys = {deed.key for deed in deeds if deed.act in _ARRIVALS}
+            keys |= {key for key in copied if self._barriers[key].portions}
             is_cut = False
             for group in self._groups([member], LEVELS - 1) if keys else ():
                 moments = self._of(group)
@@ -129,7 +131,7 @@ class Pipelines:
             if keys and is_cut:
                 return _cut(member)
             if keys:
-                return f"thread {member.thread} may arrive twice in one phase of {name_of(min(keys, key=str))}"
+                return f"thread {member.thread} may arrive or copy twice in one phase of {name_of(min(keys, key=str))}"
         return ""
 
     def _unmade(self, member: Member, keys: set[Key]) -> str | None:
@@ -320,7 +322,7 @@ class Pipelines:
 
 
 def _is_named(event: Event) -> bool:
-    return not isinstance(event.name, int) or 0 <= event.name < MASKS
+    return not isinstance(event.name, int) or 0 <= event.name < MASKS or event.name == CLUSTER
 
 
 def _cut(member: Member) -> str:

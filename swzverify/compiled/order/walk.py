@@ -16,7 +16,7 @@ from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.events import MASKS, Act, Event, LostError
+from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flight, Flights, Values, are_unordered, met
 from swzverify.compiled.order.tracked import Period, Tracked
 from swzverify.compiled.ptx import Register
@@ -158,7 +158,7 @@ class Walk:
                 done = self._holds(event.guard, place.values)
                 if done is not False:
                     self._happens(node, event, place)
-                if done is True and event.act is not Act.WAIT:
+                if done is True and not event.is_question:
                     break
                 if event.act is Act.WAIT and event.answer is not None:
                     # It answers no, or is not executed: then nothing is known of the register.
@@ -224,8 +224,8 @@ class Walk:
         after, last = values, place.last
         if event.act is Act.WAIT and event.answer is not None:
             after = _with(values, {event.answer: const(1, 1)})
-        is_own = event.act is Act.WAIT and event.state is not None
-        if is_own and not {(event.state, key), (key, event.state)} <= last:
+        is_own = event.act is Act.WAIT and (event.state is not None or key == CLUSTER)
+        if event.state is not None and is_own and not {(event.state, key), (key, event.state)} <= last:
             raise LostError(f"line {self._line(event)} waits with a state that is not that of its last arrival")
         if event.act is Act.ARRIVE and self._states and not isinstance(key, int):
             last = _with_state(last, key, event.state)

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import Final
 
 from swzverify.compiled.kernel import inlined
+from swzverify.compiled.kernel.clusters import assumption_on_clusters
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.leaves import Leaf
@@ -229,6 +230,8 @@ class _Judge:
         found = [*self._facts.applied, *self._parts.assumptions, *self._assumptions, *dict.fromkeys(divisions)]
         if self._of_block.has_returns or self._of_warp.has_returns:
             found.append(_RETURNED)
+        if alone := assumption_on_clusters(self._kernel.function):
+            found.append(alone)
         if elects := [each.line for each in self._kernel.function.instructions if each.opcode == "elect.sync"]:
             found.append(FIRST_IS_ELECTED.format("line " + ", ".join(map(str, elects))))
         if loads:

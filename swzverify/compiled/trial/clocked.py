@@ -9,18 +9,19 @@ Source: PTX ISA, Parallel Synchronization and Communication Instructions; docs/s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from swzverify.compiled.kernel.clusters import assumption_on_clusters
 from swzverify.compiled.kernel.flow import Block
 from swzverify.compiled.ptx import Function, Instruction, Module, Operand, PtxError
 from swzverify.compiled.trial.code import CutOffError, EndError
 from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.flags import strong_of
+from swzverify.compiled.trial.gatherings import CLUSTER, Gathering
 from swzverify.compiled.trial.history import History
 from swzverify.compiled.trial.launch import Launch
 from swzverify.compiled.trial.machine import Kind, Machine, kind_of
@@ -33,23 +34,6 @@ from swzverify.hardware import LANES
 _WARP_BARRIER: Final = "bar.warp.sync"
 _WAITS: Final = ("mbarrier.test_wait", "mbarrier.try_wait")
 _EVERY_LANE: Final = (1 << LANES) - 1
-
-
-@dataclass(slots=True)
-class _Gathering:
-    """An instance of a barrier of the block that is not complete.
-
-    Attributes:
-        count: The threads that have to arrive; None for all threads of the block.
-        arrived: The threads that have arrived.
-        waiting: Those of them that wait.
-        row: What they tell.
-    """
-
-    count: int | None
-    arrived: Mask
-    waiting: Mask
-    row: Array
 
 
 class Clocked(Machine):
@@ -85,7 +69,10 @@ class Clocked(Machine):
             np.full(self.threads, -1, dtype=np.int64) for _ in range(6)
         )
         self.of_warp, self.parked, self.forced = (np.zeros(self.threads, dtype=np.bool_) for _ in range(3))
-        self.gathered: dict[int, _Gathering] = {}
+        self.gathered: dict[int, Gathering] = {}
+        self.of_cluster = np.zeros(self.threads, dtype=np.bool_)
+        """The threads that have arrived at the barrier of the cluster, and not waited there yet."""
+        self.told_in_cluster = self.history.knowledge.nothing()
         self.completed = 0
         self.held: dict[int, tuple[object, ...]] = {}
         self.misses = Misses(function, self.flow)
@@ -94,13 +81,14 @@ class Clocked(Machine):
     def result(self) -> Replay:
         """What the run showed."""
         self.history.look()
+        is_helped = assumption_on_clusters(self.function) is not None
         ended, kind = self.stopped.get(0, (self.recorder.lost, EndError))
         return Replay(
             tuple(self.history.found.values()),
             tuple(self.misses.found.values()),
             ended,
             kind is CutOffError,
-            () if self.recorder.lost or self.recorder.objects.has_boxes else tuple(self.hangs.values()),
+            () if is_helped or self.recorder.lost or self.recorder.objects.has_boxes else tuple(self.hangs.values()),
             kind is FaultError,
             self.recorder.objects.has_boxes,
             self.history.is_partial,
@@ -199,7 +187,8 @@ class Clocked(Machine):
         """Threads come to a barrier of the block, or of a part of it; each warp counts as a whole there."""
         words = instruction.opcode.split(".")
         if "cluster" in words:
-            raise EndError(f"`{instruction.opcode}` is not followed")
+            self._come_in_cluster(instruction, active, coming)
+            return
         waits = "arrive" not in words
         named = instruction.operands[1:-1] if _reduces(instruction) else instruction.operands
         numbers = [self._number(each, coming) for each in named]
@@ -222,10 +211,28 @@ class Clocked(Machine):
                     raise EndError("some lanes of a warp come to a barrier, and others do not")
                 self._gather(instruction, number, count, here & mine, waits=waits)
 
+    def _come_in_cluster(self, instruction: Instruction, active: Mask, coming: Mask) -> None:
+        """Threads arrive at the barrier of a cluster of one block, or wait for the phase in which they arrived."""
+        self.at[active] = self._behind(instruction.index)
+        if ".arrive" in instruction.opcode:
+            # A relaxed arrival tells no more than is told here: then fewer races are shown.
+            self.of_cluster |= coming
+            self._gather(instruction, CLUSTER, None, coming, waits=False)
+            return
+        if (coming & ~self.of_cluster).any():
+            raise EndError("threads wait at the barrier of the cluster that have not arrived")
+        self.of_cluster &= ~coming
+        held = coming & (self.gathered[CLUSTER].arrived if CLUSTER in self.gathered else False)
+        self.history.knowledge.learn(np.flatnonzero(coming & ~held), self.told_in_cluster)
+        if held.any():
+            self.gathered[CLUSTER].waiting |= held
+            self._stand_at(instruction.index, held)
+            self.numbers[held] = CLUSTER
+
     def _gather(self, instruction: Instruction, number: int, count: int | None, mine: Mask, *, waits: bool) -> None:
         nothing = np.zeros(self.threads, dtype=np.bool_)
         found = self.gathered.setdefault(
-            number, _Gathering(count, nothing, nothing.copy(), self.history.knowledge.nothing())
+            number, Gathering(count, nothing, nothing.copy(), self.history.knowledge.nothing())
         )
         whole = -(-self.size // LANES) * LANES
         if (found.count or whole) != (count or whole):
@@ -253,6 +260,13 @@ class Clocked(Machine):
             return False
         del self.gathered[number]
         waiting = np.flatnonzero(found.waiting)
+        if number == CLUSTER:
+            gone = np.flatnonzero(~alive)
+            self.told_in_cluster = np.maximum(found.row, self.history.told(gone)) if len(gone) else found.row
+            self.history.knowledge.learn(waiting, self.told_in_cluster)
+            self.completed += 1
+            self.waits &= ~found.waiting
+            return True
         is_whole = not (alive & ~found.waiting).any()
         if is_whole and len(waiting):
             self.misses.note_parted(self.stands, waiting)
