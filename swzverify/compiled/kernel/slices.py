@@ -1,12 +1,12 @@
 """The value of a register at an instruction, found backwards from where it is asked for.
 
-Registers are not in SSA form: the definitions that reach a place are looked up block by block.
-Where ways join, the value is a choice between the values of the ways, by the conditions of the
-ways. A register that changes in a loop is a `CARRIED` leaf at the loop's header. All values at a
-place are those of the last time that the thread came to what they depend on.
+Registers are not in SSA form: the definitions that reach a place are looked up block by block. Where ways join,
+the value is a choice between the values of the ways, by the conditions of the ways. A register that changes in a
+loop is a `CARRIED` leaf at the loop's header. All values at a place are those of the last time that the thread came
+to what they depend on.
 
-Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013);
-PTX ISA, Predicated Execution.
+Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013); PTX ISA,
+Predicated Execution.
 """
 
 from __future__ import annotations
@@ -361,10 +361,7 @@ class Slices(Unknowns):
             case FloatImmediate(bits, its_width):
                 return const(bits, width) if its_width == width else None
             case SpecialRegister(name):
-                if self.arguments.is_alone and name.startswith("%cluster_") and width > 1:
-                    return const(int(name.startswith("%cluster_n")), width)
-                grid = self.arguments.grid
-                return special(name, width, self.block, self.leaves, grid) if width > 1 else None
+                return special(name, width, self.block, self.leaves, self.arguments) if width > 1 else None
             case SymbolRef():
                 return self.symbols.address(operand, width) if width > 1 else None
             case Negated(inner):

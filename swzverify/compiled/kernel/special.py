@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import Final
 
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import bit_not, is_zero, less, shift_left, sub, widened
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_GRID_EXTENTS, TARGETS
@@ -70,13 +71,16 @@ _COORDINATE: Final = re.compile(r"%(n?tid)\.([xyz])")
 
 
 def special(
-    name: str, width: int, block: BlockShape | None, leaves: Leaves, grid: BlockShape | None = None
+    name: str, width: int, block: BlockShape | None, leaves: Leaves, arguments: Arguments = NO_ARGUMENTS
 ) -> Expr | None:
     """The value of a special register, as so many bits; None where it may change from read to read.
 
     >>> special("%ntid.x", 32, (64, 1, 1), Leaves()).value
     64
     """
+    grid = arguments.grid
+    if arguments.is_alone and name.startswith("%cluster_"):
+        return const(int(name.startswith("%cluster_n")), width)
     if found := _COORDINATE.fullmatch(name):
         return widened(_coordinate(found[1], found[2], block, leaves), width)
     if (limit := _limit(name[1:], grid)) is not None or _OF_LAUNCH.fullmatch(name[1:]):

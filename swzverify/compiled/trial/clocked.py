@@ -2,9 +2,7 @@
 
 A thread that asks in vain is parked until something changes for it. If no thread can go on, copies in flight land
 one by one; then one warp after the other goes on with the answer false. If all warps come back to where they
-were, and nothing has changed, the block hangs.
-
-Source: PTX ISA, Parallel Synchronization and Communication Instructions; docs/semantics.md, sections 10 and 11.
+were, and nothing has changed, the block hangs. Source: docs/semantics.md, sections 10 and 11.
 """
 
 from __future__ import annotations
