@@ -361,10 +361,8 @@ class Slices(Unknowns):
             case FloatImmediate(bits, its_width):
                 return const(bits, width) if its_width == width else None
             case SpecialRegister(name):
-                if self.arguments.is_alone and name.startswith("%cluster_") and width > 1:
-                    return const(int(name.startswith("%cluster_n")), width)
-                grid = self.arguments.grid
-                return special(name, width, self.block, self.leaves, grid) if width > 1 else None
+                grid, is_alone = self.arguments.grid, self.arguments.is_alone
+                return special(name, width, self.block, self.leaves, grid, is_alone=is_alone) if width > 1 else None
             case SymbolRef():
                 return self.symbols.address(operand, width) if width > 1 else None
             case Negated(inner):

@@ -70,15 +70,25 @@ _COORDINATE: Final = re.compile(r"%(n?tid)\.([xyz])")
 
 
 def special(
-    name: str, width: int, block: BlockShape | None, leaves: Leaves, grid: BlockShape | None = None
+    name: str,
+    width: int,
+    block: BlockShape | None,
+    leaves: Leaves,
+    grid: BlockShape | None = None,
+    *,
+    is_alone: bool = False,
 ) -> Expr | None:
     """The value of a special register, as so many bits; None where it may change from read to read.
+
+    With `is_alone`, the block is the only one of its cluster.
 
     >>> special("%ntid.x", 32, (64, 1, 1), Leaves()).value
     64
     """
     if found := _COORDINATE.fullmatch(name):
         return widened(_coordinate(found[1], found[2], block, leaves), width)
+    if is_alone and name.startswith("%cluster_"):
+        return const(int(name.startswith("%cluster_n")), width)
     if (limit := _limit(name[1:], grid)) is not None or _OF_LAUNCH.fullmatch(name[1:]):
         if grid is not None and name[1:-1] == "nctaid.":
             return const(grid["xyz".index(name[-1])], width)
