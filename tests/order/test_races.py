@@ -131,6 +131,9 @@ def test_a_kernel_that_writes_the_word_itself_assumes_nothing(store: str, *, is_
     found = races(store + "\n" + FLAG.format(""))
     assert found.verdict is (RaceVerdict.UNKNOWN if is_own else RaceVerdict.FREE)
     assert ("that threads share at line" in found.reason) is is_own
+    # A race that does no harm says as much of the rest as none.
+    beside = races("st.shared.u32 [s+4000], 7;\n" + store + "\n" + FLAG.format(""))
+    assert beside.verdict is (RaceVerdict.UNKNOWN if is_own else RaceVerdict.BENIGN)
     # What is loaded into data alone is nothing that threads have to share.
     each = "mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r10, [%rd2]; st.shared.u32 [%r4], %r10; " + store
     assert races(each).verdict is RaceVerdict.FREE
