@@ -105,6 +105,11 @@ CLUSTERS: Final = {
     "a store between, and a barrier": Clustered(_ARRIVE + _STORE + _WAIT + _BLOCK + _LOAD, "free"),
     "no wait": Clustered(_STORE + _ARRIVE + _LOAD, "race"),
     "the wait of the phase before": Clustered(_ARRIVE + _OTHER + _WAIT + _STORE + _ARRIVE + _LOAD + _WAIT, "race"),
+    "a wait without an arrival": Clustered(_WAIT + _ARRIVE + _WAIT + _STORE, "open"),
+    "a wait too many": Clustered(_STORE + _ARRIVE + _WAIT + _WAIT + _LOAD, "open"),
+    "a guard": Clustered(
+        "setp.eq.u32 %p1, %r7, 0;\n" + _STORE + "".join(f"@%p1 {each}" for each in (_ARRIVE, _WAIT)) + _LOAD, "race"
+    ),
     "two phases": Clustered(_STORE + _ARRIVE + _OTHER + _WAIT + _LOAD + _ARRIVE + _OTHER + _WAIT + _STORE, "free"),
     "relaxed": Clustered(_STORE + _RELAXED + _WAIT + _LOAD, "race"),
     "a wait for copies between": Clustered(_COPY + _ARRIVE + "cp.async.wait_all;\n" + _WAIT + _LOAD, "race"),
@@ -142,6 +147,10 @@ CLUSTERS: Final = {
         _REMOTELY.replace("%cluster_ctarank;\n", "%cluster_ctarank;\nadd.u32 %r14, %r14, 1;\n"), "open"
     ),
     "an arrival too few of the cluster": Clustered(_REMOTELY.replace("[%r12], 64", "[%r12], 65"), "open"),
+    "a word of the other block": Clustered(
+        _STORE + "cvt.u64.u32 %rd2, %r4;\ncvta.shared.u64 %rd2, %rd2;\nmapa.u64 %rd2, %rd2, 1;\nst.u32 [%rd2], %r1;\n",
+        "open",
+    ),
     "a load before it": Clustered(_REMOTELY.replace(_PASSED + _LOAD, _LOAD + _PASSED), "race"),
     "multicast": Clustered(_COPIED.replace(_HALVES, _MULTICAST).format(_BLOCK, _LOAD), "open"),
     "two copiers": Clustered(_COPIED.format(_BLOCK, _LOAD), "free"),

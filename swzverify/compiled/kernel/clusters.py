@@ -42,8 +42,12 @@ def assumption_on_clusters(function: Function) -> str | None:
 
 
 def evaluate_in_cluster(slices: Slices, instruction: Instruction, at: int) -> Steps:
-    """The value for the operand at a place of `written`; `mapa` is known where a block is alone."""
-    is_known = base_name(instruction) == "mapa" and slices.arguments.is_alone and len(instruction.operands) == 3
+    """The value for the operand at a place of `written`; `mapa` is known where a block is alone.
+
+    A generic address of another block is for loads and stores of its memory, of which nothing is claimed.
+    """
+    is_of_window = instruction.opcode.startswith("mapa.shared::cluster.")
+    is_known = is_of_window and slices.arguments.is_alone and len(instruction.operands) == 3
     target = written(instruction)[at] if is_known else None
     if isinstance(target, Register):
         width = width_of(target)

@@ -2,7 +2,8 @@
 
 Threads that load from one address have one word only as long as nobody writes it. Others are assumed not to; the
 kernel itself may. Two addresses may be one if they are made of one pointer. That distinct pointers lead to distinct
-memory is part of what is assumed.
+memory is part of what is assumed. A pointer that is not followed, as it comes from local or shared memory or from an
+operation without a value, may be any of them. One that comes from global memory is taken to be another one.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.ptx import Address, Instruction, Space
 from swzverify.ir.expr import Expr, Var, variables
 
-_WRITES: Final = ("st", "atom", "red", "cp", "multimem")
+_WRITES: Final = ("st", "atom", "red", "cp", "multimem", "wmma", "discard", "tensormap")
 _POINTER_BITS: Final = 64
-_UNKNOWN: Final = "a pointer that is not followed"
+_FROM_MEMORY: Final = "a pointer from global memory or of a tensor map"
+_ANY: Final = "a pointer that is not followed"
 
 
 def own_store(kernel: Kernel, loads: Iterable[Leaf]) -> tuple[int, int] | None:
@@ -31,7 +33,7 @@ def own_store(kernel: Kernel, loads: Iterable[Leaf]) -> tuple[int, int] | None:
     for instruction in kernel.function.instructions:
         written = _written(kernel, instruction)
         for line, read in pointers.items():
-            if written & read:
+            if written & read or (written and _ANY in written | read):
                 return instruction.line, line
     return None
 
@@ -40,9 +42,11 @@ def _written(kernel: Kernel, instruction: Instruction) -> frozenset[str]:
     """The pointers that the address of a store to global memory is made of; none for other instructions."""
     space = space_of(instruction.opcode)
     reachable = kernel.flow.is_reachable(kernel.flow.block_of[instruction.index])
-    if base_name(instruction) not in _WRITES or space not in ("", "global") or not reachable:
-        return frozenset()
     places = [each for each in instruction.operands if isinstance(each, Address)][:1]
+    if base_name(instruction) not in _WRITES or space not in ("", "global") or not (reachable and places):
+        return frozenset()
+    if ".tensor." in instruction.opcode:
+        return frozenset({_FROM_MEMORY})
     return _pointers(kernel, [kernel.slices.run(address_of(kernel.slices, each, instruction)) for each in places])
 
 
@@ -50,6 +54,7 @@ def _pointers(kernel: Kernel, addresses: Iterable[Expr]) -> frozenset[str]:
     """The pointers that addresses are made of, also by registers that loops change; none for shared memory."""
     found: set[str] = set()
     seen: set[Var] = set()
+    is_shared = False
     pending = [*addresses]
     while pending:
         for each in variables(pending.pop()):
@@ -58,11 +63,11 @@ def _pointers(kernel: Kernel, addresses: Iterable[Expr]) -> frozenset[str]:
             seen.add(each)
             leaf, carry = kernel.leaves[each], kernel.slices.carried.get(each)
             if leaf.symbol is not None:
-                if leaf.symbol.space is Space.SHARED:
-                    return frozenset()
-                found.add(each.name)
+                is_shared = is_shared or leaf.symbol.space is Space.SHARED
+                found |= set() if leaf.symbol.space is Space.SHARED else {each.name}
             elif carry is not None:
                 pending += [carry.before, carry.after]
             elif each.width >= _POINTER_BITS and not each.name.startswith("window of "):
-                found.add(each.name if kernel.slices.symbols.is_parameter(each) else _UNKNOWN)
-    return frozenset(found or {_UNKNOWN})
+                is_named = kernel.slices.symbols.is_parameter(each)
+                found.add(each.name if is_named else _FROM_MEMORY if leaf.is_input else _ANY)
+    return frozenset(found or (set() if is_shared else {_ANY}))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.leaves import Kind
@@ -78,17 +78,20 @@ class _OpenError(Exception):
         self.variable = variable
 
 
+_Last: TypeAlias = frozenset[tuple[Register | Expr | int, Register | Expr | int]]
+
+
 class _Place(NamedTuple):
     """Where a thread is, with all that decides what it does next.
 
     `last` has for each register of a state the object that gave it, and for each object the register that the last
-    arrival wrote.
+    arrival wrote; twice the barrier of the cluster where the thread has arrived there, and not waited.
     """
 
     block: int
     start: int
     values: Values
-    last: frozenset[tuple[Register | Expr, Register | Expr]] = frozenset()
+    last: _Last = frozenset()
     flights: frozenset[Flight] = frozenset()
 
 
@@ -227,7 +230,11 @@ class Walk:
         is_own = event.act is Act.WAIT and (event.state is not None or key == CLUSTER)
         if event.state is not None and is_own and not {(event.state, key), (key, event.state)} <= last:
             raise LostError(f"line {self._line(event)} waits with a state that is not that of its last arrival")
-        if event.act is Act.ARRIVE and self._states and not isinstance(key, int):
+        if key == CLUSTER:
+            if is_own and (key, key) not in last:
+                raise LostError(f"line {self._line(event)} waits at the barrier of the cluster without an arrival")
+            last = last - {(key, key)} if is_own else last | {(key, key)}
+        elif event.act is Act.ARRIVE and self._states and not isinstance(key, int):
             last = _with_state(last, key, event.state)
         given = self._read_by(event.index, values) if event.act is Act.COPY else ()
         deed = Deed(event.act, event.index, key, count, parity & 1, size, given, is_own)
@@ -325,9 +332,7 @@ def _merged(nodes: list[Node]) -> list[Node]:
     return [found[number] for number in range(len(found))]
 
 
-def _with_state(
-    last: frozenset[tuple[Register | Expr, Register | Expr]], key: Expr, state: Register | None
-) -> frozenset[tuple[Register | Expr, Register | Expr]]:
+def _with_state(last: _Last, key: Expr, state: Register | None) -> _Last:
     """The states behind an arrival at an object, which writes its state to a register, or to none."""
     kept = frozenset(each for each in last if each[0] != key and each[0] != state)
     return kept if state is None else kept | {(key, state), (state, key)}

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, RaceVerdict, worst_of
+from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, RaceVerdict
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.scan.race_search import with_shown
+from swzverify.compiled.scan.race_search import with_shown, with_verdict
 from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches, Shown
 
 MOST_RUNS: Final = 12
@@ -56,9 +56,7 @@ class Runs:
         if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
             missed = self._launches.missed_barriers()
         barriers = [_barrier(each, missed) for each in found.barriers]
-        if pairs != list(found.pairs) or barriers != list(found.barriers):
-            verdict, reason = worst_of((*barriers, *pairs)) or (found.verdict, found.reason)
-            found = replace(found, verdict=verdict, reason=reason, pairs=tuple(pairs), barriers=tuple(barriers))
+        found = with_verdict(found, pairs, barriers)
         return self.searched(found) if found.verdict is RaceVerdict.UNKNOWN else found
 
     def searched(self, found: KernelRaces) -> KernelRaces:

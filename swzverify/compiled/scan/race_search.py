@@ -42,15 +42,19 @@ def with_shown(found: KernelRaces, module: Module, function: Function, runs: Ite
         if races:
             if run.found.has_boxes:
                 found = replace(found, assumptions=(*found.assumptions, BOXES))
-            return _with_verdict(found, _with_pairs(found.pairs, module, function, run, races), found.barriers)
-    return _with_verdict(found, found.pairs, _with_hangs(found.barriers, module, function, seen))
+            return with_verdict(found, _with_pairs(found.pairs, module, function, run, races), found.barriers)
+    return with_verdict(found, found.pairs, _with_hangs(found.barriers, module, function, seen))
 
 
-def _with_verdict(found: KernelRaces, pairs: Sequence[Pair], barriers: Sequence[BarrierFinding]) -> KernelRaces:
-    if pairs == found.pairs and barriers == found.barriers:
+def with_verdict(found: KernelRaces, pairs: Sequence[Pair], barriers: Sequence[BarrierFinding]) -> KernelRaces:
+    """The verdicts with other pairs and barriers; that something is not known of the whole kernel stays so."""
+    pairs, barriers = tuple(pairs), tuple(barriers)
+    if (pairs, barriers) == (found.pairs, found.barriers):
         return found
     verdict, reason = worst_of((*barriers, *pairs)) or (found.verdict, found.reason)
-    return replace(found, verdict=verdict, reason=reason, pairs=tuple(pairs), barriers=tuple(barriers))
+    if (found.verdict, verdict) == (RaceVerdict.UNKNOWN, RaceVerdict.BENIGN):
+        verdict, reason = found.verdict, found.reason
+    return replace(found, verdict=verdict, reason=reason, pairs=pairs, barriers=barriers)
 
 
 def _with_pairs(

@@ -198,10 +198,11 @@ class _Judge:
         )
         free = free_by.total()
         verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
-        if verdict is RaceVerdict.FREE and self._parts.lost and any(each.is_object for each in self._kernel.accesses):
+        is_harmless = verdict in (RaceVerdict.FREE, RaceVerdict.BENIGN)
+        if is_harmless and self._parts.lost and any(each.is_object for each in self._kernel.accesses):
             # Nobody waits, but an object may be used before it is made, or more often than its phase allows.
             verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost
-        elif verdict is RaceVerdict.FREE and (lines := own_store(self._kernel, self._shared_loads())):
+        elif is_harmless and (lines := own_store(self._kernel, self._shared_loads())):
             verdict, reason = RaceVerdict.UNKNOWN, _OWN_STORE.format(*lines)
         elif verdict is RaceVerdict.FREE:
             is_or_are = "is" if free == 1 else "are"

@@ -212,6 +212,8 @@ class Clocked(Machine):
     def _come_in_cluster(self, instruction: Instruction, active: Mask, coming: Mask) -> None:
         """Threads arrive at the barrier of a cluster of one block, or wait for the phase in which they arrived."""
         self.at[active] = self._behind(instruction.index)
+        if not coming.any():
+            return
         if ".arrive" in instruction.opcode:
             # A relaxed arrival tells no more than is told here: then fewer races are shown.
             self.of_cluster |= coming
