@@ -113,7 +113,7 @@ def _floor(node: Expr, known: dict[Expr, _Floor]) -> _Floor:
             part = known[left]
             if part.shift:
                 part = _Floor(left, 1, 0, part.greatest)
-            return part._replace(factor=part.factor * factor) if 0 < part.greatest * factor <= own.most else own
+            return part._replace(factor=part.factor * factor) if factor and part.greatest * factor <= own.most else own
         case Binary(BinaryOperator.ADD, left, right):
             return _half(left, right, known) or _half(right, left, known) or own
         case _:
