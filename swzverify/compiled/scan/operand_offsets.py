@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
-from swzverify.compiled.kernel.reachable import TooManyError, cases
+from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
@@ -84,6 +84,8 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     This is as far as coordinates decide it: the parts of it that depend on coordinates alone are one number there;
     the rest is what lanes share.
     """
+    if any(is_state(leaf) and not leaf.uniform for leaf in subject.leaves_of(value)):
+        return False
     lanes = _lanes(subject)
     if lanes.isdisjoint(variables(value)) or subject.shape is None:
         return True
