@@ -216,7 +216,10 @@ def check_groups() -> None:
     # (threadIdx.x - 128) / 128 rounds to 0: it is two numbers in the group that does not read.
     less_128 = "add.s32 %r8, %r7, -128; shr.s32 %r9, %r8, 31; shr.u32 %r9, %r9, 25; add.s32 %r8, %r8, %r9;"
     assert of_groups(less_128 + "shr.s32 %r8, %r8, 7; shl.b32 %r8, %r8, 11;").fields.unknown == {}
-    for step in ("shr.u32 %r8, %r7, 6; shl.b32 %r8, %r8, 11;", "and.b32 %r8, %r7, 64;"):
+    # Each lane leaves the loop when a word that it loads says so.
+    trips = "mul.wide.u32 %rd8, %r7, 4; ld.global.u32 %r9, [%rd8]; mov.u32 %r8, 0; X: add.u32 %r8, %r8, 2048;"
+    trips += "setp.lt.u32 %p3, %r8, %r9; @%p3 bra X;"
+    for step in ("shr.u32 %r8, %r7, 6; shl.b32 %r8, %r8, 11;", "and.b32 %r8, %r7, 64;", trips):
         assert of_groups(step).fields.unknown["start"] == "it may differ within a warp group"
 
 

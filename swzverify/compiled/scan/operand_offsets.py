@@ -84,7 +84,8 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     This is as far as coordinates decide it: the parts of it that depend on coordinates alone are one number there;
     the rest is what lanes share.
     """
-    if any(is_state(leaf) and not leaf.uniform for leaf in subject.leaves_of(value)):
+    of_loops = [leaf for leaf in subject.leaves_of(value) if is_state(leaf) or leaf.kind is Kind.TRIPS]
+    if not all(leaf.uniform for leaf in of_loops):
         return False
     lanes = _lanes(subject)
     if lanes.isdisjoint(variables(value)) or subject.shape is None:
