@@ -227,6 +227,13 @@ def test_lanes_of_a_warp_group_have_one_start() -> None:
     check_groups()
 
 
+def test_lanes_differ_without_the_shape_of_the_block() -> None:
+    body = "mov.u32 %r8, %laneid; shl.b32 %r8, %r8, 11; add.u32 %r6, %r1, %r8;" + make(1, "%r6", high())
+    a, b = scan(text(body + make(2, "%r1", high()) + f"{F16} {SUMS}, %rd1, %rd2, %p1, 1, 1, 0, 0;"), None)
+    assert a.fields.unknown["start"] == "it may differ within a warp group"
+    assert b.fields.start == "tile"
+
+
 def check_stages_of_groups() -> None:
     """The stage of all lanes of a warp group is one: where it begins, and whether it goes on."""
     begin = "mov.u32 %r7, %tid.x; {} and.b32 %r10, %r7, 1;"

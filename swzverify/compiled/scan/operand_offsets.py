@@ -88,8 +88,9 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     if not all(leaf.uniform for leaf in of_loops):
         return False
     lanes = _lanes(subject)
-    if lanes.isdisjoint(variables(value)) or subject.shape is None:
-        return True
+    is_shared = lanes.isdisjoint(variables(value))
+    if is_shared or subject.shape is None:
+        return is_shared
     threads = Threads(subject.shape)
     groups = _groups(threads)
     firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
