@@ -11,6 +11,7 @@ import pytest
 
 from swzverify.claims import KINDS, Injective, Outcome, claim_type, outside_kinds
 from swzverify.core import outside
+from swzverify.engines.exhaust import Exhaustion
 from swzverify.errors import SpecError, SwzError
 from swzverify.prover import panel, prove
 from swzverify.report.formats import outside_format
@@ -116,7 +117,7 @@ def test_one_wrong_reading_proves_nothing(tmp_path: Path, monkeypatch: Patch, wh
     old, new = WRONG[what]
     code = "from swzverify.ir.expr import TRUE\n" + page_code()
     assert code.count(old) == 1
-    monkeypatch.setattr(panel, "NATIVE", panel.PLAIN)  # exhaustion, beside Z3
+    monkeypatch.setattr(panel, "NATIVE", (Exhaustion(),))  # beside Z3
     install(monkeypatch, tmp_path, "swz-bad", code.replace(old, new), {CLAIMS: {"rows_aligned": "swz_bad:RowsAligned"}})
     bad = parse_spec(page_spec()).claims[1].claim
     assert prove(bad).outcome is not Outcome.PROVED

@@ -78,7 +78,7 @@ def test_a_grid_that_is_given(body: str, grid: tuple[int, int, int], verdict: st
 @pytest.mark.parametrize("name", REGISTERS)
 def test_a_grid_leaves_out_no_launch(name: str, grid: tuple[int, int, int]) -> None:
     """Whatever a register has in some block of the grid is among the values, and nothing that none has."""
-    value = special(name, 32, None, Leaves(), grid)
+    value = special(name, 32, None, Leaves(), Arguments(grid=grid))
     assert value is not None
     (read,) = variables(value) or (None,)
     most = grid["xyz".index(name[-1])] if name[-2] == "." else grid[0] * grid[1] * grid[2]

@@ -18,7 +18,7 @@ from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.ptx import Address, Instruction, Space
 from swzverify.ir.expr import Expr, Var, variables
 
-_WRITES: Final = ("st", "atom", "red", "cp", "multimem", "stmatrix")
+_WRITES: Final = ("st", "atom", "red", "cp", "multimem")
 _POINTER_BITS: Final = 64
 _UNKNOWN: Final = "a pointer that is not followed"
 
