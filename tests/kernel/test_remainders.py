@@ -8,7 +8,7 @@ import pytest
 
 from swzverify.compiled.kernel.arithmetic import add, mul, shift_right, sub, widened
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Binary, BinaryOperator, Expr, const, postorder, var
+from swzverify.ir.expr import Binary, BinaryOperator, Expr, binary, const, postorder, var
 from tests.nightly import share
 
 remainders: Any = import_module("swzverify.compiled.kernel.remainders")
@@ -59,6 +59,17 @@ def test_every_number_of_few_bits_is_divided_as_before(first: int) -> None:
 def test_some_divisions_are_found() -> None:
     assert check(range(52, 53))
     assert check(range(37, 38))
+
+
+def test_products_with_0_and_shifts_beyond_the_width_stay() -> None:
+    """Nothing folds them where a register of a loop turns out to be 0."""
+    for value in (
+        binary(BinaryOperator.MUL, X, const(0, BITS)),
+        binary(BinaryOperator.MUL, const(0, BITS), X),
+        binary(BinaryOperator.LSHR, widened(X, 64), const(1 << 62, 64)),
+        right(mul(X, const(3, BITS)), BITS),
+    ):
+        assert remainders.with_remainders(value) is value
 
 
 def any_divisor(patch: pytest.MonkeyPatch) -> None:

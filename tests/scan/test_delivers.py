@@ -176,6 +176,42 @@ def test_sums_that_start_anew_in_each_trip_may_be_of_other_columns() -> None:
     check_anew()
 
 
+class HalfRead(Program):
+    """Each trip multiplies the first half of the columns that it copies."""
+
+    @property
+    def steps(self) -> int:
+        return super().steps // 2
+
+
+WIDE = HalfRead(
+    Side(64, False, "128B", 7, 0, 1024, 32, advance=32), Side(64, False, "128B", 7, 0, 1024, 32), columns=64, stages=1
+)
+
+
+@pytest.mark.parametrize(
+    ("fill", "trips"),
+    [
+        ("shr.u32 %r18, %r10, 1; mad.lo.u32 %r17, %r18, 64, %r17;", "%r3"),  # B of two trips
+        ("", "2"),  # B of the whole kernel
+    ],
+)
+def test_one_operand_may_be_copied_for_several_trips_that_read_parts(fill: str, trips: str) -> None:
+    """A goes on by 32 columns of 64 in each trip; B too, as each second trip reads the second half of what is there."""
+    ptx, begin = text(WIDE), WIDE.tile_bytes(WIDE.a)
+    for old, new in (
+        ("mad.lo.u32 %r17, %r10, 64, %r17;", fill),
+        ("L:", "mov.u32 %r40, 0;\nL:"),
+        ("add.u32 %r6, %r6, 1;", "add.u32 %r6, %r6, 1; xor.b32 %r40, %r40, 64;"),
+        ("setp.lt.u32 %p2, %r6, %r3;", f"setp.lt.u32 %p2, %r6, {trips};"),
+        *((f"%r30, {begin + at};", f"%r30, {begin + at}; add.u32 %r30, %r30, %r40;") for at in (0, 32)),
+    ):
+        assert old in ptx
+        ptx = ptx.replace(old, new)
+    assert set(verdicts(text(WIDE))) == {"refuted"}
+    assert set(verdicts(ptx)) == {"unknown"}
+
+
 def test_a_convolution_may_go_on_along_rows() -> None:
     """A goes on along its rows for the next columns of B."""
     rows = "add.u32 %r17, %r12, %r10; mul.lo.u32 %r17, %r17, %r1;"

@@ -14,6 +14,7 @@ from tests.nightly import share
 from tests.scan.test_operands import F16, SUMS, high, make, scan, text
 
 descriptors: Any = import_module("swzverify.compiled.kernel.descriptors")
+threads: Any = import_module("swzverify.compiled.kernel.lanes")
 reachable: Any = import_module("swzverify.compiled.kernel.reachable")
 
 STAGE_BYTES = 2048
@@ -215,12 +216,45 @@ def check_groups() -> None:
     # (threadIdx.x - 128) / 128 rounds to 0: it is two numbers in the group that does not read.
     less_128 = "add.s32 %r8, %r7, -128; shr.s32 %r9, %r8, 31; shr.u32 %r9, %r9, 25; add.s32 %r8, %r8, %r9;"
     assert of_groups(less_128 + "shr.s32 %r8, %r8, 7; shl.b32 %r8, %r8, 11;").fields.unknown == {}
-    for step in ("shr.u32 %r8, %r7, 6; shl.b32 %r8, %r8, 11;", "and.b32 %r8, %r7, 64;"):
+    # Each lane leaves the loop when a word that it loads says so.
+    trips = "mul.wide.u32 %rd8, %r7, 4; ld.global.u32 %r9, [%rd8]; mov.u32 %r8, 0; X: add.u32 %r8, %r8, 2048;"
+    trips += "setp.lt.u32 %p3, %r8, %r9; @%p3 bra X;"
+    for step in ("shr.u32 %r8, %r7, 6; shl.b32 %r8, %r8, 11;", "and.b32 %r8, %r7, 64;", trips):
         assert of_groups(step).fields.unknown["start"] == "it may differ within a warp group"
 
 
 def test_lanes_of_a_warp_group_have_one_start() -> None:
     check_groups()
+
+
+def test_lanes_differ_without_the_shape_of_the_block() -> None:
+    body = "mov.u32 %r8, %laneid; shl.b32 %r8, %r8, 11; add.u32 %r6, %r1, %r8;" + make(1, "%r6", high())
+    a, b = scan(text(body + make(2, "%r1", high()) + f"{F16} {SUMS}, %rd1, %rd2, %p1, 1, 1, 0, 0;"), None)
+    assert a.fields.unknown["start"] == "it may differ within a warp group"
+    assert b.fields.start == "tile"
+
+
+def check_stages_of_groups() -> None:
+    """The stage of all lanes of a warp group is one: where it begins, and whether it goes on."""
+    begin = "mov.u32 %r7, %tid.x; {} and.b32 %r10, %r7, 1;"
+    cell = "mul.wide.u32 %rd8, %r7, 4; ld.global.u32 %r7, [%rd8];"
+    for step, is_one in (
+        ("shr.u32 %r7, %r7, 7;", True),
+        ("shr.u32 %r7, %r7, 5;", False),
+        ("", False),
+        (cell, False),
+        ("mov.u32 %r7, %r22;" + cell, True),
+    ):
+        ptx = pipeline().replace("mov.u32 %r10, 0;", begin.format(step), 1)
+        odd = "mov.u32 %r7, %tid.x; {} and.b32 %r7, %r7, 1; setp.ne.u32 %p3, %r7, 0; @%p3 add.u32 %r10, %r10, 1;"
+        for own in (ptx, pipeline().replace("add.u32 %r10, %r10, 1;", odd.format(step))):
+            assert own != pipeline()
+            a, _ = scan(own, (256, 1, 1))
+            assert a.fields.unknown == ({} if is_one else {"start": "it may differ within a warp group"}), step
+
+
+def test_lanes_of_a_warp_group_have_one_stage() -> None:
+    check_stages_of_groups()
 
 
 def test_warp_groups_that_read_are_named() -> None:
@@ -317,5 +351,7 @@ def test_mistakes_in_states_are_found(
 def test_mistakes_in_starts_are_found() -> None:
     with mock.patch.object(operand_fields, "is_alike", return_value=True), pytest.raises(KeyError):
         check_groups()
+    with mock.patch.object(threads.Threads, "in_groups", lambda self: self), pytest.raises(AssertionError):
+        check_stages_of_groups()
     with mock.patch.object(descriptors, "_ROUNDED", ()), pytest.raises(AssertionError):
         check_rounded()

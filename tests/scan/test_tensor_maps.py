@@ -91,7 +91,7 @@ def check_others() -> None:
     assert balance("maps+128=16x64xf16", 2048)[0] is None
     assert balance("maps+64=16x64xf16", 2048, offset=128)[0] is None
     assert balance("maps=16x64xf16", 2048, offset=0)[0] == 2048
-    for mode in ("im2col", "tile::gather4"):
+    for mode in ("im2col", "im2col::w", "im2col::w::128", "tile::gather4"):
         assert balance("maps+64=16x64xf16", 2048, opcode=TENSOR.replace("tile", mode))[0] is None
 
 
@@ -111,6 +111,9 @@ def test_other_maps_are_not_known() -> None:
         ("maps+64=16x64xf16,64B", "SWZ551"),
         ("maps+64=32x64xf16,32B", "SWZ221"),
         ("maps+64=4x64xf16", "SWZ220"),
+        ("maps+64=256x256x256x256xb8", "SWZ551"),
+        ("maps+192=16x64xf16", "SWZ551"),
+        ("n=16x64xf16", "SWZ551"),
     ],
 )
 def test_boxes_that_no_map_has_are_refused(box: str, code: str) -> None:
@@ -153,7 +156,7 @@ def any_map(patch: pytest.MonkeyPatch) -> None:
 
 
 def any_mode(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(boxes, "_OTHER_MODES", frozenset())
+    patch.setattr(boxes, "_OTHER_MODES", ())
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ class Reader:
         choices = {
             block: tuple(by_trip(slices, forms.resolve(each)) for each in values) for block, values in choices.items()
         }
-        self.forms, self.choices, self._reachable = forms, choices, Reachable(slices, forms)
+        self.forms, self.choices, self._reachable = forms, choices, Reachable(slices, forms, choices)
         self.counts = Counts(flow, slices.leaves, choices, self.threads)
         of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
         if self.threads is not None:

@@ -14,8 +14,8 @@ from swzverify.compiled.kernel.values import long_of, word_of
 from swzverify.compiled.ptx import Bracketed, Instruction
 from swzverify.ir.expr import Expr, const
 
-_OTHER_MODES: Final = frozenset({"im2col", "im2col_no_offs", "tile::gather4", "tile::scatter4"})
-"""Modes in which a copy moves something else than one box."""
+_OTHER_MODES: Final = ("im2col", "tile::")
+"""How the names of modes begin in which a copy moves something else than one box."""
 
 
 def bytes_of(slices: Slices, bulk: Bulk, instruction: Instruction) -> Expr | None:
@@ -31,7 +31,8 @@ def box_bytes(slices: Slices, instruction: Instruction) -> int | None:
     """The bytes of the box that a tensor copy moves, if its tensor map is a parameter whose box is given."""
     boxes = slices.arguments.boxes
     tensor = next((each for each in instruction.operands if isinstance(each, Bracketed)), None)
-    if not boxes or tensor is None or _OTHER_MODES & {*instruction.opcode.split(".")}:
+    is_other = any(word.startswith(_OTHER_MODES) for word in instruction.opcode.split("."))
+    if not boxes or tensor is None or is_other:
         return None
     place = slices.run(long_of(slices, tensor.items[0], instruction))
     generic = sub(place, slices.symbols.window("param", 64))

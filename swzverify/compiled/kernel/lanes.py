@@ -51,6 +51,12 @@ class Threads:
         self.starts = np.arange(0, len(number), LANES)
         self.first_of_warp = number // LANES * LANES
 
+    def in_groups(self) -> Threads:
+        """The threads, with warp groups in the place of warps."""
+        found = Threads(self._block)
+        found.first_of_warp = np.arange(len(self.first_of_warp)) // GROUP_THREADS * GROUP_THREADS
+        return found
+
     def in_warps(self) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.bool_]]:
         """The coordinates as rows of 32 lanes, and which of these the block has; the others are 0."""
         count = len(self.first_of_warp)

@@ -16,15 +16,18 @@ Source: Cousot and Cousot, "Abstract Interpretation" (1977).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from typing import Final, TypeAlias
 
+from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.induction import MOST_VALUES, Forms
 from swzverify.compiled.kernel.leaves import Kind, Leaf
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
+from swzverify.compiled.kernel.uniform import Uniformity
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
@@ -50,7 +53,10 @@ _MOST_CASES: Final = 500
 
 
 def is_state(leaf: Leaf) -> bool:
-    """Whether a leaf is the place of a state. Threads in one trip of the loop may be in different states."""
+    """Whether a leaf is the place of a state.
+
+    Threads in one trip of the loop may be in different states; if it is `uniform`, those of one warp group are not.
+    """
     return leaf.reason == _OF_STATES
 
 
@@ -59,10 +65,13 @@ class TooManyError(Exception):
 
 
 class Reachable:
-    """Finds the states of the loops of one function; `forms` are its registers that step."""
+    """Finds the states of the loops of one function.
 
-    def __init__(self, slices: Slices, forms: Forms) -> None:
-        self._slices, self._forms = slices, forms
+    `forms` are its registers that step; `choices` has what decides each choice, by its block.
+    """
+
+    def __init__(self, slices: Slices, forms: Forms, choices: Mapping[int, tuple[Expr, ...]]) -> None:
+        self._slices, self._forms, self._choices = slices, forms, choices
         self._known: dict[frozenset[Var], dict[int, tuple[tuple[Var, ...], list[State]]] | None] = {}
 
     def values(self, read: Iterable[Var]) -> tuple[dict[Var, Expr], list[Leaf]]:
@@ -93,11 +102,20 @@ class Reachable:
                     found[each] = table(place, [row[at] for row in rows], each.width)
         return found, made
 
+    @cached_property
+    def _in_groups(self) -> Uniformity:
+        """Which registers have one value in each warp group."""
+        slices = self._slices
+        threads = None if slices.threads is None else slices.threads.in_groups()
+        counts = Counts(slices.flow, slices.leaves, self._choices, threads)
+        return Uniformity(slices.flow, slices.leaves, slices.carried, self._choices, threads, counts)
+
     def _place(self, header: int, registers: Sequence[Var], count: int) -> Leaf:
         line = self._slices.line_of(header)
         names = ", ".join(each.name for each in registers)
+        is_one = all(map(self._in_groups.leaf, registers))
         made = var(f"state among {count} of {names}", count)
-        leaf = Leaf(made, Kind.CARRIED, _OF_STATES, line, header, values=tuple(range(count)))
+        leaf = Leaf(made, Kind.CARRIED, _OF_STATES, line, header, values=tuple(range(count)), uniform=is_one)
         self._slices.leaves.add(leaf)
         return leaf
 

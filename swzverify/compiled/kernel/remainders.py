@@ -107,13 +107,13 @@ def _floor(node: Expr, known: dict[Expr, _Floor]) -> _Floor:
             return known[operand]
         case Extract(operand, low) if known[operand].greatest >> low <= own.most:
             return _shifted(known[operand], low)
-        case Binary(BinaryOperator.LSHR, left, Const(count)):
+        case Binary(BinaryOperator.LSHR, left, Const(count)) if count < node.width:
             return _shifted(known[left], count)
         case Binary(BinaryOperator.MUL, left, Const(factor)) | Binary(BinaryOperator.MUL, Const(factor), left):
             part = known[left]
-            if part.shift or not factor:
+            if part.shift:
                 part = _Floor(left, 1, 0, part.greatest)
-            return part._replace(factor=part.factor * factor) if part.greatest * factor <= own.most else own
+            return part._replace(factor=part.factor * factor) if factor and part.greatest * factor <= own.most else own
         case Binary(BinaryOperator.ADD, left, right):
             return _half(left, right, known) or _half(right, left, known) or own
         case _:

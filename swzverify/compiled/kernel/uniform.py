@@ -115,8 +115,8 @@ class Uniformity:
             return leaf.block in self.loops
         if leaf.kind is Kind.CARRIED:
             carried = self._carried.get(leaf.variable)
-            if carried is None:
-                return False
+            if carried is None:  # the state of a loop, of which the registers are known
+                return leaf.uniform
             return carried.loop.header in self.loops and self.shares(carried.before) and self.shares(carried.after)
         if not all(self.shares(each) for each in leaf.feeds):
             return False

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import Kind
 from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
-from swzverify.compiled.kernel.reachable import TooManyError, cases
+from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
@@ -84,9 +84,13 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     This is as far as coordinates decide it: the parts of it that depend on coordinates alone are one number there;
     the rest is what lanes share.
     """
+    of_loops = [leaf for leaf in subject.leaves_of(value) if is_state(leaf) or leaf.kind is Kind.TRIPS]
+    if not all(leaf.uniform for leaf in of_loops):
+        return False
     lanes = _lanes(subject)
-    if lanes.isdisjoint(variables(value)) or subject.shape is None:
-        return True
+    is_shared = lanes.isdisjoint(variables(value))
+    if is_shared or subject.shape is None:
+        return is_shared
     threads = Threads(subject.shape)
     groups = _groups(threads)
     firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))

@@ -31,14 +31,15 @@ class Trips:
 
 def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str]) -> Trips:
     """Compare A with B of one instruction, for all that may bring them together."""
-    by_loop: dict[Var, list[Trips]] = {}
+    by_loop: dict[Var, list[tuple[Pair, Trips]]] = {}
     for pair in pairs:
         for trips, found in _in_loops(pair, sums, names):
-            by_loop.setdefault(trips, []).append(found)
+            by_loop.setdefault(trips, []).append((pair, found))
     for of_loop in by_loop.values():
-        if all(each.broken for each in of_loop):
-            return of_loop[0]
-    reasons = [each.is_open or each.broken for of_loop in by_loop.values() for each in of_loop]
+        is_fixed = not any(_between_places((pair for pair, _ in of_loop), names))
+        if is_fixed and all(each.broken for _, each in of_loop):
+            return of_loop[0][1]
+    reasons = [each.is_open or each.broken for of_loop in by_loop.values() for _, each in of_loop]
     return Trips(is_open=next(filter(None, (*reasons, *_between_stages(pairs, names))), ""))
 
 
@@ -54,18 +55,26 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str]) -> Iterat
             yield trips, Trips(is_open="how far along K it goes in a trip is not decided")
             continue
         text, is_of_rows = words
-        is_sure = sums is not None and header in sums.carried and not is_of_rows
+        is_linear = not any(trips in variables(*product) for each in steps.values() for product in each)
+        is_sure = sums is not None and header in sums.carried and not is_of_rows and is_linear
         text = text and f"A and B of one instruction go on along K by different steps from trip to trip: {text}"
         yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
 
 
 def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
     """Why what the same copies bring to A and B does not go on alike; empty if it does."""
+    return _between_places((pair for pair in pairs if _is_one_fill(pair)), names)
+
+
+def _is_one_fill(pair: Pair) -> bool:
+    a, b = (pair[role][0] for role in OperandRole)
+    return (a.section, a.state) == (b.section, b.state)
+
+
+def _between_places(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
+    """Why what is brought to A and B does not go on alike from place to place, in the first trip; empty if it does."""
     first: dict[object, dict[OperandRole, Address]] = {}
     for pair in pairs:
-        a, b = (pair[role][0] for role in OperandRole)
-        if (a.section, a.state) != (b.section, b.state):
-            continue
         own = {role: _without_trips(fill, each.first) for role, (fill, each) in pair.items()}
         base = first.setdefault(tuple(map(pointers_of, own.values())), own)
         words = _unlike(pair, {role: difference(own[role], base[role]) for role in own}, names)

@@ -13,11 +13,14 @@ from typing import Final
 
 from swzverify.compiled.ptx import size_of_type
 from swzverify.errors import SwzError
+from swzverify.hardware import MOST_SHARED_BYTES
 from swzverify.layout.tma import parse_tma_mode, tma_pitch_bytes
 
 _MAP: Final = re.compile(r"([\w$%.]+)(?:\+(\d{1,6}))?=((?:\d{1,4}x){1,5})(\w+)(?:,(\w+))?", re.ASCII)
 _MOST_EXTENT: Final = 256
 _MAP_ALIGN: Final = 64
+MAP_BYTES: Final = 128
+"""The bytes of a tensor map."""
 _HINT: Final = (
     "give NAME=BOX,SWIZZLE with the innermost extent first and the type of an element, such as a=64x128xf16,128B or "
     "p+128=64x128xf16"
@@ -51,4 +54,7 @@ def box_of(text: str) -> tuple[int, int]:
     if tma_pitch_bytes(mode, extents[0], 8 * size) != inner:
         message = f"{text!r}: rows of {inner} bytes do not fill the rows of the {mode.value} swizzle"
         raise SwzError("SWZ551", message, hint="such boxes leave gaps in shared memory, which are not modelled")
+    if prod(extents) * size > MOST_SHARED_BYTES:
+        message = f"{text!r}: a box of {prod(extents) * size} bytes is larger than the shared memory of a block"
+        raise SwzError("SWZ551", message, hint=f"a block has {MOST_SHARED_BYTES} bytes at most")
     return offset, prod(extents) * size
