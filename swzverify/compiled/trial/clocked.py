@@ -66,10 +66,9 @@ class Clocked(Machine):
         self.stands, self.numbers, self.asked, self.last, self.last_place, self.seen = (
             np.full(self.threads, -1, dtype=np.int64) for _ in range(6)
         )
-        self.of_warp, self.parked, self.forced = (np.zeros(self.threads, dtype=np.bool_) for _ in range(3))
         self.gathered: dict[int, Gathering] = {}
-        self.of_cluster = np.zeros(self.threads, dtype=np.bool_)
-        """The threads that have arrived at the barrier of the cluster, and not waited there yet."""
+        self.of_warp, self.parked, self.forced, self.of_cluster = np.zeros((4, self.threads), dtype=np.bool_)
+        """`of_cluster`: the threads that have arrived at the barrier of the cluster, and not waited there yet."""
         self.told_in_cluster = self.history.knowledge.nothing()
         self.completed = 0
         self.held: dict[int, tuple[object, ...]] = {}
@@ -231,9 +230,8 @@ class Clocked(Machine):
 
     def _gather(self, instruction: Instruction, number: int, count: int | None, mine: Mask, *, waits: bool) -> None:
         nothing = np.zeros(self.threads, dtype=np.bool_)
-        found = self.gathered.setdefault(
-            number, Gathering(count, nothing, nothing.copy(), self.history.knowledge.nothing())
-        )
+        new = Gathering(count, nothing, nothing.copy(), self.history.knowledge.nothing())
+        found = self.gathered.setdefault(number, new)
         whole = -(-self.size // LANES) * LANES
         if (found.count or whole) != (count or whole):
             raise EndError("threads come to a barrier with several counts")
