@@ -63,12 +63,13 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str]) -> Iterat
 
 def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
     """Why what the same copies bring to A and B does not go on alike; empty if it does."""
-    return _between_places((pair for pair in pairs if _is_one_fill(pair)), names)
-
-
-def _is_one_fill(pair: Pair) -> bool:
-    a, b = (pair[role][0] for role in OperandRole)
-    return (a.section, a.state) == (b.section, b.state)
+    of_fills: dict[object, list[Pair]] = {}
+    for pair in pairs:
+        a, b = (pair[role][0] for role in OperandRole)
+        is_one = (a.section, a.state) == (b.section, b.state)
+        of_fills.setdefault(None if is_one else (a, b), []).append(pair)
+    for each in of_fills.values():
+        yield from _between_places(each, names)
 
 
 def _between_places(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
