@@ -219,7 +219,10 @@ def check_groups() -> None:
     # Each lane leaves the loop when a word that it loads says so.
     trips = "mul.wide.u32 %rd8, %r7, 4; ld.global.u32 %r9, [%rd8]; mov.u32 %r8, 0; X: add.u32 %r8, %r8, 2048;"
     trips += "setp.lt.u32 %p3, %r8, %r9; @%p3 bra X;"
-    for step in ("shr.u32 %r8, %r7, 6; shl.b32 %r8, %r8, 11;", "and.b32 %r8, %r7, 64;", trips):
+    of_warps = "shr.u32 %r8, %r7, 5;" + trips.replace("%rd8, %r7", "%rd8, %r8", 1)
+    of_groups_ = "shr.u32 %r8, %r7, 7;" + trips.replace("%rd8, %r7", "%rd8, %r8", 1)
+    assert of_groups(of_groups_).fields.unknown == {}
+    for step in ("shr.u32 %r8, %r7, 6; shl.b32 %r8, %r8, 11;", "and.b32 %r8, %r7, 64;", trips, of_warps):
         assert of_groups(step).fields.unknown["start"] == "it may differ within a warp group"
 
 

@@ -165,7 +165,7 @@ class Reader:
         choices = {
             block: tuple(by_trip(slices, forms.resolve(each)) for each in values) for block, values in choices.items()
         }
-        self.forms, self.choices, self._reachable = forms, choices, Reachable(slices, forms, choices)
+        self.forms, self.choices, self.reachable = forms, choices, Reachable(slices, forms, choices)
         self.counts = Counts(flow, slices.leaves, choices, self.threads)
         of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
         if self.threads is not None:
@@ -278,7 +278,7 @@ class Reader:
         roots = (address, whole, access.source, sure, guard, launches)
         known, places = in_one_trip(self.slices, variables(*(each for each in roots if each is not None)), self._last)
         if has_states and address is not None:
-            states, more = self._reachable.values(each for each in variables(address) if each not in known)
+            states, more = self.reachable.values(each for each in variables(address) if each not in known)
             known |= states
             places += more
         shared.add(places)

@@ -26,6 +26,7 @@ from swzverify.compiled.kernel.fills import (
     with_divisions,
 )
 from swzverify.compiled.kernel.flow import FlowError
+from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
@@ -131,12 +132,23 @@ def read_operands(
         row = find_tensor_instruction(instruction.opcode)
         place = -1 if reader is None else reader.slices.flow.block_of[instruction.index]
         sums = None if reader is None else sums_of(reader.slices, reader.forms, writers, instruction)
-        found.append(KernelOperand(access, row, role, major_of(instruction, row, role), place, sums))
+        own = access if reader is None else _of_groups(reader, access)
+        found.append(KernelOperand(own, row, role, major_of(instruction, row, role), place, sums))
     if reader is None:
         return OperandsRead(tuple(found))
     rest = iter(read[len(roles) :])
     transfers = tuple(_transfer(reader, each, given, rest) for each, given in moved)
     return OperandsRead(tuple(found), transfers, tuple(_fills(reader, fills, rest)))
+
+
+def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:
+    """The same, where a number of trips is uniform only if all lanes of each warp group make as many."""
+    in_groups = reader.reachable.in_groups
+    leaves = [
+        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if leaf.kind is Kind.TRIPS else leaf
+        for leaf in access.leaves
+    ]
+    return replace(access, leaves=tuple(leaves))
 
 
 def _fills(

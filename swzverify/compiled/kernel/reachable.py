@@ -103,7 +103,7 @@ class Reachable:
         return found, made
 
     @cached_property
-    def _in_groups(self) -> Uniformity:
+    def in_groups(self) -> Uniformity:
         """Which registers have one value in each warp group."""
         slices = self._slices
         threads = None if slices.threads is None else slices.threads.in_groups()
@@ -113,7 +113,7 @@ class Reachable:
     def _place(self, header: int, registers: Sequence[Var], count: int) -> Leaf:
         line = self._slices.line_of(header)
         names = ", ".join(each.name for each in registers)
-        is_one = all(map(self._in_groups.leaf, registers))
+        is_one = all(map(self.in_groups.leaf, registers))
         made = var(f"state among {count} of {names}", count)
         leaf = Leaf(made, Kind.CARRIED, _OF_STATES, line, header, values=tuple(range(count)), uniform=is_one)
         self._slices.leaves.add(leaf)
