@@ -189,6 +189,10 @@ CLUSTERS: Final = {
         _BOXES.format(_BLOCK, _LOAD) + "add.u64 %rd2, %rd1, 128;\n" + _STORED.format(_READ).replace("%rd1", "%rd2"),
         "open",
     ),
+    "four boxes that are stored by the map of one": Clustered(
+        _BOXES.format(_BLOCK, _LOAD) + _STORED.format(_READ).replace("cta.bulk_group", "cta.tile::scatter4.bulk_group"),
+        "open",
+    ),
     "a box that is stored by a map that may have changed": Clustered(
         _BOXES.format(_BLOCK, _LOAD)
         + "tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd2;\n"

@@ -31,10 +31,14 @@ def box_bytes(slices: Slices, instruction: Instruction) -> int | None:
     """The bytes of the box that a tensor copy moves, if its tensor map is a parameter whose box is given."""
     boxes = slices.arguments.boxes
     tensor = next((each for each in instruction.operands if isinstance(each, Bracketed)), None)
-    is_other = any(word.startswith(_OTHER_MODES) for word in instruction.opcode.split("."))
-    if not boxes or tensor is None or is_other:
+    if not boxes or tensor is None or not moves_one_box(instruction):
         return None
     place = slices.run(long_of(slices, tensor.items[0], instruction))
     generic = sub(place, slices.symbols.window("param", 64))
     found = slices.symbols.parameter(place) or slices.symbols.parameter(generic)
     return None if found is None else boxes.get(found)
+
+
+def moves_one_box(instruction: Instruction) -> bool:
+    """Whether a tensor copy moves one box of its tensor map, and nothing else."""
+    return not any(word.startswith(_OTHER_MODES) for word in instruction.opcode.split("."))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from swzverify.compiled.kernel.boxes import moves_one_box
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.linear import sum_of
@@ -88,8 +89,9 @@ def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
     found: dict[int, int] = {}
     for index, address in kernel.maps.items():
         known = of_map.get(address, set())
+        copy = kernel.function.instructions[index]
         is_fixed = all(kernel.leaves[each].kind is Kind.UNIFORM for each in variables(address))
-        if index not in sizes and FROM_SHARED.fullmatch(kernel.function.instructions[index].opcode) and is_fixed:
+        if index not in sizes and FROM_SHARED.fullmatch(copy.opcode) and is_fixed and moves_one_box(copy):
             found |= dict.fromkeys([index], *known) if len(known) == 1 else {}
     return found
 
