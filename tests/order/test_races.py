@@ -7,6 +7,7 @@ import pytest
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.barriers import Scope, orders_of
+from swzverify.compiled.order.events import LostError
 from swzverify.compiled.order.instance import BASE, Instances
 from swzverify.compiled.order.intervals import meetings
 from swzverify.compiled.order.pairs import Asked
@@ -15,6 +16,7 @@ from swzverify.compiled.order.step import Sharing, in_step
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import race_parts
 from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.races import IN_ARRAYS, TRIPS, races_of
 from swzverify.engines.obligations import Answer
@@ -137,6 +139,23 @@ def test_a_kernel_that_writes_the_word_itself_assumes_nothing(store: str, *, is_
     # What is loaded into data alone is nothing that threads have to share.
     each = "mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r10, [%rd2]; st.shared.u32 [%r4], %r10; " + store
     assert races(each).verdict is RaceVerdict.FREE
+
+
+def test_without_an_order_every_access_is_asked_that_a_bulk_copy_may_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first store is apart from what the copy reads, and the second one is not."""
+
+    def lost(*_: object) -> None:
+        raise LostError("a thread does too much between its barriers")
+
+    monkeypatch.setattr(race_parts, "pipelines_of", lost)
+    far, near = "add.u32 %r10, %r4, 2048; st.shared.u32 [%r10], %r1;", "st.shared.u32 [%r4], %r1;"
+    copy = (
+        "setp.ne.u32 %p1, %r1, 0; @%p1 bra E; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 256;"
+        "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; E:"
+    )
+    assert races(far + copy).verdict is RaceVerdict.FREE
+    for stores in (near, far + near, near + far):
+        assert races(stores + copy).verdict is not RaceVerdict.FREE
 
 
 def test_trips_of_a_loop_at_the_begin_are_an_assumption() -> None:

@@ -102,9 +102,10 @@ class Parts:
         for one in bulk:
             others = data if one.is_write else [*data, *(each for each in bulk if each.is_write)]
             near = [two for two in others if not self._is_elsewhere(one, two)]
-            # Where no order is known, one access stands for all that the operation may meet.
-            for two in near[:1] if self.lost else near:
-                self._decide(one, two)
+            for two in near:
+                # Where no order is known, one access stands for all others that the operation may meet.
+                if not self._decide(one, two) and self.lost:
+                    break
         if self.lost:
             return
         for one in bulk:
@@ -123,13 +124,13 @@ class Parts:
             self._judge.keep((one.index, two.index), Found(RaceVerdict.FREE, "the arrays are distinct"))
         return is_distinct
 
-    def _decide(self, one: SharedAccess, two: SharedAccess) -> None:
+    def _decide(self, one: SharedAccess, two: SharedAccess) -> bool:
+        """Whether a pair is free; the verdict on it is kept."""
         asked = self._asked(one, two, Couple.ANY)
-        if self._is_ordered(asked) or self._is_apart(one, two):
-            self._judge.keep(asked.key, _FREE)
-        else:
-            reason = self.lost or (OF_COPY if two.is_bulk else UNFENCED)
-            self._judge.keep(asked.key, Found(RaceVerdict.UNKNOWN, reason))
+        is_free = self._is_ordered(asked) or self._is_apart(one, two)
+        reason = self.lost or (OF_COPY if two.is_bulk else UNFENCED)
+        self._judge.keep(asked.key, _FREE if is_free else Found(RaceVerdict.UNKNOWN, reason))
+        return is_free
 
     def _is_ordered(self, asked: Asked) -> bool:
         for level in range(LEVELS if self._proxies is not None else 0):
