@@ -83,7 +83,7 @@ def explains(
                 if not 0 <= value < leaf.variable.limit:
                     return False
                 fixed[leaf.variable] = expr.const(value, leaf.variable.width)
-        both = (expr.compare(Comparison.EQ, access.address, expr.const(seen, 32)), access.guard)
+        both = (expr.compare(Comparison.EQ, access.address, expr.const(seen, 32)), access.who.guard)
         claims += [(lane, expr.substitute(claim, fixed)) for claim in both]
     claims = [(lane, claim) for lane, claim in claims if claim is not expr.TRUE]
     if any(claim is expr.FALSE for _, claim in claims):
@@ -192,7 +192,7 @@ def compare_all(
     tally = Tally()
     by_line: dict[int, list[KernelAccess]] = defaultdict(list)
     for access in found:
-        by_line[access.line].append(access)
+        by_line[access.site.line].append(access)
     counted: dict[int, int] = defaultdict(int)
     for event in dict.fromkeys(events):
         here = by_line.get(event.line)
@@ -208,5 +208,5 @@ def compare_all(
         elif None in answers:
             tally.undecided += 1
         else:
-            tally.wrong += (f"line {event.line}, {here[0].opcode} {here[0].text}: {event}",)
+            tally.wrong += (f"line {event.line}, {here[0].site.opcode} {here[0].site.text}: {event}",)
     return tally

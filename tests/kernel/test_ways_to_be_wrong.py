@@ -17,7 +17,7 @@ def at(access: KernelAccess, **values: int) -> int:
 
 
 def active(access: KernelAccess, **values: int) -> bool:
-    return bool(evaluate(access.guard, _point(access.guard, values)))
+    return bool(evaluate(access.who.guard, _point(access.who.guard, values)))
 
 
 def _point(value: expr.Expr, values: dict[str, int]) -> dict[str, int]:
@@ -180,8 +180,8 @@ def test_each_of_nested_loops_has_its_own_counter() -> None:
     body += " add.u32 %r4, %r4, 2; setp.lt.u32 %p2, %r4, %r2; @%p2 bra L1;"
     found = last(body)
     assert [leaf.kind.value for leaf in found.leaves].count("trips") == 2
-    assert len(found.loops) == 2
-    assert all(loop.is_uniform for loop in found.loops)
+    assert len(found.who.loops) == 2
+    assert all(loop.is_uniform for loop in found.who.loops)
 
 
 def test_what_an_inner_loop_adds_is_no_step_of_the_outer_one() -> None:
@@ -266,7 +266,7 @@ def test_local_memory_and_memory_of_unknown_space_are_of_each_lane() -> None:
 def test_a_generic_address_from_the_shared_window_is_shared() -> None:
     body = "mul.wide.u32 %d1, %r1, 8; mov.u64 %d2, s; cvta.shared.u64 %d3, %d2; add.u64 %d3, %d3, %d1;"
     found = last(body + "ld.u32 %r4, [%d3+4];")
-    assert (found.touch is Touch.GENERIC, found.reason, found.row and found.row.name, at(found, tid_x=3)) == (
+    assert (found.touch is Touch.GENERIC, found.reason, found.cost.row and found.cost.row.name, at(found, tid_x=3)) == (
         True, "", "ld.shared.b32", 28,
     )  # fmt: skip
 

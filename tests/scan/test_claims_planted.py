@@ -70,6 +70,11 @@ def test_an_alignment_that_ptx_does_not_give(monkeypatch: pytest.MonkeyPatch) ->
     found_by(verdicts.test_an_array_that_ptx_aligns_too_little_is_no_misalignment)
 
 
+def made_by(subject: Any, **who: Any) -> Any:
+    """A subject whose access other lanes make."""
+    return replace(subject, access=replace(subject.access, who=replace(subject.access.who, **who)))
+
+
 def test_a_width_taken_for_4_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "width_of", lambda _: 4)
     found_by(verdicts.test_rows_of_vectors, 8, "refuted")
@@ -94,12 +99,12 @@ def test_one_byte_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_guard_that_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, guard=TRUE, sure=TRUE)))
+    subjects(monkeypatch, lambda each: made_by(each, guard=TRUE, sure=TRUE))
     found_by(verdicts.test_a_guard_keeps_lanes_inside)
 
 
 def test_a_guard_taken_for_its_opposite(monkeypatch: pytest.MonkeyPatch) -> None:
-    subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, guard=negation(each.access.guard))))
+    subjects(monkeypatch, lambda each: made_by(each, guard=negation(each.access.who.guard)))
     found_by(verdicts.test_a_guard_keeps_lanes_inside)
 
 
@@ -150,7 +155,7 @@ def test_trips_taken_for_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def wrong(self: Any, bad: Any, *, with_loops: bool) -> Any:
         found = original(self, bad, with_loops=with_loops)
-        trips = [loop.trips for loop in self.access.loops if loop.trips is not None]
+        trips = [loop.trips for loop in self.access.who.loops if loop.trips is not None]
         return [*found, *(less(each, const(2, each.width), signed=False) for each in trips)]
 
     monkeypatch.setattr(subject.Subject, "makes", wrong)
@@ -181,8 +186,8 @@ def test_a_later_trip_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     again = repeats.Again(TRUE, is_exact=True)
 
     def wrong(each: Any) -> Any:
-        loops = tuple(replace(loop, again=again) for loop in each.access.loops)
-        return replace(each, access=replace(each.access, loops=loops))
+        loops = tuple(replace(loop, again=again) for loop in each.access.who.loops)
+        return made_by(each, loops=loops)
 
     subjects(monkeypatch, wrong)
     found_by(verdicts.test_trips_that_data_decide_are_no_witness)
@@ -280,7 +285,7 @@ def test_no_lane_at_all_taken_for_proof(monkeypatch: pytest.MonkeyPatch) -> None
 @found_at(13, 40)
 def test_random_kernels_find_a_guard_that_is_ignored(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """What no test of one thing would: the interpreter contradicts witnesses that do not occur."""
-    subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, guard=TRUE, sure=TRUE)))
+    subjects(monkeypatch, lambda each: made_by(each, guard=TRUE, sure=TRUE))
 
     def all_of() -> None:
         for seed in seeds:

@@ -352,4 +352,4 @@ def test_the_first_block_is_that_of_the_loops_around_it_too() -> None:
 
 def names_of(access: KernelAccess) -> list[str]:
     """The variables of the conditions on which the loops around an access repeat."""
-    return [each.name for loop in access.loops for each in variables(loop.again.condition)]
+    return [each.name for loop in access.who.loops for each in variables(loop.again.condition)]

@@ -98,7 +98,7 @@ class KernelFill:
         threads execute them, in any order.
         """
         if block == self.block and block not in self.leads_to:
-            return self.destination.index < index
+            return self.destination.site.index < index
         return block in self.leads_to or block not in self.follows
 
 
@@ -161,7 +161,7 @@ def loaded(values: Sequence[KernelAccess], width_bytes: int) -> LoadedWords | No
 
 def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
     """The load that makes a value, which of its words that is, and whether the value may be 0 instead."""
-    value, held = access.address, conjuncts(access.guard)
+    value, held = access.address, conjuncts(access.who.guard)
     kinds = {leaf.variable: leaf for leaf in access.leaves}
     executed: list[Expr] = []
     while isinstance(value, Extend | Ite):
@@ -203,7 +203,7 @@ def known_fill(
     behind, before = (
         frozenset(reached(edges[block], edges, lambda _: False)) for edges in (flow.following, flow.before)
     )
-    place = replace(destination or nowhere, index=instruction.index)
+    place = destination or nowhere
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
     if may_be_zero:
         read_bytes = nowhere

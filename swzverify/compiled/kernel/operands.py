@@ -120,12 +120,11 @@ def read_operands(
         wanted += [(each, _SOME_USE, operand) for operand in (() if given is None else given.wanted)]
     reader: Reader | None = None
     try:
-        reader = Reader(module, whole.function, block, arguments)
+        reader = Reader(module, whole, block, arguments)
         read = reader.read_values(wanted)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
-        read = [replace(blank(each, use), reason=reason) for each, use, _ in wanted]
-    read = [replace(access, calls=whole.calls[each.index]) for (each, _, _), access in zip(wanted, read, strict=True)]
+        read = [blank(each, use, reason, whole.calls[each.index]) for each, use, _ in wanted]
     found: list[KernelOperand] = []
     writers: Writers = {} if reader is None else writers_of(reader.slices)
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):

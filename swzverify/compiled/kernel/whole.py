@@ -134,8 +134,8 @@ class Kernel(Reader):
         capability: int | None = None,
     ) -> None:
         self.is_alone = is_alone(whole.function)
-        super().__init__(module, whole.function, block, replace(arguments, is_alone=self.is_alone), evaluate_in_cluster)
-        self.block, self._calls = block, whole.calls
+        super().__init__(module, whole, block, replace(arguments, is_alone=self.is_alone), evaluate_in_cluster)
+        self.block = block
         self.flow, self.leaves = self.slices.flow, self.slices.leaves
         function = whole.function
         self.function = function
@@ -312,17 +312,17 @@ class Kernel(Reader):
 
     def _access(self, at: int, instruction: Instruction, use: Use, place: Expr | None) -> SharedAccess:
         raw, name, words = self._read_so_far[at], base_name(instruction), instruction.opcode.split(".")
-        row, is_object = raw.access.row, use.touch is Touch.BARRIER
+        row, is_object = raw.access.cost.row, use.touch is Touch.BARRIER
         address = place if is_object else raw.address
         size = self._copied(instruction, raw.operands)
-        is_known = (not use.reason and use.bulk is None and not raw.access.no_row) or bool(size)
+        is_known = (not use.reason and use.bulk is None and not raw.access.cost.reason) or bool(size)
         reason = raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
         is_store, is_box = bool(FROM_SHARED.fullmatch(instruction.opcode)), bool(BOX.fullmatch(instruction.opcode))
         is_modelled = is_object or is_known or is_box
         width = size or (OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
         found = SharedAccess(
             instruction,
-            self._calls[instruction.index],
+            self.calls[instruction.index],
             is_write=not is_store and (is_object or (name not in _LOADS if row is None else not row.kind.loads)),
             is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
             is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
@@ -346,7 +346,7 @@ class Kernel(Reader):
             self._with_address(
                 SharedAccess(
                     instruction,
-                    self._calls[instruction.index],
+                    self.calls[instruction.index],
                     is_write=False,
                     is_bulk=True,
                     operand=role,

@@ -79,13 +79,13 @@ class _Breaking:
     def __init__(self, subject: Subject, claim: Property) -> None:
         self.subject, self.claim = subject, claim
         self.makes = subject.makes(claim.bad, with_loops=True)
-        sure = subject.access.sure
+        sure = subject.access.who.sure
         self.sure: Expr = TRUE if sure is None else sure
         self.read = variables(*self.makes, self.sure, claim.bad)
 
     def found(self) -> Claim:
         """The verdict where some lane can break the claim."""
-        if self.subject.access.sure is None:
+        if self.subject.access.who.sure is None:
             return not_known("some lane may break it; whether one gets here is not known")
         point = self._point()
         if point is None:
@@ -141,7 +141,7 @@ class _Breaking:
     def _trips(self, values: Mapping[str, int]) -> list[Expr] | str:
         """What trips before must have fulfilled; a reason where that is not known."""
         conditions: list[Expr] = []
-        for loop in self.subject.access.loops:
+        for loop in self.subject.access.who.loops:
             count = 0 if loop.trips is None else values.get(loop.trips.name, 0)
             if loop.trips is None or not count:
                 continue
@@ -228,7 +228,7 @@ class _Breaking:
             shown.append(WitnessLane(lane["laneid"], lane["thread"] // LANES, thread, place))
         given = [each for each in self.read if is_parameter(subject.leaves[each.name])]
         values = {spell_leaf(subject.leaves[each.name]): lanes[0][each.name] for each in given}
-        for loop in subject.access.loops:
+        for loop in subject.access.who.loops:
             if loop.trips is not None and loop.trips.name in lanes[0]:
                 values[f"trips@{loop.line}"] = lanes[0][loop.trips.name]
         witness = Witness(tuple(shown), values)

@@ -13,6 +13,6 @@ def most_executions(access: KernelAccess) -> int | None:
     None if the trips of some loop are not counted. A guard or an early exit may leave fewer.
     """
     last = {leaf.name: leaf.most for leaf in (*access.leaves, *access.around)}
-    trips = [None if loop.trips is None else last.get(loop.trips.name) for loop in access.loops]
+    trips = [None if loop.trips is None else last.get(loop.trips.name) for loop in access.who.loops]
     known = [each for each in trips if each is not None]
     return prod(each + 1 for each in known) if len(known) == len(trips) else None

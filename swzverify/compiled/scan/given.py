@@ -103,7 +103,7 @@ class Facts:
         given = (text for each in self._concerned(access) for text in each.texts)
         arrays = [leaf.symbol for leaf in access.leaves if leaf.symbol is not None and leaf.symbol.is_extern]
         aligned = dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned)
-        made = () if access.piece is None else (MADE_BY_PTXAS,)
+        made = () if access.site.piece is None else (MADE_BY_PTXAS,)
         return (*self.settings, *given, *aligned, *access.assumes, *made)
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:

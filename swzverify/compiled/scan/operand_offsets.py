@@ -56,7 +56,7 @@ def first_threads(subject: ValueSubject, shape: BlockShape) -> dict[int, dict[Va
     """The coordinates of the first thread of each warp group that may execute the instruction."""
     threads = Threads(shape)
     groups, lanes = _groups(threads), _lanes(subject)
-    runs, _ = by_coordinates(subject, subject.access.guard, threads)
+    runs, _ = by_coordinates(subject, subject.access.who.guard, threads)
     first_of = {int(group): int(np.argmax(groups == group)) for group in np.unique(groups[runs])}
     return {
         group: {each: const(int(threads.point[each.name][first]), each.width) for each in lanes}
@@ -94,7 +94,7 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     threads = Threads(subject.shape)
     groups = _groups(threads)
     firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
-    runs, _ = by_coordinates(subject, subject.access.guard, threads)
+    runs, _ = by_coordinates(subject, subject.access.who.guard, threads)
     is_there = np.isin(groups, groups[runs])
     pending, seen = [value], set[Expr]()
     while pending:

@@ -19,7 +19,7 @@ from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES, MOST_SHARED_BYTES
-from swzverify.ir.expr import TRUE, Expr, Var, extract, substitute, var, variables
+from swzverify.ir.expr import TRUE, Expr, Var, extract, var, variables
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 WINDOW_BYTES = MOST_SHARED_BYTES + 1024
@@ -61,12 +61,12 @@ class ValueSubject:
     @cached_property
     def anywhere(self) -> Subject:
         """The same as if every lane executed it: what is proved of that holds on every path."""
-        return replace(self.here, access=replace(self.access, guard=TRUE, sure=TRUE))
+        return replace(self.here, access=replace(self.access, who=replace(self.access.who, guard=TRUE, sure=TRUE)))
 
     @property
     def path(self) -> tuple[Expr, ...]:
         """What decides whether some lane executes the instruction."""
-        return self.access.guard, *(loop.again.condition for loop in self.access.loops)
+        return self.access.who.guard, *(loop.again.condition for loop in self.access.who.loops)
 
     def leaves_of(self, value: Expr) -> list[Leaf]:
         """The leaves that a value reads."""
@@ -126,18 +126,7 @@ def in_window(access: KernelAccess, smem: int | None) -> KernelAccess:
             new[leaf.variable] = widened(lower, leaf.variable.width)
             leaves.append(replace(leaf, variable=lower))
     others = [each for leaf in leaves for each in (*leaf.feeds, *leaf.assumed)]
-    conditions = [loop.again.condition for loop in access.loops]
+    conditions = [loop.again.condition for loop in access.who.loops]
     if not set(variables(*others, *conditions)).isdisjoint(new):
         return access
-
-    def put(value: Expr | None) -> Expr | None:
-        return None if value is None else substitute(value, new)
-
-    return replace(
-        access,
-        address=put(access.address),
-        whole=None,
-        guard=substitute(access.guard, new),
-        sure=put(access.sure),
-        leaves=tuple(leaves),
-    )
+    return replace(access.with_values(new), leaves=tuple(leaves))

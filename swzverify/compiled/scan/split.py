@@ -79,15 +79,15 @@ def split(access: KernelAccess, address: Expr) -> Parts:
     leaves = {leaf.name: leaf for leaf in (*access.leaves, *access.around)}
     source: Parts | None = None
     if access.source is not None:
-        whole = with_sums(access.source)
+        whole = with_sums(access.source.address)
         source = parts_of(whole, TRUE, leaves)
         if not source.is_exact:
-            source = parts_of(with_sums(access.source, wraps=False), TRUE, leaves)
+            source = parts_of(with_sums(access.source.address, wraps=False), TRUE, leaves)
     return replace(
-        parts_of(address, access.guard, leaves),
-        sure=access.sure,
+        parts_of(address, access.who.guard, leaves),
+        sure=access.who.sure,
         source=source,
-        is_together=access.is_together,
+        is_together=access.who.is_together,
         has_results=bool(access.assumes),
     )
 

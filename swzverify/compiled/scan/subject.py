@@ -80,9 +80,9 @@ class Subject:
         They are its guard, and facts about all values that the guard and `bad` read. `with_loops` adds what
         earlier trips satisfied.
         """
-        found = [self.access.guard]
+        found = [self.access.who.guard]
         if with_loops:
-            found += self._loop_facts(variables(self.access.guard, bad))
+            found += self._loop_facts(variables(self.access.who.guard, bad))
         read = variables(*found, bad)
         return [*found, *known_of(read, self.leaves), *self.more_of(read)]
 
@@ -99,7 +99,7 @@ class Subject:
         changed = True
         while changed:
             changed = False
-            for loop in self.access.loops:
+            for loop in self.access.who.loops:
                 trips = loop.trips
                 if trips is None or trips.name not in names or trips.name in found:
                     continue
@@ -129,7 +129,8 @@ class Subject:
 
     def loop_of(self, name: str) -> LoopAround | None:
         """The loop around the access if a leaf of this name counts its trips."""
-        return next((loop for loop in self.access.loops if loop.trips is not None and loop.trips.name == name), None)
+        loops = self.access.who.loops
+        return next((loop for loop in loops if loop.trips is not None and loop.trips.name == name), None)
 
 
 def again_at(loop: LoopAround, trip: Expr) -> Expr:

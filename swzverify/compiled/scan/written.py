@@ -59,10 +59,10 @@ def written(access: KernelAccess, decision: Decision) -> Written:
 
 
 def _written(access: KernelAccess, decision: Decision) -> Written:
-    row = access.row
+    row = access.cost.row
     if row is None or access.address is None or decision.verdict not in (Verdict.FREE, Verdict.CONFLICT):
         raise NotWrittenError(decision.reason or f"its verdict is {decision.verdict}")
-    if decision.at_least or access.note or row.name not in INSTRUCTIONS:
+    if decision.at_least or access.cost.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("what it costs is not pinned down")
     parts = split(access, access.address)
     names = _Names()
