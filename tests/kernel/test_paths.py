@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from swzverify.compiled.kernel import Kind, accesses, paths
+from swzverify.compiled.kernel import CarriedLeaf, accesses, paths
 from swzverify.compiled.ptx import read_module
 from swzverify.ir.expr import FALSE, TRUE, Expr, Var, const, substitute, variables
 from tests.kernel.differential import coordinates, watched
@@ -47,7 +47,9 @@ def held(seed: int, numbers: tuple[int, ...] = tuple(NUMBERS)) -> Counter[str]:
                     if is_made:
                         assert may is not FALSE, (seed, access.site.line, point)
                     elif access.who.sure is not None:
-                        first = [leaf for leaf in access.leaves if leaf.kind is Kind.CARRIED and leaf.first is not None]
+                        first = [
+                            leaf for leaf in access.leaves if isinstance(leaf, CarriedLeaf) and leaf.first is not None
+                        ]
                         known |= {each.variable: const(each.first or 0, each.variable.width) for each in first}
                         assert substitute(access.who.sure, known) is not TRUE, (seed, access.site.line, point)
                     total["made" if is_made else "not made"] += 1

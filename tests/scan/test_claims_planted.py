@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import repeats
+from swzverify.compiled.kernel import ArrayLeaf, TripsLeaf, repeats
 from swzverify.compiled.kernel.arithmetic import less, widened
+from swzverify.compiled.kernel.leaves import is_input
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan import aligned as of_alignment
 from swzverify.compiled.scan import asker, claims, subject
@@ -168,7 +169,8 @@ def test_trips_counted_one_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def wrong(self: Any, read: Any) -> Any:
         new = {
-            name: replace(leaf, most=None if leaf.most is None else leaf.most - 1) for name, leaf in self.leaves.items()
+            name: replace(leaf, most=leaf.most - 1) if isinstance(leaf, TripsLeaf) and leaf.most is not None else leaf
+            for name, leaf in self.leaves.items()
         }
         return original(replace(self, access=replace(self.access, leaves=tuple(new.values()))), read)
 
@@ -201,7 +203,8 @@ def test_the_size_of_another_array(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _of_8192(leaves: Any) -> Any:
     return tuple(
-        leaf if leaf.symbol is None else replace(leaf, symbol=replace(leaf.symbol, size_bytes=8192)) for leaf in leaves
+        replace(leaf, symbol=replace(leaf.symbol, size_bytes=8192)) if isinstance(leaf, ArrayLeaf) else leaf
+        for leaf in leaves
     )
 
 
@@ -253,7 +256,7 @@ def test_a_way_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_data_taken_for_what_a_launch_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     original = judge.is_parameter
-    monkeypatch.setattr(judge, "is_parameter", lambda leaf: leaf.is_input or original(leaf))
+    monkeypatch.setattr(judge, "is_parameter", lambda leaf: is_input(leaf) or original(leaf))
     found_by(verdicts.test_a_guard_by_data_is_no_witness)
 
 

@@ -26,7 +26,7 @@ from swzverify.compiled.kernel.induction import (
     trips_of,
 )
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Open
+from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf, LoopLeaf, OpaqueLeaf, Open, TripsLeaf
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
@@ -351,13 +351,13 @@ class Reader:
 
         None if that is not known, or if it is no leaf of a loop.
         """
-        if leaf.kind not in (Kind.TRIPS, Kind.CARRIED) or leaf.block is None or self.threads is None:
+        if not isinstance(leaf, LoopLeaf) or self.threads is None:
             return None
         count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
         if count is None or not count.is_only_way:
             return None
         values: list[int] = count.last.tolist()
-        if leaf.kind is Kind.CARRIED:
+        if isinstance(leaf, CarriedLeaf):
             sequence = sequence_of(self.slices.carried[leaf.variable])
             if sequence is None:
                 return None
@@ -366,13 +366,16 @@ class Reader:
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
         """A leaf with what the analysis found out about it."""
-        values, most = leaf.values, None
-        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+        uniform = shared.leaf(leaf.variable)
+        if isinstance(leaf, OpaqueLeaf):
+            return replace(leaf, uniform=uniform, feeds=tuple(map(forms.resolve, leaf.feeds)))
+        if isinstance(leaf, TripsLeaf):
             most = self._last(self.slices.flow.loop_at[leaf.block])
             values = tuple(range(most + 1)) if most is not None and most < MOST_VALUES else None
-        feeds = tuple(map(forms.resolve, leaf.feeds))
-        uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
-        return replace(leaf, uniform=uniform, values=values, feeds=feeds, most=most, first=first)
+            leaf = replace(leaf, values=values, most=most)
+        if isinstance(leaf, LoopLeaf):
+            leaf = replace(leaf, first=self._first(leaf, around))
+        return replace(leaf, uniform=uniform)
 
     def _last(self, loop: Loop) -> int | None:
         """The last trip that any thread makes of a loop; None if it is not counted."""
@@ -386,9 +389,9 @@ class Reader:
             new: dict[Var, Expr] = {}
             for each in variables(value):
                 known = self.slices.leaves[each]
-                if known.block not in around or known.kind not in (Kind.CARRIED, Kind.TRIPS):
+                if known.block not in around or not isinstance(known, LoopLeaf):
                     return None
-                is_count = known.kind is Kind.TRIPS
+                is_count = isinstance(known, TripsLeaf)
                 if not is_count and each not in self.slices.carried:
                     return None
                 new[each] = const(0, each.width) if is_count else self.slices.carried[each].before

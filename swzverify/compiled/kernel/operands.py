@@ -26,7 +26,7 @@ from swzverify.compiled.kernel.fills import (
     with_divisions,
 )
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import TripsLeaf
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
@@ -144,7 +144,7 @@ def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:
     """The same, where a number of trips is uniform only if all lanes of each warp group make as many."""
     in_groups = reader.reachable.in_groups
     leaves = [
-        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if leaf.kind is Kind.TRIPS else leaf
+        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if isinstance(leaf, TripsLeaf) else leaf
         for leaf in access.leaves
     ]
     return replace(access, leaves=tuple(leaves))

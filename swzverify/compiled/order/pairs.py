@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import either, less, sub, widened
-from swzverify.compiled.kernel.leaves import Leaf, begin_of
+from swzverify.compiled.kernel.leaves import ArrayLeaf, Leaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
 from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.compiled.kernel.whole import SharedAccess
@@ -186,7 +186,7 @@ class Asked:
         conditions = [*whole.conditions, *([] if way is None else self._way(instances, way))]
         read = tuple(uses.read.values())
         uses.add(whole.of_values)
-        arrays = [leaf for leaf in read if leaf.symbol is not None]
+        arrays = [leaf for leaf in read if isinstance(leaf, ArrayLeaf)]
         conditions += [*without_overlap(arrays), *uses.facts]
         begins = (instances.value(begin_of(leaf, 32), 0, whole.places[0]) for leaf in arrays)
         starts = list(dict.fromkeys(map(instances.bounded.of, begins)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import ArrayLeaf, LaneLeaf, Leaf
 from swzverify.compiled.kernel.arithmetic import is_zero
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, Property, Witness, WitnessLane, not_known
@@ -118,7 +118,7 @@ class _Breaking:
         return None
 
     def _is_fixed(self, leaf: Leaf) -> bool:
-        return leaf.kind is Kind.LANE or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
+        return isinstance(leaf, LaneLeaf) or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
 
     def _fixed(self, point: Mapping[str, int]) -> dict[str, int]:
         """Those values of a point that a launch can be chosen to have."""
@@ -173,7 +173,7 @@ class _Breaking:
         """A lane that breaks the claim for those start addresses of arrays for which the first does not."""
         subject, claim = self.subject, self.claim
         unknown = [subject.leaves[each.name] for each in self.read]
-        if not claim.bases or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in unknown):
+        if not claim.bases or any(not is_shared(leaf) and not isinstance(leaf, LaneLeaf) for leaf in unknown):
             return None
         own = {name: value for name, value in first.items() if not self._is_free(name, value)}
         conditions = [self._put(each, own) for each in (self.sure, *self.makes, negation(claim.bad))]
@@ -199,7 +199,7 @@ class _Breaking:
             rest |= {
                 leaf.name: begin % leaf.variable.limit
                 for leaf in self.subject.leaves.values()
-                if leaf.symbol is not None
+                if isinstance(leaf, ArrayLeaf)
             }
             if not any(at_point(self.claim, rest | dict(lane))[1] for lane in lanes):
                 return False
@@ -211,7 +211,7 @@ class _Breaking:
         names: dict[str, None] = {}
         for each in variables(*(self._put(value, values) for value in (self.claim.bad, self.sure))):
             leaf = self.subject.leaves[each.name]
-            if leaf.symbol is not None:
+            if isinstance(leaf, ArrayLeaf):
                 names[f"where {spell_leaf(leaf)} begins"] = None
             else:
                 names[f"{spell_leaf(leaf)} ({leaf.reason})"] = None

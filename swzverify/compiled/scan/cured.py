@@ -19,7 +19,7 @@ from typing import Final
 
 from swzverify.claims import ConflictFree, Measure, Outcome, Wavefronts
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.compiled.kernel import KernelAccess, Kind
+from swzverify.compiled.kernel import ArrayLeaf, KernelAccess, LaneLeaf, TripsLeaf
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal, sum_of
@@ -167,7 +167,7 @@ def _arrays(made: Sequence[KernelAccess]) -> tuple[dict[Symbol, list[int]], str]
 def _symbols_of(access: KernelAccess) -> list[Symbol]:
     """The arrays that an address reads."""
     read = {each.name for each in variables(access.address)} if access.address is not None else set[str]()
-    return [each.symbol for each in access.leaves if each.symbol is not None and each.name in read]
+    return [each.symbol for each in access.leaves if isinstance(each, ArrayLeaf) and each.name in read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +194,15 @@ def _said(access: KernelAccess) -> _Said:
         raise NotWrittenError("wmma reads rows that lie one stride apart: no other change than another stride helps it")
     if row is None or address is None or access.cost.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("the search does not know the instruction")
-    (array,) = [each for each in access.leaves if each.symbol is not None and each.variable in variables(address)]
+    (array,) = [each for each in access.leaves if isinstance(each, ArrayLeaf) and each.variable in variables(address)]
     offset = normal(sub(address, begin_of(array, 32)))
     leaves = {each.name: each for each in access.leaves}
     names, limits = dict[str, str](), dict[str, int]()
     for variable in variables(offset):
         leaf = leaves[variable.name]
-        if leaf.kind is Kind.LANE and leaf.name in COORDINATES:
+        if isinstance(leaf, LaneLeaf) and leaf.name in COORDINATES:
             names[leaf.name] = COORDINATES[leaf.name]
-        elif leaf.kind is Kind.TRIPS and is_shared(leaf) and leaf.values is not None:
+        elif isinstance(leaf, TripsLeaf) and is_shared(leaf) and leaf.values is not None:
             names[leaf.name], limits[leaf.name] = f"trips_{len(names)}", max(leaf.values) + 1
         else:
             raise NotWrittenError(f"its address depends on {plain_name(leaf.name)}")
@@ -301,7 +301,7 @@ class _Array:
         """Lengths of rows that the address suggests: its factors, the longest first."""
         access, size = self.judged[place].access, self.size_bytes
         assert access.address is not None  # noqa: S101 - it is stated
-        begins = {each.variable for each in access.leaves if each.symbol is not None}
+        begins = {each.variable for each in access.leaves if isinstance(each, ArrayLeaf)}
         terms = sum_of(access.address).terms.items()
         factors = {factor & 0xFFFFFFFF for term, factor in terms if not begins & {*variables(term)}}
         rows = [each for each in factors if 2 * self.element_bytes <= each < size]

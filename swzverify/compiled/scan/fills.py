@@ -15,7 +15,16 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, Kind, Leaf
+from swzverify.compiled.kernel import (
+    CarriedLeaf,
+    KernelAccess,
+    KernelFill,
+    LaneLeaf,
+    Leaf,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+)
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.kernel.reachable import is_state
@@ -114,8 +123,7 @@ def frame_of(start: Start) -> Frame:
     """
     if start.base is None:
         return _ABSOLUTE, start.rounded
-    symbol = start.base.symbol
-    return DYNAMIC if symbol is not None and symbol.is_extern else start.base.name, start.rounded
+    return DYNAMIC if start.base.symbol.is_extern else start.base.name, start.rounded
 
 
 def may_overlap(one: Frame, other: Frame) -> bool:
@@ -175,16 +183,16 @@ class Fills:
             if source is None:
                 return f"{where}: where it reads is not known"
             self.leaves |= origin.here.leaves
-            leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(source) if leaf.kind is Kind.CARRIED}
+            leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(source) if isinstance(leaf, CarriedLeaf)}
         around = {loop.header for loop in subject.access.who.loops}
         for loop in subject.access.who.loops:
-            if any(subject.here.leaves[each.name].kind is Kind.LANE for each in variables(loop.again.condition)):
+            if any(isinstance(subject.here.leaves[each.name], LaneLeaf) for each in variables(loop.again.condition)):
                 return f"{where}: threads may leave the loop at line {loop.line} at different trips"
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
             return f"{where}: it writes zeros"
         for variable, leaf in leaves.items():
-            if leaf.kind is Kind.LANE:
+            if isinstance(leaf, LaneLeaf):
                 continue
             is_own = source is not None and (is_state(leaf) or (leaf.block is not None and leaf.block not in around))
             if leaf.values is None or is_own:
@@ -203,7 +211,7 @@ class Fills:
         answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
         if answer is Answer.EMPTY:
             return False
-        if answer is Answer.HOLDS and all(leaf.kind is Kind.LANE for leaf in subject.leaves_of(value)):
+        if answer is Answer.HOLDS and all(isinstance(leaf, LaneLeaf) for leaf in subject.leaves_of(value)):
             return None
         while isinstance(value, Extend):
             value = value.operand
@@ -303,10 +311,11 @@ class Fills:
         leaf = self.leaves.get(variable.name)
         if leaf is None:
             return False
-        if leaf.kind in (Kind.UNIFORM, Kind.TRIPS):
+        if isinstance(leaf, UniformLeaf | TripsLeaf):
             return leaf.block is None or leaf.block in around
-        is_made = leaf.kind is Kind.OPAQUE and leaf.made is Made.DETERMINED and leaf.open is None
-        return is_made and all(self._is_shared(each, around) for each in variables(*leaf.feeds))
+        if not isinstance(leaf, OpaqueLeaf) or leaf.made is not Made.DETERMINED or leaf.open is not None:
+            return False
+        return all(self._is_shared(each, around) for each in variables(*leaf.feeds))
 
     def _check(self, source: Expr, found: dict[Product, NDArray[np.uint64]]) -> None:
         """Compare a sum of products with plain numbers at samples.

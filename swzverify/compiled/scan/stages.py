@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelAccess, KernelTransfer, Kind
+from swzverify.compiled.kernel import KernelAccess, KernelTransfer, LaneLeaf
 from swzverify.compiled.kernel.reachable import TooManyError, cases
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
@@ -228,7 +228,7 @@ class _Destinations:
         if isinstance(start, str):
             return f"{where} is not known: {start}"
         for leaf in subject.leaves_of(start.offset):
-            if leaf.kind is Kind.LANE:
+            if isinstance(leaf, LaneLeaf):
                 return f"{where} depends on {leaf.name}"
             if leaf.values is not None:
                 self._ranges[leaf.variable] = leaf.values

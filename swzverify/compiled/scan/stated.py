@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import KernelAccess, Kind, Leaf, accesses
+from swzverify.compiled.kernel import ArrayLeaf, KernelAccess, LaneLeaf, Leaf, TripsLeaf, accesses
 from swzverify.compiled.kernel.access import LoopAround
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.leaves import begin_of
@@ -169,17 +169,15 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
             raise NotWrittenError(f"lanes may leave the loop at line {loop.line} at different trips")
     condition = " && ".join(c_text(each, names.known, names.limits) for each in guards)
     address = c_text(offset, names.known, names.limits, can_wrap=False)
-    if array.symbol is None:
-        raise AssertionError(array)
     return Stated(row, address, condition, tuple(names.loops), array.symbol)
 
 
-def _array(access: KernelAccess) -> Leaf:
+def _array(access: KernelAccess) -> ArrayLeaf:
     """The array that an address begins with."""
     address = access.address
     leaves = {each.name: each for each in access.leaves}
     found = [leaves[each.name] for each in (variables(address) if address is not None else ())]
-    arrays = [each for each in found if each.symbol is not None]
+    arrays = [each for each in found if isinstance(each, ArrayLeaf)]
     if len(arrays) != 1:
         raise NotWrittenError(
             "the address is made of several arrays" if arrays else "the address begins with no shared array"
@@ -189,10 +187,10 @@ def _array(access: KernelAccess) -> Leaf:
 
 def _name(leaf: Leaf, access: KernelAccess, block: Block, names: _Names) -> None:
     """Name a variable, if it is exactly known what it is."""
-    if leaf.kind is Kind.LANE and leaf.name in COORDINATES:
+    if isinstance(leaf, LaneLeaf) and leaf.name in COORDINATES:
         names.known[leaf.name] = COORDINATES[leaf.name]
         return
-    if leaf.kind is not Kind.TRIPS:
+    if not isinstance(leaf, TripsLeaf):
         raise NotWrittenError(f"it depends on {plain_name(leaf.name)}")
     loop = next((each for each in access.who.loops if each.trips is leaf.variable), None)
     if loop is None:
