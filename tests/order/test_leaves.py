@@ -100,7 +100,7 @@ class Oracle:
         seen = Seen(self.kernel, self.step.sharing)
         places = asked._places(seen)
         addresses = [seen.value(each.address, who, places[who]) for who, each in enumerate(asked.accesses)]
-        true = [seen.value(each.guard, who, places[who]) for who, each in enumerate(asked.accesses)]
+        true = [seen.value(each.who.guard, who, places[who]) for who, each in enumerate(asked.accesses)]
         true += [each for who in (0, 1) for each in seen.reached(who, places[who])]
         ways = [asked._way(seen, way) for way in meeting.ways]
         env = {"thread": threads[0], "thread'": threads[1], "n+0:4": self.n, "shared s": ARRAY // 16}

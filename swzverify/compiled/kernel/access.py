@@ -136,6 +136,10 @@ class Executions:
         )
 
 
+EVERYONE: Final = Executions()
+"""Every lane may execute it, in no loop."""
+
+
 @dataclass(frozen=True, slots=True)
 class CopySource:
     """What `cp.async` reads.
@@ -176,7 +180,7 @@ class KernelAccess:
     site: Site
     touch: Touch = Touch.OTHER
     cost: TableRow = TableRow()
-    who: Executions = Executions()
+    who: Executions = EVERYONE
     address: Expr | None = None
     whole: Expr | None = None
     reason: str = ""

@@ -388,13 +388,12 @@ class Reader:
         for _ in range(_MOST_STARTS):
             new: dict[Var, Expr] = {}
             for each in variables(value):
-                known = self.slices.leaves[each]
-                if known.block not in around or not isinstance(known, LoopLeaf):
+                known, carried = self.slices.leaves[each], self.slices.carried.get(each)
+                if not isinstance(known, LoopLeaf) or known.block not in around:
                     return None
-                is_count = isinstance(known, TripsLeaf)
-                if not is_count and each not in self.slices.carried:
+                if not isinstance(known, TripsLeaf) and carried is None:
                     return None
-                new[each] = const(0, each.width) if is_count else self.slices.carried[each].before
+                new[each] = const(0, each.width) if carried is None else carried.before
             value = substitute(value, new)
             if isinstance(value, Const):
                 return value.value

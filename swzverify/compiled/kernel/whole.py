@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from swzverify.compiled.kernel.access import ANY_SPACE
+from swzverify.compiled.kernel.access import ANY_SPACE, Executions
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
@@ -28,6 +28,7 @@ from swzverify.compiled.kernel.induction import by_trip, trips_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.repeats import Again
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
@@ -57,56 +58,6 @@ FROM_SHARED: Final = re.compile(
 BOX: Final = re.compile(f"(?:{TENSOR_TO_PHASE.pattern})|(?=.*tensor)(?:{FROM_SHARED.pattern})")
 """Copies of a box of a tensor map, which says how many bytes it has."""
 BOX_IS_OPEN: Final = "the bytes of the tensor map's box are not known"
-
-
-@dataclass(frozen=True, slots=True)
-class SharedAccess:
-    """One instruction that touches shared memory, as one thread runs it.
-
-    Attributes:
-        instruction: The instruction.
-        calls: The lines of the inlined calls that lead to it.
-        is_write: Whether it may write.
-        is_atomic: Whether it is one atomic operation.
-        is_strong: Whether it is a load or store that the memory model orders by itself.
-        is_copy: Whether it is a copy that runs on after the instruction.
-        is_bulk: Whether it is made through the async proxy; its start is not a multiple of its bytes.
-        operand: Which operand of `wgmma` it is; then `address` is its descriptor, of 64 bits.
-        is_object: Whether it is an operation on a barrier object.
-        is_collective: Whether the lanes of a warp access each other's addresses.
-        width_bytes: The bytes from the address on.
-        lanes: The lanes of a warp that give addresses.
-        address: The byte address in the shared window, of 32 bits.
-        guard: A condition that every thread satisfies that makes the access.
-        sure: A condition under which a thread makes the access if its loops end; None if none is known.
-        value: What a store of one word writes; None if that is not known.
-        reason: Why the access is not modelled; then nothing else is known of it.
-        divisions: What is assumed of divisions, in words.
-    """
-
-    instruction: Instruction
-    calls: tuple[int, ...]
-    is_write: bool = True
-    is_atomic: bool = False
-    is_strong: bool = False
-    is_copy: bool = False
-    is_bulk: bool = False
-    operand: OperandRole | None = None
-    is_object: bool = False
-    is_collective: bool = False
-    width_bytes: int = 0
-    lanes: int = LANES
-    address: Expr = FALSE
-    guard: Expr = TRUE
-    sure: Expr | None = None
-    value: Expr | None = None
-    reason: str = ""
-    divisions: tuple[str, ...] = ()
-
-    @property
-    def index(self) -> int:
-        """The index of its instruction."""
-        return self.instruction.index
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,8 +332,10 @@ class Kernel(Reader):
         return replace(
             access,
             address=address,
-            guard=conjunction(dict.fromkeys((*may, *own))),
-            sure=None if must is None else conjunction(dict.fromkeys((*must, *own))),
+            who=Executions(
+                conjunction(dict.fromkeys((*may, *own))),
+                None if must is None else conjunction(dict.fromkeys((*must, *own))),
+            ),
             value=None if stored is None else read(stored),
             divisions=divisions.texts(),
         )

@@ -6,8 +6,9 @@ The array is not the symbol in the address: a register that a loop changes may c
 from __future__ import annotations
 
 from swzverify.compiled.kernel.leaves import ArrayLeaf
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import DYNAMIC
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.ir.expr import Expr, Var, variables
 
 

@@ -19,8 +19,9 @@ from swzverify.compiled.kernel.clusters import assumption_on_clusters
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.leaves import OpaqueLeaf
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel
 from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
