@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from swzverify.compiled.kernel import Arguments, Field, KernelAccess, Kind, Leaf, parameter_variable
+from swzverify.compiled.kernel import Arguments, Box, Field, KernelAccess, Kind, Leaf, parameter_variable
 from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
@@ -163,9 +163,9 @@ def facts_of(function: Function, given: Given) -> Facts:
             known[name] = (*known.get(name, ()), field)
             part = f"+{field.offset}:{field.size}" if "+" in text.partition("=")[0] else ""
             settings.append(f"{name}{part} = {field.value}")
-    boxes: dict[tuple[str, int], int] = {}
+    boxes: dict[tuple[str, int], Box] = {}
     for text in given.tensor_maps:
-        offset, size = box_of(text)
+        offset, box = box_of(text)
         parameter = named(name_in(text), function)
         if parameter is None:
             continue
@@ -174,8 +174,8 @@ def facts_of(function: Function, given: Given) -> Facts:
             raise SwzError("SWZ551", message, hint="of a struct give the byte at which the map begins, such as p+128")
         if any(name == parameter.name and abs(offset - at) < MAP_BYTES for name, at in boxes):
             raise SwzError("SWZ551", f"{text!r}: this tensor map has a box already", hint="give each tensor map once")
-        boxes[parameter.name, offset] = size
-        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {size} bytes")
+        boxes[parameter.name, offset] = box
+        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {box.size_bytes} bytes")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     if given.grid is not None:
         cluster = function.tuning.cluster or (1, 1, 1)

@@ -8,9 +8,9 @@ Source: CUDA Driver API, cuTensorMapEncodeTiled: boxDim, swizzle.
 from __future__ import annotations
 
 import re
-from math import prod
 from typing import Final
 
+from swzverify.compiled.kernel.arguments import Box
 from swzverify.compiled.ptx import size_of_type
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_SHARED_BYTES
@@ -32,14 +32,14 @@ def name_in(text: str) -> str:
     return text.partition("=")[0].partition("+")[0]
 
 
-def box_of(text: str) -> tuple[int, int]:
-    """Where in its parameter a tensor map begins, and the bytes of its box.
+def box_of(text: str) -> tuple[int, Box]:
+    """Where in its parameter a tensor map begins, and its box.
 
     Raises:
         SwzError: SWZ551 for what is no such text; SWZ220, SWZ221 and SWZ224 for a box that no map has.
 
-    >>> box_of("p+128=64x128xf16,128B"), box_of("a=32x8x2xf32")
-    ((128, 16384), (0, 2048))
+    >>> box_of("p+128=64x128xf16,128B")
+    (128, Box(extents=(64, 128), element_bytes=2, mode=<TmaMode.B128: '128B'>))
     """
     found = _MAP.fullmatch(text)
     size = None if found is None else size_of_type(found[4])
@@ -54,7 +54,8 @@ def box_of(text: str) -> tuple[int, int]:
     if tma_pitch_bytes(mode, extents[0], 8 * size) != inner:
         message = f"{text!r}: rows of {inner} bytes do not fill the rows of the {mode.value} swizzle"
         raise SwzError("SWZ551", message, hint="such boxes leave gaps in shared memory, which are not modelled")
-    if prod(extents) * size > MOST_SHARED_BYTES:
-        message = f"{text!r}: a box of {prod(extents) * size} bytes is larger than the shared memory of a block"
+    box = Box(tuple(extents), size, mode)
+    if box.size_bytes > MOST_SHARED_BYTES:
+        message = f"{text!r}: a box of {box.size_bytes} bytes is larger than the shared memory of a block"
         raise SwzError("SWZ551", message, hint=f"a block has {MOST_SHARED_BYTES} bytes at most")
-    return offset, prod(extents) * size
+    return offset, box
