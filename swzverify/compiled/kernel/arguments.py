@@ -22,6 +22,9 @@ class Field:
 class Box:
     """What a tensor map moves at once: `extents` in elements, the innermost first, without gaps in shared memory.
 
+    `strides_bytes` are those of the tensor in global memory, from the second dimension on; None for those that are not
+    known, which none of the last ones are.
+
     >>> Box((64, 128), 2, TmaMode.B128).size_bytes
     16384
     """
@@ -29,6 +32,7 @@ class Box:
     extents: tuple[int, ...]
     element_bytes: int
     mode: TmaMode
+    strides_bytes: tuple[int | None, ...] = ()
 
     @property
     def size_bytes(self) -> int:

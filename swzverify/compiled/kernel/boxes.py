@@ -10,11 +10,13 @@ from typing import Final
 from swzverify.compiled.kernel.arguments import Box
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.bulk import Bulk
+from swzverify.compiled.kernel.leaves import parameter_variable
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import long_of, word_of
 from swzverify.compiled.ptx import Bracketed, Instruction
 from swzverify.ir.expr import Expr, const
 
+_POINTER_BYTES: Final = 8
 _OTHER_MODES: Final = ("im2col", "tile::")
 """How the names of modes begin in which a copy moves something else than one box."""
 
@@ -35,13 +37,14 @@ def box_of(slices: Slices, instruction: Instruction) -> Box | None:
 
 
 def map_of(slices: Slices, instruction: Instruction) -> tuple[str, int] | None:
-    """The parameter that has the tensor map of a copy, and the byte in it at which the map begins."""
+    """The parameter that has the tensor map of a copy, or a pointer to it, and the byte in it at which that begins."""
     tensor = next((each for each in instruction.operands if isinstance(each, Bracketed)), None)
     if tensor is None:
         return None
     place = slices.run(long_of(slices, tensor.items[0], instruction))
     generic = sub(place, slices.symbols.window("param", 64))
-    return slices.symbols.parameter(place) or slices.symbols.parameter(generic)
+    pointers = (each for each in slices.arguments.boxes if place is parameter_variable(*each, _POINTER_BYTES))
+    return slices.symbols.parameter(place) or slices.symbols.parameter(generic) or next(pointers, None)
 
 
 def moves_one_box(instruction: Instruction) -> bool:

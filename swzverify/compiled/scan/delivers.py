@@ -20,7 +20,8 @@ from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.fill_copies import frame_of
-from swzverify.compiled.scan.fills import NO_GAPS, Fill, Filled, Fills, may_overlap
+from swzverify.compiled.scan.filled import NO_GAPS, Fill, Filled, may_overlap
+from swzverify.compiled.scan.fills import Fills
 from swzverify.compiled.scan.operand_agreement import Judged, Key, agree
 from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, leaves_dimensions, spelled
 from swzverify.compiled.scan.operand_offsets import first_threads

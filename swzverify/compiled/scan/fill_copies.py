@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from math import prod
 from typing import Final, TypeAlias
 
@@ -152,9 +153,13 @@ class BoxCopy:
     path: None = None
 
     @cached_property
-    def strides(self) -> tuple[Product, ...]:
-        """For each dimension, the factor of a step in it beside a number: none where elements lie side by side."""
-        return ((), *((leaf.variable,) for leaf in self.leaves[1:]))
+    def strides(self) -> list[tuple[Product, int]]:
+        """For each dimension, how far a step in it goes: a factor, none where it is known, and a number of bytes."""
+        given = self.moved.box.strides_bytes
+        found: list[tuple[Product, int]] = [((), self.moved.box.element_bytes)]
+        for leaf, known in zip_longest(self.leaves[1:], given[: len(self.leaves) - 1]):
+            found.append(((leaf.variable,), 1) if known is None else ((), known))
+        return found
 
     @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -201,8 +206,8 @@ class BoxCopy:
         box, numbers = self.moved.box, dict[Product, NDArray[np.uint64]]()
         numbers[(self.leaves[0].variable,)] = np.ones(words.size, np.uint64)
         element, in_element = np.divmod(np.arange(words.size) * BANK_WORD_BYTES, box.element_bytes)
-        for at, (coordinate, stride) in enumerate(zip(self.coordinates, self.strides, strict=True)):
-            size = np.uint64(1 if stride else box.element_bytes)
+        for at, (coordinate, (stride, step)) in enumerate(zip(self.coordinates, self.strides, strict=True)):
+            size = np.uint64(step)
             inside = (element // prod(box.extents[:at]) % box.extents[at]).astype(np.uint64)
             numbers[stride] = numbers.get(stride, np.zeros(words.size, np.uint64)) + inside * size
             for product, of_threads in reading.products(substitute(coordinate, values)).items():

@@ -21,6 +21,7 @@ from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.scan.fill_copies import ABSOLUTE, BoxCopy, Copy, Frame, State, ThreadsCopy, frame_of, line_of
+from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
 from swzverify.compiled.scan.operand_fields import start_of
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
@@ -44,86 +45,10 @@ from swzverify.ir.expr import (
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
-NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, unless its coordinates alone decide it"
-"""What counting on all copies of a fill assumes."""
 _MOST_STATES: Final = 64
 _MOST_CASES: Final = 500
 _MOST_NUMBERS: Final = 1 << 24
 """Numbers of all sums of products of one function."""
-
-
-@dataclass(frozen=True, slots=True)
-class InLoop:
-    """A loop by its header, and the factors of sources that may change from trip to trip of it."""
-
-    header: int
-    varying: frozenset[Expr]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fill:
-    """The copies of one basic block between two barriers, fences or waits, in one trip of each loop around it.
-
-    Attributes:
-        section: The basic block, and how many barriers, fences and waits stand before the copies in it.
-        trips: The loops around it that decide its sources, but not where it writes, by the leaves that count their
-            trips.
-        frame: What the places of words count from.
-        state: The numbers of the leaves that decide where it writes.
-        lines: The lines of its copies.
-        rows: For each word of shared memory, its row in `numbers`; -1 for what it does not write.
-        numbers: For each product of shared factors, the number of each row: the sum is the address.
-        paths: For each row, the number of the condition under which threads make its copy, where they share it;
-            -1 if a thread may leave it out, or write zeros, while others do not.
-        clashing: The words that may get different values of several copies.
-        torn: Those of them that surely do, of copies of two threads that are made together.
-    """
-
-    section: tuple[int, int]
-    trips: Mapping[Var, InLoop]
-    frame: Frame
-    state: State
-    lines: tuple[int, ...]
-    rows: NDArray[np.int32]
-    numbers: dict[Product, NDArray[np.uint64]]
-    paths: NDArray[np.int64]
-    clashing: NDArray[np.bool_]
-    torn: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What an instruction that is no copy may write.
-
-    Attributes:
-        fill: The instruction.
-        frame: What the places of words count from; None if it may write anywhere.
-        words: The words.
-        reason: Why nothing is known of what is written.
-    """
-
-    fill: KernelFill
-    frame: Frame | None
-    words: NDArray[np.int64]
-    reason: str
-
-
-def may_overlap(one: Frame, other: Frame) -> bool:
-    """Whether bytes counted from one start may be bytes counted from another one."""
-    return one[0] == other[0] or ABSOLUTE in (one[0], other[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """All that may write shared memory in one function.
-
-    Attributes:
-        fills: The fills whose copies are known, with the instructions that make them.
-        others: Everything else that may write.
-    """
-
-    fills: list[tuple[Fill, tuple[KernelFill, ...]]]
-    others: list[Written]
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +246,7 @@ class Fills:
             factors = dict.fromkeys(factor for each in numbers for factor in each)
             trips = {
                 loop.trips: InLoop(
-                    loop.header, frozenset(each for each in factors if not self._is_fixed(each, headers[:at]))
+                    loop.header, frozenset(each for each in factors if not self._is_fixed(each, headers, at))
                 )
                 for at, loop in enumerate(first.destination.loops)
                 if loop.trips is not None and loop.trips not in state
@@ -362,15 +287,16 @@ class Fills:
         leaf = self.leaves.get(variable.name)
         return leaf is not None and leaf.kind is not Kind.LANE
 
-    def _is_fixed(self, factor: Expr, outside: Sequence[int]) -> bool:
-        """Whether a factor is one number in all trips of a loop, in one trip of each loop outside of it."""
+    def _is_fixed(self, factor: Expr, around: Sequence[int], at: int) -> bool:
+        """Whether a factor is one number in all trips of a loop, where each other loop around is in one trip."""
         leaves = [self.leaves.get(each.name) for each in variables(factor)]
         return all(
             leaf is not None
             and (
                 leaf.kind is Kind.UNIFORM
-                or (leaf.kind in (Kind.TRIPS, Kind.CARRIED) and leaf.block in outside)
-                or (_is_made(leaf) and all(self._is_fixed(each, outside) for each in leaf.feeds))
+                or (leaf.kind is Kind.TRIPS and leaf.block in around and leaf.block != around[at])
+                or (leaf.kind is Kind.CARRIED and leaf.block in around[:at])
+                or (_is_made(leaf) and all(self._is_fixed(each, around, at) for each in leaf.feeds))
             )
             for leaf in leaves
         )

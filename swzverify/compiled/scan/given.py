@@ -20,7 +20,7 @@ from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
-from swzverify.compiled.scan.tensor_maps import MAP_BYTES, box_of, name_in
+from swzverify.compiled.scan.tensor_maps import MAP_BYTES, POINTER_BYTES, box_of, name_in
 from swzverify.core.demangle import demangled
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError, nearest
@@ -169,7 +169,8 @@ def facts_of(function: Function, given: Given) -> Facts:
         parameter = named(name_in(text), function)
         if parameter is None:
             continue
-        if parameter.size_bytes is not None and offset + MAP_BYTES > parameter.size_bytes:
+        is_pointer = (parameter.size_bytes, offset) == (POINTER_BYTES, 0)
+        if parameter.size_bytes is not None and offset + MAP_BYTES > parameter.size_bytes and not is_pointer:
             message = f"{text!r}: {parameter.name} has {parameter.size_bytes} bytes, and a tensor map has {MAP_BYTES}"
             raise SwzError("SWZ551", message, hint="of a struct give the byte at which the map begins, such as p+128")
         if any(name == parameter.name and abs(offset - at) < MAP_BYTES for name, at in boxes):

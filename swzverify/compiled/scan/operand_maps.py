@@ -110,8 +110,8 @@ def difference(left: Address, right: Address) -> Address:
 def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | None:
     """A distance in global memory as steps along K, and what is left: whole steps along the rows.
 
-    Steps along other dimensions of a tensor count with those along K. None if it is not the sum of such steps, or not
-    of these in one way only.
+    Steps along other dimensions of a tensor count as both: A and B make them alike, but they may be rows of one. None
+    if it is not the sum of such steps, or not of these in one way only.
     """
     if len(steps.column) != 1 or len(steps.row) > 1:
         return None
@@ -121,7 +121,7 @@ def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | 
     rest: Address = {}
     for product, number in distance.items():
         if (others := _in_dimensions(product, steps)) is not None:
-            of_k[others] = number
+            of_k[others] = rest[product] = number
             continue
         inner = _without(product, along)
         other = None if across is None else _without(product, across)
@@ -155,9 +155,11 @@ def _in_dimensions(product: Product, steps: ElementMap) -> Product | None:
     return tuple(factor if dimension is None else dimension for factor, dimension in found)
 
 
-def pointers_of(address: Address) -> frozenset[Product]:
-    """The pointers from which an address counts."""
-    return frozenset(filter(_is_pointer, address))
+def pointers_of(address: Address, steps: ElementMap) -> frozenset[Product]:
+    """The pointers from which an address counts, of an operand with such steps: strides are none."""
+    own = {factor for step in (steps.row, steps.column) for each in step for factor in each}
+    found = filter(_is_pointer, address)
+    return frozenset(each for each in found if each[0] not in own and dimension_of(each[0]) is None)
 
 
 def _is_pointer(product: Product) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
-from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, pointers_of, spelled
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Expr, Var, variables
@@ -78,7 +78,8 @@ def _between_places(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator
     first: dict[object, dict[OperandRole, Address]] = {}
     for pair in pairs:
         own = {role: _without_trips(fill, each.first) for role, (fill, each) in pair.items()}
-        base = first.setdefault(tuple(map(pointers_of, own.values())), own)
+        matrices = tuple(pointers_of(own[role], each) for role, (_, each) in pair.items())
+        base = first.setdefault(matrices, own)
         words = _unlike(pair, {role: difference(own[role], base[role]) for role in own}, names)
         if words is None:
             yield "how far along K it goes from stage to stage is not decided"
