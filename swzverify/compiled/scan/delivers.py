@@ -112,10 +112,12 @@ class _Judge:
                 there = self._at(begin)
                 # A shift of 512 bytes may bring other columns of K to B than to A, in each instruction alike.
                 moved = {
-                    one.kernel.access.index for one, two in zip(first, there, strict=True) if not _are_alike(one, two)
+                    one.kernel.access.site.index
+                    for one, two in zip(first, there, strict=True)
+                    if not _are_alike(one, two)
                 }
                 alive = [
-                    is_alive and two.holds and two.kernel.access.index not in moved
+                    is_alive and two.holds and two.kernel.access.site.index not in moved
                     for is_alive, two in zip(alive, there, strict=True)
                 ]
                 refuted = [one and bool(two.broken) for one, two in zip(refuted, there, strict=True)]
@@ -228,7 +230,7 @@ class _Judge:
         words, inside = addresses // BANK_WORD_BYTES, (addresses % BANK_WORD_BYTES).astype(np.uint64)
         is_written = np.zeros(words.shape, dtype=np.bool_)
         for fill, copies in filled.fills:
-            before = [each.may_precede(kernel.block, kernel.access.index) for each in copies]
+            before = [each.may_precede(kernel.block, kernel.access.site.index) for each in copies]
             if not may_overlap(fill.frame, frame) or not any(before):
                 continue
             if fill.frame != frame:
@@ -285,7 +287,7 @@ def _other_writer(operand: OperandRead, filled: Filled, words: Iterable[NDArray[
     kernel, frame = operand.subject.operand, frame_of(operand.start)
     read = np.unique(np.concatenate([each.reshape(-1) for each in words])) // BANK_WORD_BYTES
     for each in filled.others:
-        if not each.fill.may_precede(kernel.block, kernel.access.index):
+        if not each.fill.may_precede(kernel.block, kernel.access.site.index):
             continue
         is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
         if is_near or (each.frame == frame and np.isin(read, each.words).any()):

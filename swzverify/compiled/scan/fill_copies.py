@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelFill, Kind, Leaf
+from swzverify.compiled.kernel import KernelFill, Leaf, UniformLeaf
 from swzverify.compiled.kernel.fills import BoxMoved
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.symbols import DYNAMIC
@@ -60,8 +60,7 @@ def frame_of(start: Start) -> Frame:
     """
     if start.base is None:
         return ABSOLUTE, start.rounded
-    symbol = start.base.symbol
-    return DYNAMIC if symbol is not None and symbol.is_extern else start.base.name, start.rounded
+    return DYNAMIC if start.base.symbol.is_extern else start.base.name, start.rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +166,8 @@ class BoxCopy:
         name, offset = self.moved.tensor_map
         where = (_OF_NVCC.sub("", name) or name) + (f"+{offset}" if offset else "")
         words = (f"tensor {where}", *(f"{_STRIDE}{each} of {where}" for each in range(1, len(self.coordinates))))
-        line = self.fill.destination.line
-        return tuple(Leaf(var(each, 1 << 64), Kind.UNIFORM, "the tensor map says it", line) for each in words)
+        line = self.fill.destination.site.line
+        return tuple(UniformLeaf(var(each, 1 << 64), "the tensor map says it", line, None) for each in words)
 
     def places(self, threads: Threads, values: dict[Var, Expr], begin: int) -> Places:
         """The words of the box in the order of its elements in a state, and the thread that writes them.
@@ -200,7 +199,7 @@ class BoxCopy:
             NotASumError: The place is not decided, or a coordinate is no sum of products.
         """
         words, runs = self.places(threads, values, begin)
-        makes, _ = by_coordinates(self.subject, substitute(self.subject.access.guard, values), threads)
+        makes, _ = by_coordinates(self.subject, substitute(self.subject.access.who.guard, values), threads)
         if not words.size:
             return Brought(words.reshape(-1), np.flatnonzero(runs), {})
         box, numbers = self.moved.box, dict[Product, NDArray[np.uint64]]()
@@ -226,7 +225,7 @@ Copy: TypeAlias = ThreadsCopy | BoxCopy
 
 def line_of(copy: Copy) -> str:
     """The line of a copy, in words."""
-    return f"line {copy.fill.destination.line}"
+    return f"line {copy.fill.destination.site.line}"
 
 
 def _offsets(copy: Copy, threads: Threads, values: dict[Var, Expr]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -239,7 +238,7 @@ def _offsets(copy: Copy, threads: Threads, values: dict[Var, Expr]) -> tuple[NDA
     if any(each.name not in threads.point for each in variables(offset)):
         raise NotASumError("where it writes is not decided")
     (found,) = evaluate_many((offset,), threads.point)
-    runs, _ = by_coordinates(copy.subject, substitute(copy.subject.access.guard, values), threads)
+    runs, _ = by_coordinates(copy.subject, substitute(copy.subject.access.who.guard, values), threads)
     return np.broadcast_to(found, runs.shape), runs
 
 

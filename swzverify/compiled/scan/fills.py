@@ -10,12 +10,21 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Final
+from typing import Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, Kind, Leaf
+from swzverify.compiled.kernel import (
+    CarriedLeaf,
+    KernelAccess,
+    KernelFill,
+    LaneLeaf,
+    Leaf,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+)
 from swzverify.compiled.kernel.clusters import is_rank
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
@@ -113,7 +122,7 @@ class Fills:
 
     def _copy(self, fill: KernelFill) -> Copy | _NotPlaced:
         """Where an instruction writes, and where a copy reads, or why that is not known."""
-        where = f"line {fill.destination.line}"
+        where = f"line {fill.destination.site.line}"
         if not fill.width_bytes:
             return _NotPlaced(f"{where}: {fill.reason}")
         subject = self._subject_of(fill.destination)
@@ -136,16 +145,18 @@ class Fills:
             sources.append(origin.access.address)
             self.leaves |= origin.here.leaves
             if fill.moved is None:
-                leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(sources[-1]) if leaf.kind is Kind.CARRIED}
-        around = {loop.header for loop in subject.access.loops}
-        for loop in subject.access.loops:
-            if any(subject.here.leaves[each.name].kind is Kind.LANE for each in variables(loop.again.condition)):
+                leaves |= {
+                    leaf.variable: leaf for leaf in origin.leaves_of(sources[-1]) if isinstance(leaf, CarriedLeaf)
+                }
+        around = {loop.header for loop in subject.access.who.loops}
+        for loop in subject.access.who.loops:
+            if any(isinstance(subject.here.leaves[each.name], LaneLeaf) for each in variables(loop.again.condition)):
                 return _NotPlaced(f"{where}: threads may leave the loop at line {loop.line} at different trips", frame)
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
             return _NotPlaced(f"{where}: it writes zeros", frame)
         for variable, leaf in leaves.items():
-            if leaf.kind is Kind.LANE:
+            if isinstance(leaf, LaneLeaf):
                 continue
             # One thread is in one state; threads that copy parts each may be in different ones.
             is_own = is_state(leaf) or (leaf.block is not None and leaf.block not in around)
@@ -158,7 +169,7 @@ class Fills:
             box = BoxCopy(fill, start, fill.moved, tuple(sources), decide, subject)
             self.leaves |= {leaf.name: leaf for leaf in box.leaves}
             return box
-        runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+        runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
         path = None if may_be_zero else self._path(subject, runs, around)
         return ThreadsCopy(fill, start, next(iter(sources), None), decide, subject, path)
 
@@ -172,22 +183,22 @@ class Fills:
         answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
         if answer is Answer.EMPTY:
             return False
-        if answer is Answer.HOLDS and all(leaf.kind is Kind.LANE for leaf in subject.leaves_of(value)):
+        if answer is Answer.HOLDS and all(isinstance(leaf, LaneLeaf) for leaf in subject.leaves_of(value)):
             return None
         while isinstance(value, Extend):
             value = value.operand
         if isinstance(value, Ite) and value.otherwise is const(0, value.width):
-            runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+            runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
             reads, _ = by_coordinates(subject, value.condition, self._threads)
             return True if bool((reads | ~runs).all()) else None
         return True
 
     def _path(self, subject: ValueSubject, runs: NDArray[np.bool_], around: set[int]) -> frozenset[Expr] | None:
         """What has to hold so that all threads make a copy that may make it; None if they need not do so together."""
-        loops = [loop.again for loop in subject.access.loops]
-        if subject.access.sure is None or not all(each.is_exact for each in loops):
+        loops = [loop.again for loop in subject.access.who.loops]
+        if subject.access.who.sure is None or not all(each.is_exact for each in loops):
             return None
-        makes, rest = by_coordinates(subject, subject.access.sure, self._threads)
+        makes, rest = by_coordinates(subject, subject.access.who.sure, self._threads)
         self.leaves |= subject.here.leaves
         conditions = [each.condition for each in loops]
         is_one = all(self._is_shared(each, around) for each in variables(*rest, *conditions))
@@ -210,7 +221,7 @@ class Fills:
             of_threads: list[NDArray[np.int64]] = []
             places: list[NDArray[np.int64]] = []
             sums: list[dict[Product, NDArray[np.uint64]]] = []
-            around = {loop.header for each in copies for loop in each.fill.destination.loops}
+            around = {loop.header for each in copies for loop in each.fill.destination.who.loops}
             by_all = Reading(self._threads.point, partial(self._is_shared, around=around), self._order)
             # One thread copies a box: each value that is no coordinate is one number in one trip of all loops.
             by_one = Reading(self._threads.point, self._is_no_lane, self._order)
@@ -240,15 +251,15 @@ class Fills:
                 is_other = of_product != of_product[last]
                 clashing[where[is_other]] = True
                 torn[where[is_other & is_sure]] = True
-            lines = tuple(dict.fromkeys(each.fill.destination.line for each in copies))
+            lines = tuple(dict.fromkeys(each.fill.destination.site.line for each in copies))
             first = copies[0].fill
-            headers = [loop.header for loop in first.destination.loops]
+            headers = [loop.header for loop in first.destination.who.loops]
             factors = dict.fromkeys(factor for each in numbers for factor in each)
             trips = {
                 loop.trips: InLoop(
                     loop.header, frozenset(each for each in factors if not self._is_fixed(each, headers, at))
                 )
-                for at, loop in enumerate(first.destination.loops)
+                for at, loop in enumerate(first.destination.who.loops)
                 if loop.trips is not None and loop.trips not in state
             }
             section = first.block, first.section
@@ -278,14 +289,14 @@ class Fills:
         leaf = self.leaves.get(variable.name)
         if leaf is None:
             return False
-        if leaf.kind in (Kind.UNIFORM, Kind.TRIPS):
+        if isinstance(leaf, UniformLeaf | TripsLeaf):
             return leaf.block is None or leaf.block in around
         return _is_made(leaf) and all(self._is_shared(each, around) for each in variables(*leaf.feeds))
 
     def _is_no_lane(self, variable: Var) -> bool:
         """Whether a leaf is no coordinate."""
         leaf = self.leaves.get(variable.name)
-        return leaf is not None and leaf.kind is not Kind.LANE
+        return leaf is not None and not isinstance(leaf, LaneLeaf)
 
     def _is_fixed(self, factor: Expr, around: Sequence[int], at: int) -> bool:
         """Whether a factor is one number in all trips of a loop, where each other loop around is in one trip."""
@@ -293,9 +304,9 @@ class Fills:
         return all(
             leaf is not None
             and (
-                leaf.kind is Kind.UNIFORM
-                or (leaf.kind is Kind.TRIPS and leaf.block in around and leaf.block != around[at])
-                or (leaf.kind is Kind.CARRIED and leaf.block in around[:at])
+                isinstance(leaf, UniformLeaf)
+                or (isinstance(leaf, TripsLeaf) and leaf.block in around and leaf.block != around[at])
+                or (isinstance(leaf, CarriedLeaf) and leaf.block in around[:at])
                 or (_is_made(leaf) and all(self._is_fixed(each, around, at) for each in leaf.feeds))
             )
             for leaf in leaves
@@ -324,9 +335,9 @@ def _places(offset: Expr, leaves: Iterable[Leaf]) -> tuple[int, ...] | None:
     return tuple(sorted(found))
 
 
-def _is_made(leaf: Leaf) -> bool:
+def _is_made(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
     """Whether a value is decided by what feeds it."""
-    return leaf.kind is Kind.OPAQUE and leaf.made is Made.DETERMINED and leaf.open is None
+    return isinstance(leaf, OpaqueLeaf) and leaf.made is Made.DETERMINED and leaf.open is None
 
 
 def _states(copies: Sequence[Copy]) -> Iterator[State]:
