@@ -37,9 +37,9 @@ def untensored(text: str) -> str:
     return _BOX.sub(r"cp.async.bulk.shared::cluster.global\1 \2, [\3], \5, \4;", text)
 
 
-def run(drawn: Kernel, number: int, order: int | None) -> Races:
+def run(drawn: Kernel, number: int, order: int | None, steps: int = STEPS) -> Races:
     """The races of one run."""
-    return races_of(untensored(drawn.text), "k", drawn.block, params=[number, Buffer(8192)], shuffle=order, steps=STEPS)
+    return races_of(untensored(drawn.text), "k", drawn.block, params=[number, Buffer(8192)], shuffle=order, steps=steps)
 
 
 @lru_cache(maxsize=64)
