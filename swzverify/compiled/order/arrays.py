@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from swzverify.compiled.kernel.leaves import ArrayLeaf
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import DYNAMIC
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.ir.expr import Compare, Expr, Ite, Var, operands, postorder, variables
 
 _NONE: Final = ""
@@ -29,7 +31,7 @@ def arrays_of(kernel: Kernel, address: Expr) -> frozenset[str]:
         has_choice = has_choice or any(isinstance(each, Ite) for each in postorder(value))
         for each in variables(value):
             carry = kernel.carried.get(each)
-            if kernel.leaves[each].symbol is not None:
+            if isinstance(kernel.leaves[each], ArrayLeaf):
                 found |= _starts(kernel, each)
             elif carry is not None and each not in carried:
                 carried[each] = frozenset()
@@ -63,11 +65,11 @@ def _by(kernel: Kernel, value: Expr, carried: Mapping[Var, frozenset[str]]) -> f
     return known[value]
 
 
-def _starts(kernel: Kernel, leaf: Var) -> frozenset[str]:
-    symbol = kernel.leaves[leaf].symbol
-    if symbol is None:
+def _starts(kernel: Kernel, variable: Var) -> frozenset[str]:
+    leaf = kernel.leaves[variable]
+    if not isinstance(leaf, ArrayLeaf):
         return frozenset({_NONE})
-    return frozenset({DYNAMIC if symbol.size_bytes is None else leaf.name})
+    return frozenset({DYNAMIC if leaf.symbol.size_bytes is None else leaf.name})
 
 
 class Arrays:
