@@ -268,18 +268,12 @@ def postorder(*roots: Expr) -> tuple[Expr, ...]:
     order: dict[Expr, None] = {}
     pending: list[Expr] = list(reversed(roots))
     while pending:
-        node, depth = pending[-1], len(pending)
+        node = pending[-1]
+        depth = len(pending)
         if node not in order:
-            kind = type(node)
-            if kind is Binary or kind is Compare:  # most nodes; a loop over their operands takes half as long again
-                if node.right not in order:
-                    pending.append(node.right)
-                if node.left not in order:
-                    pending.append(node.left)
-            elif kind is not Var and kind is not Const:
-                for operand in reversed(_OPERANDS[kind](node)):
-                    if operand not in order:
-                        pending.append(operand)  # noqa: PERF401 - a list of its own takes a third longer
+            for operand in reversed(_OPERANDS[type(node)](node)):
+                if operand not in order:
+                    pending.append(operand)  # noqa: PERF401 - a list of its own takes a third longer
         if len(pending) == depth:
             order[pending.pop()] = None
     return tuple(order)

@@ -83,7 +83,7 @@ def replay(
     try:
         machine = Clocked(module, function, launch, most_steps, wanted, is_late=is_late, lockstep=lockstep)
     except (FlowError, LimitError) as error:
-        return Replay((), (), str(error))
+        return Replay((), frozenset(), str(error))
     machine.run()
     return machine.result()
 
