@@ -75,7 +75,14 @@ def test_the_mode_of_the_map_is_that_of_the_descriptor(name: str, mode: str) -> 
 
 def check_modes() -> None:
     for mode in ("none", "32B"):
-        assert "refuted" in verdicts(replace(BOXES, a=replace(BOXES.a, box=mode)))
+        wrong = replace(BOXES, a=replace(BOXES.a, box=mode))
+        claim = scanned(text(wrong), maps=wrong.maps)[0].claim("delivers")
+        assert claim.verdict.value == "refuted"
+        assert claim.reason.endswith(f"; the tensor map has the swizzle {mode}, and the descriptor 64B")
+
+
+def test_the_message_names_both_modes() -> None:
+    check_modes()
 
 
 def test_both_xor_the_address_wherever_the_array_begins() -> None:
