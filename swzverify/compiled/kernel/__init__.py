@@ -4,7 +4,8 @@
 into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
 an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
 `powers` what divides a value, `remainders` which products divide, `reachable` which states the
-registers of loops have, `descriptors` what a matrix descriptor names, `uniform` what all lanes of a
+registers of loops have, `descriptors` what a matrix descriptor names, `mma` from which loads the registers of
+`mma.sync` come, `parts` which parts of addresses have few numbers, `uniform` what all lanes of a
 warp share. `whole` gives all of this of one function, for questions about two accesses. Imports
 `ptx`, `hardware`, `ir` and `errors`.
 
@@ -22,6 +23,7 @@ from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.fills import KernelFill
 from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
 from swzverify.compiled.kernel.listing import count_synchronizations
+from swzverify.compiled.kernel.mma import FragmentLoad, FragmentsRead, KernelFragment, read_fragments
 from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer
 
@@ -29,9 +31,12 @@ __all__ = [
     "NO_ARGUMENTS",
     "Arguments",
     "Field",
+    "FragmentLoad",
+    "FragmentsRead",
     "Inlined",
     "KernelAccess",
     "KernelFill",
+    "KernelFragment",
     "KernelOperand",
     "KernelTransfer",
     "Kind",
@@ -42,5 +47,6 @@ __all__ = [
     "inlined",
     "operands",
     "parameter_variable",
+    "read_fragments",
     "read_operands",
 ]

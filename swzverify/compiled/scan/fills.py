@@ -6,7 +6,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from swzverify.compiled.kernel import KernelAccess, KernelFill, Kind, Leaf
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
+from swzverify.compiled.kernel.parts import Parts
 from swzverify.compiled.kernel.reachable import is_state
 from swzverify.compiled.kernel.symbols import DYNAMIC
-from swzverify.compiled.scan.operand_fields import Start, start_of
+from swzverify.compiled.scan.operand_fields import Start, start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NotASumError, Product, Reading
@@ -130,6 +131,7 @@ class Fills:
         fills: The fills whose copies are known, with the instructions that make them.
         others: Everything else that may write.
         leaves: The leaves that addresses in global memory read.
+        parts: The parts of places that have few numbers.
     """
 
     def __init__(
@@ -138,6 +140,7 @@ class Fills:
         self.fills: list[tuple[Fill, tuple[KernelFill, ...]]] = []
         self.others: list[Written] = []
         self.leaves: dict[str, Leaf] = {}
+        self.parts = Parts()
         self._threads, self._subject_of, self._left = threads, subject_of, _MOST_NUMBERS
         copies: dict[tuple[int, int, Frame], list[_Copy]] = {}
         for each in fills:
@@ -163,7 +166,7 @@ class Fills:
             return f"{where}: {fill.reason}"
         subject = self._subject_of(fill.destination)
         value = subject.access.address
-        start = "its address is not known" if value is None else start_of(subject, extract(value, 0, 32))
+        start = "its address is not known" if value is None else start_at(subject, extract(value, 0, 32))
         if isinstance(start, str):
             return f"{where}: where it writes is not known: {start}"
         decide: dict[Var, Sequence[int]] = {}
@@ -183,15 +186,25 @@ class Fills:
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
             return f"{where}: it writes zeros"
+        offset, more = self.parts.cut(start.offset, lambda read: _is_cut([leaves[each] for each in read]))
+        decide |= more
+        read = {*variables(offset), *(each for each in leaves if each not in variables(start.offset))}
         for variable, leaf in leaves.items():
-            if leaf.kind is Kind.LANE:
+            if leaf.kind is Kind.LANE or variable not in read:
                 continue
             is_own = source is not None and (is_state(leaf) or (leaf.block is not None and leaf.block not in around))
             if leaf.values is None or is_own:
                 return f"{where}: what it copies depends on {leaf.reason}"
             decide[variable] = leaf.values
         runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
-        return _Copy(fill, start, source, decide, subject, None if may_be_zero else self._path(subject, runs, around))
+        return _Copy(
+            fill,
+            replace(start, offset=offset),
+            source,
+            decide,
+            subject,
+            None if may_be_zero else self._path(subject, runs, around),
+        )
 
     def _may_be_zero(self, fill: KernelFill) -> bool | None:
         """Whether a copy may write zeros for some bytes; None if coordinates alone say that it does."""
@@ -333,6 +346,12 @@ class Fills:
             (exact,) = evaluate_many((source,), point)
             if not bool((total == exact.astype(np.uint64)).all()):
                 raise NotASumError("plain numbers contradict that its address is a sum")
+
+
+def _is_cut(leaves: Sequence[Leaf]) -> bool:
+    """Whether a part of an address with few numbers is one that all threads share, and whose leaves have many."""
+    is_shared = all(leaf.kind in (Kind.UNIFORM, Kind.TRIPS) for leaf in leaves)
+    return is_shared and any(leaf.values is None for leaf in leaves)
 
 
 @dataclass(frozen=True, slots=True)
