@@ -209,8 +209,8 @@ SOURCE = FragmentLoad.source
 
 def without_trans(self: FragmentLoad, lane: Any, byte: int) -> Any:
     """The rule of ldmatrix without .trans, whatever the load is."""
-    opcode = self.access.opcode.replace(".trans", "")
-    return SOURCE(FragmentLoad(replace(self.access, opcode=opcode), self.block, self.inner), lane, byte)
+    site = replace(self.access.site, opcode=self.access.site.opcode.replace(".trans", ""))
+    return SOURCE(FragmentLoad(replace(self.access, site=site), self.block), lane, byte)
 
 
 def of_next_matrix(self: FragmentLoad, lane: Any, byte: int) -> Any:

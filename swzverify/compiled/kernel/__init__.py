@@ -7,7 +7,7 @@ an instruction computes, `induction` and `narrow` what loops do, `divisions` whi
 registers of loops have, `descriptors` what a matrix descriptor names, `mma` from which loads the registers of
 `mma.sync` come, `parts` which parts of addresses have few numbers, `uniform` what all lanes of a
 warp share. `whole` gives all of this of one function, for questions about two accesses. Imports
-`ptx`, `hardware`, `ir` and `errors`.
+`ptx`, `hardware`, `ir`, `layout` and `errors`.
 
 What it relies on: lanes that part meet again at the place to which all their ways lead; lanes run
 an access together only in the same trip of a loop that all of them leave at one trip; an address
@@ -18,10 +18,20 @@ the kernel's parameters is never in it; addresses of the window are below 2^24; 
 
 from swzverify.compiled.kernel.access import KernelAccess, LoopAround
 from swzverify.compiled.kernel.accesses import accesses
-from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Box, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.fills import KernelFill
-from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
+from swzverify.compiled.kernel.leaves import (
+    ArrayLeaf,
+    CarriedLeaf,
+    LaneLeaf,
+    Leaf,
+    LoopLeaf,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+    parameter_variable,
+)
 from swzverify.compiled.kernel.listing import count_synchronizations
 from swzverify.compiled.kernel.mma import FragmentLoad, FragmentsRead, KernelFragment, read_fragments
 from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
@@ -30,6 +40,9 @@ from swzverify.compiled.kernel.transfers import KernelTransfer
 __all__ = [
     "NO_ARGUMENTS",
     "Arguments",
+    "ArrayLeaf",
+    "Box",
+    "CarriedLeaf",
     "Field",
     "FragmentLoad",
     "FragmentsRead",
@@ -39,9 +52,13 @@ __all__ = [
     "KernelFragment",
     "KernelOperand",
     "KernelTransfer",
-    "Kind",
+    "LaneLeaf",
     "Leaf",
     "LoopAround",
+    "LoopLeaf",
+    "OpaqueLeaf",
+    "TripsLeaf",
+    "UniformLeaf",
     "accesses",
     "count_synchronizations",
     "inlined",

@@ -20,7 +20,7 @@ from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.fills import KernelFill, Order, fill_operands, with_divisions
 from swzverify.compiled.kernel.flow import FlowError, base_name
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import OpaqueLeaf
 from swzverify.compiled.kernel.listing import Touch, use_of
 from swzverify.compiled.kernel.operands import SOME_USE, read_fills
 from swzverify.compiled.kernel.slices import Carried
@@ -95,16 +95,14 @@ class FragmentLoad:
     Attributes:
         access: The load, with the address of each lane as its `address`, of 64 bits.
         block: Its basic block.
-        inner: The headers of the loops around it.
     """
 
     access: KernelAccess
     block: int
-    inner: frozenset[int]
 
     @cached_property
     def _matrix(self) -> re.Match[str] | None:
-        return _MATRICES.fullmatch(self.access.opcode)
+        return _MATRICES.fullmatch(self.access.site.opcode)
 
     def source(self, lane: Lanes, byte: int) -> tuple[Lanes, Lanes]:
         """The lane whose address says where a byte of a lane's registers lies, and the byte in that lane's range.
@@ -148,10 +146,11 @@ def read_fragments(
     if not products:
         return FragmentsRead()
     try:
-        reader = Reader(module, whole.function, block, arguments)
+        reader = Reader(module, whole, block, arguments)
         found = list(_Followed(reader, products).fragments())
         places = sorted({origin.load for each in found for way in each.ways for origin in way})
-        order = Order(reader.slices.flow)
+        flow = reader.slices.flow
+        order = Order(flow)
         fills = [
             (each, given)
             for each in instructions
@@ -171,26 +170,17 @@ def read_fragments(
         filled = tuple(read_fills(reader, fills, read))
     except (FlowError, PtxError):
         return FragmentsRead()  # `accesses` says why the function cannot be read
+    of_guards = ((each, made[_way_to(reader, instructions[each.access.site.index])]) for each in found)
     return FragmentsRead(
-        tuple(
-            replace(
-                each,
-                access=replace(
-                    made[_way_to(reader, instructions[each.access.index])],
-                    line=each.access.line,
-                    location=each.access.location,
-                    opcode=each.access.opcode,
-                    text=each.access.text,
-                    calls=whole.calls[each.access.index],
-                    index=each.access.index,
-                    address=None,
-                ),
-            )
-            for each in found
-        ),
-        {place: _load(reader, place, access) for place, access in loads.items()},
+        tuple(replace(each, access=_at(each.access, alike)) for each, alike in of_guards),
+        {place: FragmentLoad(with_divisions(access), flow.block_of[place]) for place, access in loads.items()},
         filled,
     )
+
+
+def _at(own: KernelAccess, alike: KernelAccess) -> KernelAccess:
+    """An instruction with what is known of one that the same lanes execute."""
+    return replace(alike, site=replace(own.site, calls=alike.site.calls), address=None)
 
 
 def _mma_of(instruction: Instruction) -> Mma | None:
@@ -212,12 +202,6 @@ def _way_to(reader: Reader, instruction: Instruction) -> tuple[int, object]:
 
 def _address_of(load: Instruction) -> Operand:
     return next(each for each in load.operands if isinstance(each, Address))
-
-
-def _load(reader: Reader, place: int, access: KernelAccess) -> FragmentLoad:
-    flow = reader.slices.flow
-    block = flow.block_of[place]
-    return FragmentLoad(with_divisions(access), block, frozenset(each.header for each in flow.around(block)))
 
 
 class _Followed:
@@ -296,7 +280,7 @@ class _Followed:
         variable, low = part
         leaf = self._slices.leaves[variable]
         made = _MADE_BY.search(variable.name)
-        if leaf.kind is not Kind.OPAQUE or made is None:
+        if not isinstance(leaf, OpaqueLeaf) or made is None:
             return f"its registers are not followed: {leaf.reason} (line {leaf.line})", False
         instruction = self._slices.function.instructions[int(made[1])]
         use = use_of(instruction)

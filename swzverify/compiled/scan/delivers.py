@@ -14,16 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
-from swzverify.compiled.scan.fills import NO_GAPS, Fill, Fills, Frame, may_overlap
+from swzverify.compiled.scan.fill_copies import Frame
+from swzverify.compiled.scan.filled import NO_GAPS, Fill, Filled, may_overlap
+from swzverify.compiled.scan.fills import Fills
 from swzverify.compiled.scan.operand_agreement import Factor, Judged, agree
-from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, spelled
+from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, leaves_dimensions, spelled
 from swzverify.compiled.scan.operand_places import Places, Reader
 from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.hardware import BANK_WORD_BYTES
+from swzverify.layout.tma import BASE_ALIGN_BYTES
 from swzverify.subjects.descriptor import ADDRESS_LIMIT, REPEATS_BYTES
 
 _ENGINES: Final = ("sums of products", "exhaustion")
+TOGETHER: Final = "one coordinate along a dimension of a tensor beside rows and columns means one thing for A and B"
+"""What counting along such dimensions assumes of the strides of two tensor maps."""
 _MOST_SOURCES: Final = 4
 _Brought: TypeAlias = tuple[list[tuple[Fill, ElementMap]], str, str, bool]
 """The fills that bring an operand, each with its map; how one breaks it; why something is not known; whether threads
@@ -71,14 +76,17 @@ class _Judge:
     def judged(self) -> list[tuple[Claim, Elements | None]]:
         """The verdicts."""
         first = self._at(0)
-        step = min((each.multiple for each in self._known if each is not None), default=REPEATS_BYTES)
-        frames = {each.frame for each in self._known if each is not None and each.multiple < REPEATS_BYTES}
+        known = [each for each in self._known if each is not None]
+        # A tensor copy to another multiple faults: nothing is to be said of what it brings.
+        least = BASE_ALIGN_BYTES if self._fills.swizzled else 1
+        step = max(least, min(map(self._multiple, known), default=REPEATS_BYTES))
+        frames = {each.frame for each in known if self._multiple(each) < REPEATS_BYTES}
         needs = [REPEATS_BYTES] * len(first)
         alive = [status.holds for status in first]
         weakest = [self._weakest(each) for each in self._kernel]
         is_followed = len(frames) <= 1
         refuted = [
-            bool(status.broken) and (is_followed or each is None or each.multiple >= REPEATS_BYTES)
+            bool(status.broken) and (is_followed or each is None or self._multiple(each) >= REPEATS_BYTES)
             for status, each in zip(first, weakest, strict=True)
         ]
         multiple = REPEATS_BYTES
@@ -87,9 +95,13 @@ class _Judge:
             for begin in range(multiple, REPEATS_BYTES, 2 * multiple):
                 there = self._at(begin)
                 # A shift of 512 bytes may bring other columns of K to B than to A, in each instruction alike.
-                moved = {one.kernel.access.index for one, two in zip(first, there, strict=True) if one.maps != two.maps}
+                moved = {
+                    one.kernel.access.site.index
+                    for one, two in zip(first, there, strict=True)
+                    if not _are_alike(one, two)
+                }
                 alive = [
-                    is_alive and two.holds and two.kernel.access.index not in moved
+                    is_alive and two.holds and two.kernel.access.site.index not in moved
                     for is_alive, two in zip(alive, there, strict=True)
                 ]
                 refuted = [one and bool(two.broken) for one, two in zip(refuted, there, strict=True)]
@@ -105,14 +117,23 @@ class _Judge:
         """The operand of a basic block whose array has the least alignment: all of them are compared."""
         pairs = zip(self._kernel, self._known, strict=True)
         block = [each for own, each in pairs if own.block == kernel.block and each is not None]
-        return min(block, key=lambda each: each.multiple, default=None)
+        return min(block, key=self._multiple, default=None)
+
+    def _multiple(self, operand: Places) -> int:
+        """What the start of an operand's array is a multiple of, as far as a swizzle reads that."""
+        return min(self._fills.swizzled.get(operand.frame, REPEATS_BYTES), operand.multiple)
 
     def _claim(self, operand: Places | None, status: Judged, needs: int, *, is_refuted: bool) -> Claim:
         """The verdict, where `operand` is the one of its block whose array has the least alignment."""
         if operand is None or status.is_open:
             return not_known(status.is_open)
-        own, name = operand.multiple, operand.array
-        assumptions = (NO_WRAP, NO_GAPS) if status.has_gaps else (NO_WRAP,)
+        own, name = self._multiple(operand), operand.array
+        maps = [each for of_start in status.maps.values() for _, each in of_start]
+        assumptions = (
+            NO_WRAP,
+            *([NO_GAPS] if status.has_gaps else []),
+            *([TOGETHER] if any(map(leaves_dimensions, maps)) else []),
+        )
         if status.broken:
             if is_refuted:
                 return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
@@ -142,18 +163,22 @@ class _Judge:
 
         Those of which a multiple of 1024 is known begin there.
         """
-        found: list[Judged] = []
+        begins = {
+            each.frame: begin for each in self._known if each is not None and self._multiple(each) < REPEATS_BYTES
+        }
+        filled, found = self._fills.at(begins), list[Judged]()
+        self._brought_to.clear()
         for kernel, places in zip(self._kernel, self._places, strict=True):
             judged = Judged(kernel, {} if isinstance(places, str) else places.points)
             if isinstance(places, str):
                 judged.is_open = places
             else:
-                self._alone(judged, places, begin if places.multiple < REPEATS_BYTES else 0)
+                self._alone(judged, places, filled, begins.get(places.frame, 0))
             found.append(judged)
         agree(found, self._names)
         return found
 
-    def _alone(self, judged: Judged, operand: Places, begin: int) -> None:
+    def _alone(self, judged: Judged, operand: Places, filled: Filled, begin: int) -> None:
         """Find what fills an operand, and whether each fill is affine."""
         starts = sorted({start for start in judged.points.values() if start is not None})
         if not starts or None in judged.points.values():
@@ -164,7 +189,7 @@ class _Judge:
             addresses, readers = operand.addresses(start, begin), operand.readers(start)
             key = operand.frame, operand.has_orders, readers, addresses.tobytes()
             if key not in self._brought_to:
-                self._brought_to[key] = self._brought(operand, readers, addresses)
+                self._brought_to[key] = self._brought(operand, filled, readers, addresses)
             maps, wrong, reason, has_gaps = self._brought_to[key]
             judged.maps[start] = maps
             judged.has_gaps |= has_gaps
@@ -177,18 +202,9 @@ class _Judge:
         elif broken:
             judged.broken = broken[0]
 
-    def _other_writer(self, frame: Frame, readers: Sequence[Reader], words: NDArray[np.int64]) -> str:
-        """Which instruction that is no known copy may write some words of the operand; empty if none does."""
-        read = np.unique(words)
-        for each in self._fills.others:
-            if not any(each.fill.may_precede(*reader) for reader in readers):
-                continue
-            is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
-            if is_near or (each.frame == frame and np.isin(read, each.words).any()):
-                return each.reason
-        return ""
-
-    def _brought(self, operand: Places, readers: Sequence[Reader], addresses: NDArray[np.int64]) -> _Brought:
+    def _brought(
+        self, operand: Places, filled: Filled, readers: Sequence[Reader], addresses: NDArray[np.int64]
+    ) -> _Brought:
         """What brings the elements of an operand that lie at some addresses."""
         frame = operand.frame
         maps: list[tuple[Fill, ElementMap]] = []
@@ -196,10 +212,10 @@ class _Judge:
         if int(addresses.min()) < 0 or int(addresses.max()) >= ADDRESS_LIMIT:
             return maps, wrong, "it reads beyond the memory that descriptors name", False
         words, inside = addresses // BANK_WORD_BYTES, (addresses % BANK_WORD_BYTES).astype(np.uint64)
-        if reason := self._other_writer(frame, readers, words):
+        if reason := _other_writer(filled, frame, readers, words):
             return maps, wrong, reason, False
         is_written = np.zeros(words.shape, dtype=np.bool_)
-        for fill, copies in self._fills.fills:
+        for fill, copies in filled.fills:
             before = [each.may_precede(*reader) for each in copies for reader in readers]
             if not may_overlap(fill.frame, frame) or not any(before):
                 continue
@@ -251,3 +267,28 @@ class _Judge:
             f"element ({r}, {k}) comes from {spelled(found.found, self._names)} in global memory; by elements "
             f"{corner} it should come from {spelled(found.expected, self._names)}"
         )
+
+
+def _other_writer(filled: Filled, frame: Frame, readers: Sequence[Reader], words: NDArray[np.int64]) -> str:
+    """Which instruction that is no known copy may write some words of the operand; empty if none does."""
+    read = np.unique(words)
+    for each in filled.others:
+        if not any(each.fill.may_precede(*reader) for reader in readers):
+            continue
+        is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
+        if is_near or (each.frame == frame and np.isin(read, each.words).any()):
+            return each.reason
+    return ""
+
+
+def _are_alike(one: Judged, two: Judged) -> bool:
+    """Whether the same copies bring the same elements to an operand, if its array begins in two ways."""
+
+    def maps(of: Judged) -> list[object]:
+        return [
+            (start, fill.section, fill.state, fill.lines, each)
+            for start, brought in of.maps.items()
+            for fill, each in brought
+        ]
+
+    return maps(one) == maps(two)

@@ -15,13 +15,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import FragmentLoad, KernelFragment, Kind, Leaf
+from swzverify.compiled.kernel import FragmentLoad, KernelFragment, LaneLeaf, Leaf, TripsLeaf, UniformLeaf
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.mma import Origin
 from swzverify.compiled.kernel.parts import Parts
-from swzverify.compiled.scan.fills import Frame, frame_of
+from swzverify.compiled.scan.fill_copies import Frame, frame_of
 from swzverify.compiled.scan.operand_fields import Start, start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_places import MOST_POINTS, Key, Reader
@@ -135,7 +135,7 @@ class Fragments:
 
     def _warps(self, own: ValueSubject) -> tuple[int, ...] | str:
         """The warps that may execute an instruction, with all of their lanes."""
-        runs, _ = by_coordinates(own, own.access.guard, self._threads)
+        runs, _ = by_coordinates(own, own.access.who.guard, self._threads)
         if not self._threads.are_whole_warps:
             return "the last warp of the block is not whole"
         whole = runs.reshape(-1, LANES)
@@ -197,7 +197,7 @@ def _load(
     second of `trip` is a loop of which this is the first trip.
     """
     before, first = trip
-    where = f"line {load.access.line}"
+    where = f"line {load.access.site.line}"
     value = subject.access.address
     if value is None:
         return f"{where}: {load.access.reason or 'where it reads is not known'}"
@@ -207,21 +207,21 @@ def _load(
     kinds = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
     offset = start.offset
     if first is not None:
-        of_loop = [leaf.variable for leaf in kinds.values() if leaf.kind is Kind.TRIPS and leaf.block == first]
+        of_loop = [leaf.variable for leaf in kinds.values() if isinstance(leaf, TripsLeaf) and leaf.block == first]
         offset = bounded(normal(substitute(offset, {each: const(0, each.width) for each in of_loop})))
     if before is not None:
         last: dict[Var, Expr] = {}
         for leaf in [*kinds.values()]:
-            if leaf.kind is Kind.TRIPS and leaf.block == before and leaf.values is None:
+            if isinstance(leaf, TripsLeaf) and leaf.block == before and leaf.values is None:
                 last[leaf.variable] = sub(leaf.variable, const(1, leaf.variable.width))
-            elif leaf.kind not in (Kind.LANE, Kind.UNIFORM):
+            elif not isinstance(leaf, LaneLeaf | UniformLeaf):
                 own = var(f"{leaf.name} in the trip before", leaf.variable.limit)
                 last[leaf.variable], kinds[own] = own, leaf
         offset = bounded(normal(substitute(offset, last)))
     offset, decide = parts.cut(offset, lambda read: _is_cut([kinds[each] for each in read]))
     for each in (one for one in variables(offset) if one not in decide):
         leaf = kinds[each]
-        if leaf.kind is Kind.LANE:
+        if isinstance(leaf, LaneLeaf):
             continue
         if leaf.values is None:
             return f"{where}: where it reads depends on {spell_leaf(leaf)} ({leaf.reason})"

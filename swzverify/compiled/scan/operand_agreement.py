@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import KernelFragment, KernelOperand
 from swzverify.compiled.kernel.sums import Sums
-from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_maps import (
     Address,
     ElementMap,
@@ -84,7 +84,7 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
     blocks: dict[int, dict[int, _Roles]] = {}
     for each in operands:
         kernel = each.kernel
-        blocks.setdefault(kernel.block, {}).setdefault(kernel.access.index, {})[kernel.role] = each
+        blocks.setdefault(kernel.block, {}).setdefault(kernel.access.site.index, {})[kernel.role] = each
     for of_block in blocks.values():
         products = [roles for roles in of_block.values() if all(each.holds for each in roles.values())]
         for roles in of_block.values():
@@ -234,7 +234,7 @@ def _other_order(maps: _Maps) -> str:
 def _matrix(steps: ElementMap) -> tuple[object, ...]:
     """What operands of one matrix have in common: its strides, the order along K, and the pointers of its address."""
     strides = frozenset(steps.row.items()), frozenset(steps.column.items())
-    return pointers_of(steps.first), *strides, steps.order
+    return pointers_of(steps.first, steps), *strides, steps.order
 
 
 def _words(parts: Mapping[OperandRole, tuple[Address, Address]], names: Mapping[str, str]) -> str:
@@ -268,10 +268,10 @@ def _keep_apart(placed: Sequence[_Placed]) -> None:
         is_added = _is_added(kernel.sums, other[OperandRole.B].kernel.sums)
         for each in other.values():
             if is_added is None:
-                each.leave_open(f"whether it adds to the sums of line {kernel.access.line} is not known")
+                each.leave_open(f"whether it adds to the sums of line {kernel.access.site.line} is not known")
             elif is_added:
                 each.compared[-1] = each.compared[-1] or (
-                    f"it adds {common} of the same columns of K to the same sums as line {kernel.access.line}"
+                    f"it adds {common} of the same columns of K to the same sums as line {kernel.access.site.line}"
                 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.fills import Frame, frame_of
+from swzverify.compiled.scan.fill_copies import Frame, frame_of
 from swzverify.compiled.scan.operand_offsets import first_threads
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.stages import OperandRead
@@ -114,7 +114,7 @@ class DescribedPlaces:
         """The instruction itself reads the bytes, wherever they are."""
         del start
         kernel = self.read.subject.operand
-        return ((kernel.block, kernel.access.index),)
+        return ((kernel.block, kernel.access.site.index),)
 
     def addresses(self, start: int, begin: int) -> NDArray[np.int64]:
         """The byte of each element, counted from where the array begins."""

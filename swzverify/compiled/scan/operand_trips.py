@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
-from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.filled import Fill, InLoop
 from swzverify.compiled.scan.operand_maps import Address, ElementMap, Once, difference, parts_of, pointers_of, spelled
 from swzverify.compiled.scan.products import Product
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.expr import Var, variables
+from swzverify.ir.expr import Expr, Var, variables
 
 Brought: TypeAlias = tuple[Fill, ElementMap]
 """What brings an operand, and where its elements come from."""
@@ -49,17 +49,19 @@ def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, 
 def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Once) -> Iterator[tuple[Var, Trips]]:
     """For each loop in which both are brought, whether they go on alike from one trip to the next one."""
     a, b = (pair[role] for role in OperandRole)
-    for trips, header in a[0].trips.items():
+    for trips, loop in a[0].trips.items():
         if trips not in b[0].trips:
             continue
-        steps = {role: once(_in_trip, each[1], trips) for role, each in pair.items()}
+        loops = loop, b[0].trips[trips]
+        steps = {role: once(_in_trip, each[1], trips, *loops) for role, each in pair.items()}
         words = _unlike(steps, names)
         if words is None:
             yield trips, Trips(is_open="how far along K it goes in a trip is not decided")
             continue
         text, is_of_rows = words
-        is_linear = not any(trips in variables(*product) for each, _ in steps.values() for product in each)
-        is_sure = sums is not None and header in sums.carried and not is_of_rows and is_linear
+        varying = loops[0].varying | loops[1].varying
+        is_linear = varying.isdisjoint(factor for each, _ in steps.values() for product in each for factor in product)
+        is_sure = sums is not None and loop.header in sums.carried and not is_of_rows and is_linear
         text = text and f"A and B of one instruction go on along K by different steps from trip to trip: {text}"
         yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
 
@@ -87,13 +89,13 @@ def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
             yield f"A and B of one instruction go on along K by different steps from stage to stage: {words[0]}"
 
 
-def _in_trip(steps: ElementMap, trips: Var) -> _Step:
-    step = _per_trip(steps.first, trips)
+def _in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step:
+    step = _per_trip(steps.first, trips, one.varying | other.varying)
     return step, parts_of(step, steps)
 
 
 def _pointers(fill: Fill, steps: ElementMap) -> frozenset[Product]:
-    return pointers_of(_without_trips(fill, steps.first))
+    return pointers_of(_without_trips(fill, steps.first), steps)
 
 
 def _behind(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) -> _Step:
@@ -111,15 +113,15 @@ def _unlike(steps: Mapping[OperandRole, _Step], names: Mapping[str, str]) -> tup
     return text, bool(rows_of_a or rows_of_b)
 
 
-def _per_trip(address: Address, trips: Var) -> Address:
-    """How far an address goes in a trip; where it is not linear in the number of the trip, what depends on it."""
+def _per_trip(address: Address, trips: Var, varying: frozenset[Expr]) -> Address:
+    """How far an address goes in a trip; a product with other factors that change stands for its own change."""
     found: Address = {}
     for product, number in address.items():
-        if any(trips in variables(each) for each in product):
-            rest = list(product)
-            if rest.count(trips) == 1 and not any(each is not trips and trips in variables(each) for each in rest):
-                rest.remove(trips)
-            found[tuple(rest)] = found.get(tuple(rest), 0) + number
+        rest = [each for each in product if each is not trips]
+        is_step = len(rest) == len(product) - 1 and varying.isdisjoint(rest)
+        if is_step or not varying.isdisjoint(product):
+            step = tuple(rest) if is_step else product
+            found[step] = found.get(step, 0) + number
     return {each: number for each, number in found.items() if number}
 
 
