@@ -1,14 +1,18 @@
 """Fragments of mma.sync: the verdicts of `delivers` against an interpreter that runs loads and copies."""
 
+import json
 import random
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias
 from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 
+from swzverify.apps.cli import main
 from swzverify.compiled.kernel import FragmentLoad, mma
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import (
@@ -299,3 +303,19 @@ def test_planted_mistakes_are_found(name: str) -> None:
     find()
     with plant(), pytest.raises(AssertionError):
         find()
+
+
+def test_reports_have_the_operands(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(text(PLAIN), encoding="utf-8")
+    told = CliRunner().invoke(main, ["scan", str(path), "--fragments"]).output
+    assert "8 operands of mma.sync: 8 with places known; delivered: 8 proved" in told
+    assert "A: 64 bytes a row, 2 along K, Swizzle<2,4,3>; start tile + {0, 1024, 3072, 4096}" in told
+    assert "element (r, k) from a + r*lda*2 + k*2" in told
+    found = json.loads(CliRunner().invoke(main, ["scan", str(path), "--fragments", "--format", "json"]).output)
+    rows = [each for each in found["accesses"] if each["instruction"].startswith("mma.sync")]
+    assert [each["operand"]["role"] for each in rows] == ["A", "B"] * 4
+    assert (rows[0]["delivers"]["verdict"], rows[0]["verdict"], rows[0]["operand"]["row"]) == ("proved", None, 64)
+    assert "aligned" not in rows[0]
+    path.write_text(text(WRONG["XOR of A dropped where it is read"]), encoding="utf-8")
+    assert CliRunner().invoke(main, ["scan", str(path), "--fragments", "--fail-on", "wrong-elements"]).exit_code == 1

@@ -145,7 +145,9 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
         return Scanned((), (), races)
     given = launches.given, launches.smem
     operands, stages = scan_operands_and_stages(module, function, block.shape, *given, assumed=block.assumed)
-    fragments = scan_fragments(module, function, block.shape, *given, assumed=block.assumed)
+    fragments: Sequence[AnyOperand] = ()
+    if options.fragments:
+        fragments = scan_fragments(module, function, block.shape, *given, assumed=block.assumed)
     accesses = tuple(
         scan_function(
             module,

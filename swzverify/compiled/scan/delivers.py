@@ -83,7 +83,8 @@ class _Judge:
         frames = {each.frame for each in known if self._multiple(each) < REPEATS_BYTES}
         needs = [REPEATS_BYTES] * len(first)
         alive = [status.holds for status in first]
-        weakest = [self._weakest(each) for each in self._kernel]
+        of_blocks = {block: self._weakest(block) for block in {each.block for each in self._kernel}}
+        weakest = [of_blocks[each.block] for each in self._kernel]
         is_followed = len(frames) <= 1
         refuted = [
             bool(status.broken) and (is_followed or each is None or self._multiple(each) >= REPEATS_BYTES)
@@ -113,10 +114,10 @@ class _Judge:
             for operand, status, need, is_refuted in zip(weakest, first, needs, refuted, strict=True)
         ]
 
-    def _weakest(self, kernel: Factor) -> Places | None:
+    def _weakest(self, of_block: int) -> Places | None:
         """The operand of a basic block whose array has the least alignment: all of them are compared."""
         pairs = zip(self._kernel, self._known, strict=True)
-        block = [each for own, each in pairs if own.block == kernel.block and each is not None]
+        block = [each for own, each in pairs if own.block == of_block and each is not None]
         return min(block, key=self._multiple, default=None)
 
     def _multiple(self, operand: Places) -> int:

@@ -18,7 +18,7 @@ from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.claim import NEVER_MADE, not_known
 from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.fragment_places import FragmentPlaces, Fragments
-from swzverify.compiled.scan.given import Given, facts_of, with_alignment
+from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_subject import ValueSubject
@@ -126,7 +126,9 @@ def scan_fragments(
         if isinstance(place, str):
             fields = FragmentFields(each.role.value, unknown={"start": place})
         else:
-            fields = described.setdefault(id(place), describe(each.role.value, place))
+            if id(place) not in described:
+                described[id(place)] = describe(each.role.value, place)
+            fields = described[id(place)]
         assumptions = (*([assumed] if assumed else []), *facts.texts_on(access))
         found.append(
             ScannedFragment(
@@ -151,6 +153,10 @@ def scan_fragments(
 class _Judge(OperandJudge):
     """Judges the fragments of one function."""
 
+    def __init__(self, facts: Facts, shape: BlockShape | None, smem: int | None) -> None:
+        super().__init__(facts, shape, smem)
+        self._owners: dict[int, ValueSubject] = {}
+
     def places(
         self, each: KernelFragment, fragments: Fragments | None, subjects: Mapping[int, ValueSubject]
     ) -> FragmentPlaces | str:
@@ -159,7 +165,11 @@ class _Judge(OperandJudge):
             return each.reason
         if fragments is None:
             return NO_BLOCK
-        own = self.subject_of(each.access)
+        # Products with one guard in one basic block are one question.
+        key = id(each.access.who)
+        if key not in self._owners:
+            self._owners[key] = self.subject_of(each.access)
+        own = self._owners[key]
         try:
             if each.access.reason or not self.is_made(own):
                 return each.access.reason or NEVER_MADE

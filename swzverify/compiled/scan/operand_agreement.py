@@ -261,8 +261,8 @@ def _keep_apart(placed: Sequence[_Placed]) -> None:
         is_one = all(parts[role][1] == more[role][1] for role in parts)
         if not is_one or not set(apart) <= {()}:
             continue
-        kernel, columns = one[OperandRole.B].kernel, set(maps[OperandRole.B].order)
-        common = len(columns & {each - apart.get((), 0) for each in columns})
+        kernel, columns, by = one[OperandRole.B].kernel, maps[OperandRole.B].order, apart.get((), 0)
+        common = 0 if abs(by) > max(columns) - min(columns) else len({*columns} & {each - by for each in columns})
         if not common:
             continue
         is_added = _is_added(kernel.sums, other[OperandRole.B].kernel.sums)
