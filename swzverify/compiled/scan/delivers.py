@@ -248,7 +248,7 @@ class _Judge:
             if isinstance(found, Break) and found.may_be_meant:
                 return maps, wrong, f"{found.may_be_meant}, which may be meant: {self._of_break(found)}", has_gaps
             if isinstance(found, Break):
-                wrong = wrong or self._of_break(found)
+                wrong = wrong or self._of_break(found) + _of_modes(found, fill, operand)
             elif found is None or not present.all():
                 some = f"{int(present.sum())} of its {present.size} elements"
                 return maps, wrong, f"line {fill.lines[0]} and those beside it bring {some}", has_gaps
@@ -268,6 +268,14 @@ class _Judge:
             f"element ({r}, {k}) comes from {spelled(found.found, self._names)} in global memory; by elements "
             f"{corner} it should come from {spelled(found.expected, self._names)}"
         )
+
+
+def _of_modes(found: Break, fill: Fill, operand: Places) -> str:
+    """That a tensor map has another swizzle mode than the descriptor, if it has."""
+    modes = [mode for tensor, mode in fill.modes.items() if (tensor,) in found.found]
+    if not modes or operand.mode is None or modes[0] is operand.mode:
+        return ""
+    return f"; the tensor map has the swizzle {modes[0]}, and the descriptor {operand.mode}"
 
 
 def _other_writer(filled: Filled, frame: Frame, readers: Sequence[Reader], words: NDArray[np.int64]) -> str:

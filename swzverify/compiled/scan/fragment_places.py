@@ -64,6 +64,11 @@ class FragmentPlaces:
         return REPEATS_BYTES
 
     @property
+    def mode(self) -> None:
+        """It has no descriptor."""
+        return
+
+    @property
     def has_orders(self) -> bool:
         """Kernels exchange columns of K of A and B alike, so that lanes load several registers at once."""
         return True

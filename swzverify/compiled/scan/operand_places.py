@@ -20,6 +20,7 @@ from swzverify.compiled.scan.operand_offsets import first_threads
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.stages import OperandRead
 from swzverify.ir.expr import Const, Expr, Var, const, substitute, to_signed
+from swzverify.layout.tma import TmaMode
 from swzverify.subjects.descriptor import REPEATS_BYTES
 
 Key: TypeAlias = tuple[int, frozenset[tuple[Var, int]]]
@@ -39,6 +40,7 @@ class Places(Protocol):
         multiple: What the start of the array is a multiple of, as far as its swizzle reads that.
         points: For each warp group and each state, the number of its places; None if these do not decide it.
         has_orders: Whether elements along K may come in any order that A and B share.
+        mode: The swizzle mode of its descriptor; None if it has none.
     """
 
     @property
@@ -64,6 +66,11 @@ class Places(Protocol):
     @property
     def has_orders(self) -> bool:
         """Whether elements along K may come in any order."""
+        ...
+
+    @property
+    def mode(self) -> TmaMode | None:
+        """The swizzle mode of its descriptor."""
         ...
 
     def readers(self, start: int) -> tuple[Reader, ...]:
@@ -94,6 +101,11 @@ class DescribedPlaces:
     def has_orders(self) -> bool:
         """Columns that come in another order are a mistake: the instruction reads 16 bytes at once."""
         return False
+
+    @property
+    def mode(self) -> TmaMode:
+        """The swizzle mode of its descriptor."""
+        return self.read.descriptor.swizzle
 
     @property
     def frame(self) -> Frame:
