@@ -49,6 +49,16 @@ SCAN_CLAIMS: Final = (
         "array larger, or guard the access; the message has the lane, the bytes and the parameters.",
     ),
 )
+DELIVERS: Final = ScanClaim(
+    "delivers",
+    "delivered",
+    "wrong-elements",
+    ("delivers", "delivers"),
+    "An operand of the tensor core holds an affine part of one matrix, and A and B start at the same column of K.",
+    "The compiled kernel copies elements to other places than those where the tensor core reads them. Compare the "
+    "swizzle of the copies with the swizzle mode, the strides and the start of the descriptor, and each step "
+    "along K with 32 bytes; the message has the first element that is wrong.",
+)
 OPERAND_CLAIMS: Final = (
     *SCAN_CLAIMS,
     ScanClaim(
@@ -60,16 +70,7 @@ OPERAND_CLAIMS: Final = (
         "The compiled kernel has a matrix descriptor with bits outside of its fields. Shift byte offsets by 4, mask "
         "them to 14 bits, and look for a sum of the start address that carries into the next field.",
     ),
-    ScanClaim(
-        "delivers",
-        "delivered",
-        "wrong-elements",
-        ("delivers", "delivers"),
-        "An operand of the tensor core holds an affine part of one matrix, and A and B start at the same column of K.",
-        "The compiled kernel copies elements to other places than those where the tensor core reads them. Compare the "
-        "swizzle of the copies with the swizzle mode, the strides and the start of the descriptor, and each step "
-        "along K with 32 bytes; the message has the first element that is wrong.",
-    ),
+    DELIVERS,
 )
 """What a scan claims of every operand that the tensor core reads through a matrix descriptor."""
 

@@ -9,11 +9,19 @@ from itertools import repeat
 from typing import Any, Final
 
 from swzverify.compiled.binaries import NOT_GIVEN
-from swzverify.compiled.kinds import OPERAND_CLAIMS, SCAN_CLAIMS
+from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.sass import Listing
-from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand, ScannedStage, Verdict
+from swzverify.compiled.scan import (
+    AnyOperand,
+    Claim,
+    ClaimVerdict,
+    ScannedAccess,
+    ScannedFragment,
+    ScannedStage,
+    Verdict,
+)
 from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
@@ -28,6 +36,7 @@ from swzverify.report.source_line import source_line
 INTERRUPTED: Final = "SWZ903"
 """The code of the problem that a report on a part of the functions has."""
 NO_CONFLICTS: Final = "no verdict on bank conflicts: the counters of wgmma count none, whatever the layout"
+_OF_LOADS: Final = "bank conflicts are those of the loads that fill its registers"
 """Source: tests/data/README.md, h100_wgmma.csv."""
 
 
@@ -65,7 +74,7 @@ class ScannedFile:
     listing: Listing | None = None
     measured: tuple[Measured, ...] = ()
     barriers: Mapping[str, int] = field(default_factory=dict[str, int])
-    operands: tuple[ScannedOperand, ...] = ()
+    operands: tuple[AnyOperand, ...] = ()
     races: Mapping[str, KernelRaces] = field(default_factory=dict[str, KernelRaces])
     stages: tuple[ScannedStage, ...] = ()
 
@@ -216,7 +225,7 @@ def _rows(file: ScannedFile) -> Iterator[dict[str, Any]]:
     yield from (_operand(file, each) for each in operands)
 
 
-def _place(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> dict[str, Any]:
+def _place(file: ScannedFile, access: ScannedAccess | AnyOperand) -> dict[str, Any]:
     """The instruction, and where it is."""
     return {
         **_kernel(file, access.kernel),
@@ -226,7 +235,7 @@ def _place(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> dict[st
     }
 
 
-def _operand(file: ScannedFile, operand: ScannedOperand) -> dict[str, Any]:
+def _operand(file: ScannedFile, operand: AnyOperand) -> dict[str, Any]:
     """An operand of the tensor core; its verdict is null, for it has none on bank conflicts."""
     return {
         **_place(file, operand),
@@ -236,9 +245,9 @@ def _operand(file: ScannedFile, operand: ScannedOperand) -> dict[str, Any]:
         "elements": to_json(operand.elements),
         "verdict": None,
         "settled": None,
-        "reason": NO_CONFLICTS,
+        "reason": _OF_LOADS if isinstance(operand, ScannedFragment) else NO_CONFLICTS,
         "assumptions": list(operand.assumptions),
-        **{each.kind: _claim(operand.claim(each.kind)) for each in OPERAND_CLAIMS},
+        **{each.kind: _claim(operand.claim(each.kind)) for each in operand.kinds},
     }
 
 

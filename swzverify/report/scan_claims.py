@@ -17,7 +17,7 @@ from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.compiled.kinds import OPERAND_CLAIMS, RACE_CLAIMS, SCAN_CLAIMS
-from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, ScannedOperand
+from swzverify.compiled.scan import AnyOperand, Claim, ClaimVerdict, ScannedAccess
 from swzverify.compiled.scan import Verdict as Scanned
 from swzverify.compiled.scan.measured import Measured, Status
 from swzverify.compiled.scan.verdict import Decision
@@ -102,7 +102,7 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
             name = _id(file, operand)
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
-            for each, claim in zip(OPERAND_CLAIMS, operand.claims, strict=True):
+            for each, claim in zip(operand.kinds, operand.claims, strict=True):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     verdict = _of_claim(operand, claim)
                     results.append(_result(file, operand, f"{name}{number}::{each.kind}", each.kind, verdict))
@@ -129,15 +129,15 @@ def _readable(result: ClaimResult, names: ScanNames) -> ClaimResult:
     return replace(result, subject=names.line(result.subject), verdict=verdict)
 
 
-def _id(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> str:
+def _id(file: ScannedFile, access: ScannedAccess | AnyOperand) -> str:
     """What an access is known by from run to run: no register, and no line."""
     address = _LINES.sub("", access.address)
-    role = f" {access.fields.role}" if isinstance(access, ScannedOperand) else ""
+    role = f" {access.fields.role}" if not isinstance(access, ScannedAccess) else ""
     return f"{file.name}::{access.kernel}::{access.opcode}{role} {address}".rstrip()
 
 
 def _result(
-    file: ScannedFile, access: ScannedAccess | ScannedOperand, name: str, kind: str, verdict: Verdict
+    file: ScannedFile, access: ScannedAccess | AnyOperand, name: str, kind: str, verdict: Verdict
 ) -> ClaimResult:
     place, line = place_of(file, access)
     origin = f" ({file.origin})" if file.origin else ""
@@ -153,7 +153,7 @@ def _result(
     )
 
 
-def place_of(file: ScannedFile, access: ScannedAccess | ScannedOperand) -> tuple[str, int]:
+def place_of(file: ScannedFile, access: ScannedAccess | AnyOperand) -> tuple[str, int]:
     """The file and line at which a person looks for an access."""
     found = source_line(access.location, file.sources)
     if found is None:
@@ -221,7 +221,7 @@ def _picture(decision: Decision) -> Picture | None:
     return refuted_lanes(table.instruction, table.addresses)
 
 
-def _of_claim(access: ScannedAccess | ScannedOperand, claim: Claim) -> Verdict:
+def _of_claim(access: ScannedAccess | AnyOperand, claim: Claim) -> Verdict:
     known = [block_words(access.block), *(f"assumed {text}" for text in claim.assumptions)]
     if claim.verdict is ClaimVerdict.DEPENDS:
         known.append(f"for some values of {', '.join(claim.parameters)}")

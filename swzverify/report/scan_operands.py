@@ -1,13 +1,13 @@
-"""What the tensor core reads by matrix descriptors, as lines of text: a block for each source line."""
+"""What the tensor core reads, as lines of text: a block for each source line."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from swzverify.compiled.kinds import OPERAND_CLAIMS
-from swzverify.compiled.scan import ClaimVerdict, ScannedOperand
+from swzverify.compiled.kernel.parts import NO_LONG_LOOPS
+from swzverify.compiled.scan import AnyOperand, ClaimVerdict, ScannedFragment
 from swzverify.compiled.scan.filled import NO_GAPS
 from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.core.words import counted
@@ -18,30 +18,39 @@ from swzverify.report.source_line import source_line
 _MOST_SHOWN: Final = 3
 
 
-def operand_summary(operands: Sequence[ScannedOperand]) -> list[str]:
-    """How many operands have all fields, and how many have each verdict of each claim."""
+def operand_summary(operands: Sequence[AnyOperand]) -> list[str]:
+    """How many operands have all fields, and how many have each verdict of each claim; a line for each family."""
+    fragments = [each for each in operands if isinstance(each, ScannedFragment)]
+    described = [each for each in operands if not isinstance(each, ScannedFragment)]
+    return [
+        *_summary(described, "wgmma", "with all fields known"),
+        *_summary(fragments, "mma.sync", "with places known"),
+    ]
+
+
+def _summary(operands: Sequence[AnyOperand], name: str, known: str) -> Iterator[str]:
     if not operands:
-        return []
+        return
     whole = sum(not each.fields.unknown for each in operands)
-    words = [f"{counted(len(operands), 'operand')} of wgmma: {whole} with all fields known"]
-    for place, kind in enumerate(OPERAND_CLAIMS):
-        verdicts = Counter(each.claims[place].verdict for each in operands)
+    words = [f"{counted(len(operands), 'operand')} of {name}: {whole} {known}"]
+    for kind in operands[0].kinds:
+        verdicts = Counter(each.claim(kind.kind).verdict for each in operands)
         words.append(
             f"{kind.adjective}: {', '.join(f'{verdicts[each]} {each}' for each in ClaimVerdict if verdicts[each])}"
         )
-    return ["; ".join(words)]
+    yield "; ".join(words)
 
 
-def operand_lines(file: ScannedFile, operands: Sequence[ScannedOperand]) -> list[str]:
+def operand_lines(file: ScannedFile, operands: Sequence[AnyOperand]) -> list[str]:
     """A block for each source line and instruction, with a line for each layout of A and of B."""
-    blocks: dict[tuple[object, ...], list[ScannedOperand]] = {}
+    blocks: dict[tuple[object, ...], list[AnyOperand]] = {}
     for each in operands:
         source = source_line(each.location, file.sources)
         blocks.setdefault((each.line if source is None else source.chain, each.opcode), []).append(each)
     return [line for members in blocks.values() for line in _block(file, members)]
 
 
-def _block(file: ScannedFile, members: Sequence[ScannedOperand]) -> list[str]:
+def _block(file: ScannedFile, members: Sequence[AnyOperand]) -> list[str]:
     first = members[0]
     lines = list(dict.fromkeys(each.line for each in members))
     words = f"line {lines[0]}" if len(lines) == 1 else f"lines {_some([str(each) for each in lines])}"
@@ -49,28 +58,33 @@ def _block(file: ScannedFile, members: Sequence[ScannedOperand]) -> list[str]:
     if source is not None:
         words = f"{visible(source.words)} (PTX {words})"
     found = [f"  {words}: {visible(first.opcode)}"]
-    layouts: dict[str, list[ScannedOperand]] = {}
+    layouts: dict[str, list[AnyOperand]] = {}
     for each in members:
         layouts.setdefault(_layout(each), []).append(each)
     for layout, alike in layouts.items():
         starts = list(dict.fromkeys(each.address for each in alike if each.address))
         found.append(f"    {layout}" + (f"; start {visible(_some(starts))}" if starts else ""))
         found += _elements(alike)
-    reasons = Counter(f"{name}: unknown: {why}" for each in members for name, why in each.fields.unknown.items())
+    reasons: Counter[str] = Counter()
     for each in members:
-        for kind, claim in zip(OPERAND_CLAIMS, each.claims, strict=True):
+        claims = dict(zip(each.kinds, each.claims, strict=True))
+        told = {claim.reason for claim in claims.values()}
+        # Of a fragment whose registers are not followed, the claim has the same reason.
+        for name, why in each.fields.unknown.items():
+            reasons[f"{name}: unknown: {why}"] += not (isinstance(each, ScannedFragment) and why in told)
+        for kind, claim in claims.items():
             if claim.is_broken:
                 reasons[f"not {kind.adjective}: operand {each.fields.role}: {claim.reason}"] += 1
             elif claim.verdict is ClaimVerdict.UNKNOWN:
                 reasons[f"{kind.adjective}: unknown: {claim.reason}"] += 1
     assumed = {each for member in members for each in member.claim("delivers").assumptions}
-    found += [f"    assumed: {each}" for each in (NO_WRAP, NO_GAPS) if each in assumed]
-    for reason, count in reasons.items():
+    found += [f"    assumed: {each}" for each in (NO_WRAP, NO_GAPS, NO_LONG_LOOPS) if each in assumed]
+    for reason, count in (+reasons).items():
         found.append(f"    {visible(reason)}" + (f" ({counted(count, 'operand')})" if count > 1 else ""))
     return found
 
 
-def _elements(operands: Sequence[ScannedOperand]) -> list[str]:
+def _elements(operands: Sequence[AnyOperand]) -> list[str]:
     """Where the elements of operands come from: those of the one that starts first along K, and all starts."""
     known = [each.elements for each in operands if each.elements is not None and each.elements.k is not None]
     if not known:
@@ -79,11 +93,19 @@ def _elements(operands: Sequence[ScannedOperand]) -> list[str]:
     line, first = lowest.first[0]
     starts = ", ".join(map(str, sorted({each.k or 0 for each in known})))
     row, column = (f"({each})" if " " in each else each for each in (lowest.row, lowest.column))
-    return [f"      {visible(f'element (r, k) from {first} + r*{row} + k*{column}')} (line {line}); k from {starts}"]
+    steps = "k" if lowest.order is None else f"{list(lowest.order)}[k]"
+    words = f"element (r, k) from {first} + r*{row} + {steps}*{column}"
+    return [f"      {visible(words)} (line {line}); k from {starts}"]
 
 
-def _layout(operand: ScannedOperand) -> str:
-    """The fields of a descriptor but for the start address."""
+def _layout(operand: AnyOperand) -> str:
+    """The fields of a descriptor, or the map of a fragment, but for the start address."""
+    if isinstance(operand, ScannedFragment):
+        places = operand.fields
+        if places.row is None:
+            return f"{places.role}: no places known"
+        swizzle = "" if places.swizzle is None else f", {places.swizzle}"
+        return f"{places.role}: {places.row} bytes a row, {places.column} along K{swizzle}"
     fields = operand.fields
     unread = " (not read)" if fields.reads_lbo is False else ""
     named = (

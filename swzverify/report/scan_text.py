@@ -11,7 +11,7 @@ from typing import Final
 
 from swzverify.compiled.binaries import NOT_GIVEN
 from swzverify.compiled.kinds import SCAN_CLAIMS
-from swzverify.compiled.scan import Claim, ClaimVerdict, LaneRow, ScannedAccess, ScannedOperand, Verdict
+from swzverify.compiled.scan import AnyOperand, Claim, ClaimVerdict, LaneRow, ScannedAccess, ScannedOperand, Verdict
 from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.words import counted
@@ -152,9 +152,10 @@ def _without_accesses(file: ScannedFile, races: RaceLines, detail: Detail) -> li
     return found
 
 
-def _operands(file: ScannedFile, operands: Sequence[ScannedOperand], detail: Detail) -> list[str]:
+def _operands(file: ScannedFile, operands: Sequence[AnyOperand], detail: Detail) -> list[str]:
     """What the tensor core reads; quiet output has operands that break a claim alone."""
-    summary = [f"  {each}" for each in (*operand_summary(operands), *([NO_CONFLICTS] if operands else []))]
+    has_none = any(isinstance(each, ScannedOperand) for each in operands)
+    summary = [f"  {each}" for each in (*operand_summary(operands), *([NO_CONFLICTS] if has_none else []))]
     kernels = {each.kernel for each in operands}
     stages = [each for each in file.stages if each.kernel in kernels]
     summary += [f"  {each}" for each in stage_summary(stages)]

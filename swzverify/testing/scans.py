@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from swzverify.apps.run.scan_code import given_facts, launch_facts, scanned_files
 from swzverify.apps.run.scan_jobs import ACCESSES_ALONE
-from swzverify.compiled.scan import ScannedAccess, ScannedOperand, Verdict
+from swzverify.compiled.scan import AnyOperand, ScannedAccess, Verdict
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import SwzError
 from swzverify.ir.whole import check_int
@@ -118,7 +118,7 @@ class _Allowed:
         self.left = dict.fromkeys(wanted)
         self.wanted = wanted
 
-    def takes(self, file: ScannedFile, access: ScannedAccess | ScannedOperand) -> bool:
+    def takes(self, file: ScannedFile, access: ScannedAccess | AnyOperand) -> bool:
         """Whether an access may conflict."""
         path, line = place_of(file, access)
         names = {access.line, f"{path}:{line}", f"{os.path.basename(path)}:{line}"}

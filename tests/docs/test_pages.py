@@ -75,6 +75,7 @@ NOT_RUN: dict[str, list[str]] = {
         "it needs nvcc; tests/scan/test_first_report.py compares it, where there is one",
         "it needs nvcc; tests/scan/test_first_report.py compiles it, where there is one",
         "it needs the PTX of a Triton kernel",
+        "it needs the PTX of a Triton kernel",
         "it needs the PTX of fast.cu",
         "it needs nvcc and nvdisasm; tests/scan/test_on_chip.py runs it",
         "it needs a GPU; tests/scan/test_check_command.py reads such a file",

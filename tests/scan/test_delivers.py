@@ -585,9 +585,9 @@ def sums_always_go_on() -> Plant:
     return mock.patch.object(sums, "_adds", return_value=True)
 
 
-def of_first_rows(numbers: Any, present: Any) -> Any:
+def of_first_rows(numbers: Any, present: Any, *, has_orders: bool) -> Any:
     """The map of the first core matrix, whatever the others are."""
-    return element_map({each: of[:8] for each, of in numbers.items()}, present[:8])
+    return element_map({each: of[:8] for each, of in numbers.items()}, present[:8], has_orders=has_orders)
 
 
 element_map = delivers.element_map
@@ -600,7 +600,7 @@ MISTAKEN: dict[str, tuple[Callable[[], Plant], Callable[[], None]]] = {
         lambda: check_wrong("base offset"),
     ),
     "columns of K not compared": (
-        lambda: mock.patch.object(operand_agreement, "parts_of", no_parts),
+        lambda: mock.patch.object(operand_agreement, "parts_between", no_parts),
         check_columns,
     ),
     "steps from trip to trip not compared": (

@@ -328,8 +328,8 @@ def one_side_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_first_remainder_only(patch: pytest.MonkeyPatch) -> None:
-    right = reachable._numbers
-    patch.setattr(reachable, "_numbers", lambda node: right(node) if node.width == 1 else [*right(node)][:1])
+    right = reachable.numbers_of
+    patch.setattr(reachable, "numbers_of", lambda node: right(node) if node.width == 1 else [*right(node)][:1])
 
 
 def one_round_only(patch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,9 @@ class ScanOptions(Options):
     check_run: str | None = option(
         "--check-run COMMAND", "Profile this command with ncu, and compare the verdicts with its counters."
     )
+    fragments: bool = flag(
+        "--fragments", "Follow the operands of `mma.sync` from registers to shared memory, and judge what fills them."
+    )
     suggest: bool = flag(
         "--no-suggest", "Do not look for changes of an array that remove its conflicts.", turns=False, writes=True
     )

@@ -16,11 +16,12 @@ from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Function, Module, read_module
 from swzverify.compiled.sass import Listing
 from swzverify.compiled.scan import (
+    AnyOperand,
     Given,
     JudgedBlock,
     ScannedAccess,
-    ScannedOperand,
     ScannedStage,
+    scan_fragments,
     scan_function,
     scan_operands_and_stages,
 )
@@ -91,7 +92,7 @@ class Scanned:
     """
 
     accesses: tuple[ScannedAccess, ...]
-    operands: tuple[ScannedOperand, ...]
+    operands: tuple[AnyOperand, ...]
     races: KernelRaces | None = None
     stages: tuple[ScannedStage, ...] = ()
 
@@ -142,9 +143,11 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
     races = _races(module, function, block, work)
     if not launches.asks.accesses:
         return Scanned((), (), races)
-    operands, stages = scan_operands_and_stages(
-        module, function, block.shape, launches.given, launches.smem, assumed=block.assumed
-    )
+    given = launches.given, launches.smem
+    operands, stages = scan_operands_and_stages(module, function, block.shape, *given, assumed=block.assumed)
+    fragments: Sequence[AnyOperand] = ()
+    if options.fragments:
+        fragments = scan_fragments(module, function, block.shape, *given, assumed=block.assumed)
     accesses = tuple(
         scan_function(
             module,
@@ -163,7 +166,7 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
         from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
         accesses = certify_accesses(options.certificates, text.path, text.text, accesses)
-    return Scanned(accesses, tuple(operands), races, tuple(stages))
+    return Scanned(accesses, (*operands, *fragments), races, tuple(stages))
 
 
 def _races(module: Module, function: Function, block: JudgedBlock, work: Work) -> KernelRaces | None:

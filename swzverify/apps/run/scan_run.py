@@ -10,7 +10,7 @@ from swzverify.compiled.binaries import NOT_GIVEN, LaunchedBlock
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing
-from swzverify.compiled.scan import ScannedAccess, ScannedOperand, ScannedStage, Verdict, synchronizations
+from swzverify.compiled.scan import AnyOperand, ScannedAccess, ScannedStage, Verdict, synchronizations
 from swzverify.core.words import counted
 from swzverify.errors import InternalError, Problem, SwzError
 from swzverify.report.escape import visible
@@ -169,7 +169,7 @@ def _problems(text: ReadText) -> tuple[Problem, ...]:
 
 def _file(text: ReadText, told: Mapping[int, Told], given: Mapping[Function, tuple[str, ...]]) -> ScannedFile:
     accesses: list[ScannedAccess] = []
-    operands: list[ScannedOperand] = []
+    operands: list[AnyOperand] = []
     stages: list[ScannedStage] = []
     races: dict[str, KernelRaces] = {}
     for place, each in told.items():

@@ -4,7 +4,8 @@
 into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
 an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
 `powers` what divides a value, `remainders` which products divide, `reachable` which states the
-registers of loops have, `descriptors` what a matrix descriptor names, `uniform` what all lanes of a
+registers of loops have, `descriptors` what a matrix descriptor names, `mma` from which loads the registers of
+`mma.sync` come, `parts` which parts of addresses have few numbers, `uniform` what all lanes of a
 warp share. `whole` gives all of this of one function, for questions about two accesses. Imports
 `ptx`, `hardware`, `ir`, `layout` and `errors`.
 
@@ -32,6 +33,7 @@ from swzverify.compiled.kernel.leaves import (
     parameter_variable,
 )
 from swzverify.compiled.kernel.listing import count_synchronizations
+from swzverify.compiled.kernel.mma import FragmentLoad, FragmentsRead, KernelFragment, read_fragments
 from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer
 
@@ -42,9 +44,12 @@ __all__ = [
     "Box",
     "CarriedLeaf",
     "Field",
+    "FragmentLoad",
+    "FragmentsRead",
     "Inlined",
     "KernelAccess",
     "KernelFill",
+    "KernelFragment",
     "KernelOperand",
     "KernelTransfer",
     "LaneLeaf",
@@ -59,5 +64,6 @@ __all__ = [
     "inlined",
     "operands",
     "parameter_variable",
+    "read_fragments",
     "read_operands",
 ]

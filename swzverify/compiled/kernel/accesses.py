@@ -136,10 +136,10 @@ class Reader:
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
         """All accesses, in order."""
-        return self._all([self._raw(instruction, use) for instruction, use in uses])
+        return self._all([self._raw(*each) for each in uses])
 
-    def read_values(self, uses: list[tuple[Instruction, Use, Operand]]) -> list[KernelAccess]:
-        """For each use of an operand of 64 bits, the access with the operand's value as its address."""
+    def read_values(self, uses: list[tuple[Instruction, Use, Operand]], together: int = 0) -> list[KernelAccess]:
+        """For each use of an operand, the access with its 64 bits as address; so many have states `together`."""
         raw: list[_Raw] = []
         for instruction, use, operand in uses:
             found = self._raw(instruction, use)
@@ -147,9 +147,9 @@ class Reader:
                 value = self.slices.run(long_of(self.slices, operand, instruction))
                 found = replace(found, access=replace(found.access, reason=""), address=value, is_value=True)
             raw.append(found)
-        return self._all(raw)
+        return self._all(raw, together)
 
-    def _all(self, raw: list[_Raw]) -> list[KernelAccess]:
+    def _all(self, raw: list[_Raw], together: int = 0) -> list[KernelAccess]:
         slices, flow = self.slices, self.slices.flow
         choices = {
             block.index: slices.choice_values(block.index)
@@ -160,12 +160,11 @@ class Reader:
         for each in raw:
             for loop in flow.around(each.block):
                 trips_of(slices, loop)
-        choices = {
-            block: tuple(by_trip(slices, forms.resolve(each)) for each in values) for block, values in choices.items()
-        }
-        self.forms, self.choices, self.reachable = forms, choices, Reachable(slices, forms, choices)
-        self.counts = Counts(flow, slices.leaves, choices, self.threads)
-        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, self.counts
+        choices = {at: tuple(by_trip(slices, forms.resolve(each)) for each in of) for at, of in choices.items()}
+        read = variables(*(forms.resolve(each.address) for each in raw[:together] if each.address is not None))
+        self.forms, self.choices, self.reachable = forms, choices, Reachable(slices, forms, choices, read)
+        self.counts = counts = Counts(flow, slices.leaves, choices, self.threads)
+        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, counts
         if self.threads is not None:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)

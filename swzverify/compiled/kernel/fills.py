@@ -119,9 +119,38 @@ class KernelFill:
         If no path leads from one to the other, as in the branches of producer and consumer warps, different
         threads execute them, in any order.
         """
-        if block == self.block and block not in self.leads_to:
-            return self.destination.site.index < index
-        return block in self.leads_to or block not in self.follows
+        return _may_precede((self.block, self.destination.site.index), (self.leads_to, self.follows), (block, index))
+
+
+class Order:
+    """Which instructions of a function surely stand behind others."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._known: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
+
+    def around(self, block: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The blocks to which paths lead from behind a block, and the blocks from which paths lead to it."""
+        if block not in self._known:
+            behind, before = (
+                frozenset(reached(edges[block], edges, lambda _: False))
+                for edges in (self._flow.following, self._flow.before)
+            )
+            self._known[block] = behind, before
+        return self._known[block]
+
+    def may_precede(self, one: int, other: int) -> bool:
+        """Whether an instruction does not stand behind another one, in each thread."""
+        block, last = (self._flow.block_of[each] for each in (one, other))
+        return _may_precede((block, one), self.around(block), (last, other))
+
+
+def _may_precede(one: tuple[int, int], around: tuple[frozenset[int], frozenset[int]], other: tuple[int, int]) -> bool:
+    """Whether an instruction, a block and a place, does not stand behind another one; `around` is as for `Order`."""
+    (own, place), (leads_to, follows), (block, index) = one, around, other
+    if block == own and block not in leads_to:
+        return place < index
+    return block in leads_to or block not in follows
 
 
 def fill_operands(instruction: Instruction) -> FillOperands | None:
@@ -216,6 +245,7 @@ def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
 
 def known_fill(
     flow: Flow,
+    order: Order,
     instruction: Instruction,
     given: FillOperands,
     destination: KernelAccess | None,
@@ -228,9 +258,7 @@ def known_fill(
     """A writer with the values of its operands; `may_be_zero` if the registers that it stores may be 0."""
     block = flow.block_of[instruction.index]
     nowhere = blank(instruction, Use(Touch.OTHER, given.reason or "it is not looked at"))
-    behind, before = (
-        frozenset(reached(edges[block], edges, lambda _: False)) for edges in (flow.following, flow.before)
-    )
+    behind, before = order.around(block)
     place = destination or nowhere
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
     if may_be_zero:

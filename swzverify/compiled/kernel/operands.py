@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.accesses import Reader
@@ -22,6 +23,7 @@ from swzverify.compiled.kernel.fills import (
     FillOperands,
     KernelFill,
     LoadedWords,
+    Order,
     fill_operands,
     known_fill,
     loaded,
@@ -37,7 +39,7 @@ from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Mo
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
 from swzverify.ir.expr import const
 
-_SOME_USE = Use(Touch.OTHER, "its values are read")
+SOME_USE: Final = Use(Touch.OTHER, "its values are read")
 _SCALES = 6
 """Operands before the immediates that transpose: D, A, B, scale-d, imm-scale-a and imm-scale-b."""
 
@@ -121,7 +123,7 @@ def read_operands(
         if transfer_operands(each) is not None or brings_bytes(each)
     ]
     for each, given in (*moved, *fills):
-        wanted += [(each, _SOME_USE, operand) for operand in (() if given is None else given.wanted)]
+        wanted += [(each, SOME_USE, operand) for operand in (() if given is None else given.wanted)]
     reader: Reader | None = None
     try:
         reader = Reader(module, whole, block, arguments, evaluate_in_some_block)
@@ -141,7 +143,7 @@ def read_operands(
         return OperandsRead(tuple(found))
     rest = iter(read[len(roles) :])
     transfers = tuple(_transfer(reader, each, given, rest) for each, given in moved)
-    return OperandsRead(tuple(found), transfers, tuple(_fills(reader, fills, rest)))
+    return OperandsRead(tuple(found), transfers, tuple(read_fills(reader, fills, rest)))
 
 
 def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:
@@ -154,11 +156,12 @@ def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:
     return replace(access, leaves=tuple(leaves))
 
 
-def _fills(
+def read_fills(
     reader: Reader, fills: Sequence[tuple[Instruction, FillOperands]], values: Iterator[KernelAccess]
 ) -> Iterator[KernelFill]:
     """The writers with the values of their operands, in the order of `wanted`; loads are read in a second step."""
     flow, instructions = reader.slices.flow, reader.slices.function.instructions
+    order = Order(flow)
     read: list[tuple[list[KernelAccess | None], LoadedWords | None, BoxMoved | None]] = []
     for instruction, given in fills:
         parts = (given.destination, given.source, given.size)
@@ -169,7 +172,7 @@ def _fills(
     places = dict.fromkeys(load.index for _, load, _ in read if load is not None)
     addresses = {each: next(of for of in instructions[each].operands if isinstance(of, Address)) for each in places}
     wanted: list[tuple[Instruction, Use, Operand]] = [
-        (instructions[each], _SOME_USE, of) for each, of in addresses.items()
+        (instructions[each], SOME_USE, of) for each, of in addresses.items()
     ]
     loads = dict(zip(places, map(with_divisions, reader.read_values(wanted) if wanted else ()), strict=True))
     for (each, given), ((destination, source, size), load, moved) in zip(fills, read, strict=True):
@@ -177,7 +180,7 @@ def _fills(
         if load is not None and origin is not None and origin.address is not None:
             origin = replace(origin, address=add(origin.address, const(load.first, origin.address.width)))
         may_be_zero = load is not None and load.may_be_zero
-        yield known_fill(flow, each, given, destination, origin, size, moved, may_be_zero=may_be_zero)
+        yield known_fill(flow, order, each, given, destination, origin, size, moved, may_be_zero=may_be_zero)
 
 
 def _moved(reader: Reader, instruction: Instruction, coordinates: tuple[KernelAccess, ...]) -> BoxMoved | None:
@@ -195,11 +198,11 @@ def _transfer(
     """A transfer with the values of its operands, in the order of `wanted`."""
     place = reader.slices.flow.block_of[instruction.index]
     if given is None:
-        return KernelTransfer(place, blank(instruction, _SOME_USE), is_known=False)
+        return KernelTransfer(place, blank(instruction, SOME_USE), is_known=False)
     barrier, size = next(values), None if given.size is None else next(values)
     box = box_of(reader.slices, instruction)
     if box is not None:
-        size = replace(blank(instruction, _SOME_USE), reason="", address=const(box.size_bytes, 64))
+        size = replace(blank(instruction, SOME_USE), reason="", address=const(box.size_bytes, 64))
     return KernelTransfer(place, barrier, size, next(values) if given.destination is not None else None)
 
 

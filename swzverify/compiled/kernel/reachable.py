@@ -22,7 +22,7 @@ from itertools import product
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.counts import Counts
-from swzverify.compiled.kernel.induction import MOST_VALUES, Forms
+from swzverify.compiled.kernel.induction import MOST_VALUES, Forms, sequence_of
 from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.slices import Carried, Slices
@@ -67,11 +67,15 @@ class TooManyError(Exception):
 class Reachable:
     """Finds the states of the loops of one function.
 
-    `forms` are its registers that step; `choices` has what decides each choice, by its block.
+    `forms` are its registers that step; `choices` has what decides each choice, by its block. The states of registers
+    that are `read` together are those of all of them.
     """
 
-    def __init__(self, slices: Slices, forms: Forms, choices: Mapping[int, tuple[Expr, ...]]) -> None:
+    def __init__(
+        self, slices: Slices, forms: Forms, choices: Mapping[int, tuple[Expr, ...]], read: Sequence[Var] = ()
+    ) -> None:
         self._slices, self._forms, self._choices = slices, forms, choices
+        self._together = [each for each in read if each in slices.carried and not sequence_of(slices.carried[each])]
         self._known: dict[frozenset[Var], dict[int, tuple[tuple[Var, ...], list[State]]] | None] = {}
 
     def values(self, read: Iterable[Var]) -> tuple[dict[Var, Expr], list[Leaf]]:
@@ -82,6 +86,8 @@ class Reachable:
             the place of the state among all states. A leaf's `values` are these places.
         """
         wanted = [each for each in read if each in self._slices.carried]
+        if not set(wanted).isdisjoint(self._together):
+            wanted = [*dict.fromkeys((*self._together, *wanted))]
         found: dict[Var, Expr] = {}
         made: list[Leaf] = []
         # Registers that change together have fewer values together than alone.
@@ -244,7 +250,7 @@ def cases(values: tuple[Expr, ...], most: int) -> Iterator[State]:
         part = _undecided(some)
         if part is None or most < 0:
             raise TooManyError
-        pending += [tuple(_decided(each, part, number) for each in some) for number in _numbers(part)]
+        pending += [tuple(_decided(each, part, number) for each in some) for number in numbers_of(part)]
 
 
 def _made_of(*values: Expr, is_cut: bool = False) -> list[Expr]:
@@ -282,10 +288,10 @@ def _is_whole(node: Expr) -> bool:
 
 
 def _has_few(node: Expr) -> bool:
-    return bool(_numbers(node))
+    return bool(numbers_of(node))
 
 
-def _numbers(node: Expr) -> Iterable[int]:
+def numbers_of(node: Expr) -> Iterable[int]:
     """The numbers that a bit or a remainder can be; none for other nodes, and where they are many."""
     match node:
         case Binary(BinaryOperator.UREM, _, Const(divisor)) if 0 < divisor <= MOST_VALUES:

@@ -29,7 +29,7 @@ class Sums:
     """The registers to which a product is added.
 
     Attributes:
-        registers: The operand D.
+        registers: The operand D; of `mma.sync`, the place of the first product that is added to the sums in its block.
         signs: What A and B are multiplied by: 1 or -1.
         resets: How many instructions of the basic block, up to this one, surely start these sums anew.
         writes: How many instructions of the basic block, up to this one, may write other values into these registers.
@@ -37,7 +37,7 @@ class Sums:
             registers, all of which surely add to them.
     """
 
-    registers: Operand
+    registers: Operand | int
     signs: tuple[int, ...]
     resets: int
     writes: int

@@ -23,6 +23,7 @@ from swzverify.compiled.scan.decide import (
     scanned_functions,
     synchronizations,
 )
+from swzverify.compiled.scan.fragments import AnyOperand, ScannedFragment, scan_fragments
 from swzverify.compiled.scan.given import (
     MOST_ALIGN,
     NOTHING_GIVEN,
@@ -43,6 +44,7 @@ from swzverify.compiled.scan.verdict import LaneRow, Verdict
 __all__ = [
     "MOST_ALIGN",
     "NOTHING_GIVEN",
+    "AnyOperand",
     "BlockShape",
     "Blocks",
     "Claim",
@@ -53,6 +55,7 @@ __all__ = [
     "OnChip",
     "Relation",
     "ScannedAccess",
+    "ScannedFragment",
     "ScannedOperand",
     "ScannedStage",
     "Verdict",
@@ -63,6 +66,7 @@ __all__ = [
     "facts_of",
     "grid_shape",
     "judged_block",
+    "scan_fragments",
     "scan_function",
     "scan_module",
     "scan_operands",

@@ -6,40 +6,33 @@ operand holds an affine part of a matrix, and A and B of each instruction come f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import prod
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, KernelOperand
-from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
-from swzverify.compiled.scan.fill_copies import frame_of
+from swzverify.compiled.scan.fill_copies import Frame
 from swzverify.compiled.scan.filled import NO_GAPS, Fill, Filled, may_overlap
 from swzverify.compiled.scan.fills import Fills
-from swzverify.compiled.scan.operand_agreement import Judged, Key, agree
+from swzverify.compiled.scan.operand_agreement import Factor, Judged, agree
 from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, leaves_dimensions, spelled
-from swzverify.compiled.scan.operand_offsets import first_threads
-from swzverify.compiled.scan.operand_subject import ValueSubject
+from swzverify.compiled.scan.operand_places import Places, Reader
 from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.compiled.scan.spell import spell_leaf
-from swzverify.compiled.scan.stages import OperandRead
-from swzverify.compiled.scan.verdict import NO_BLOCK
 from swzverify.hardware import BANK_WORD_BYTES
-from swzverify.ir.expr import Const, Expr, Var, const, substitute, to_signed
 from swzverify.layout.tma import BASE_ALIGN_BYTES
 from swzverify.subjects.descriptor import ADDRESS_LIMIT, REPEATS_BYTES
 
 _ENGINES: Final = ("sums of products", "exhaustion")
 TOGETHER: Final = "one coordinate along a dimension of a tensor beside rows and columns means one thing for A and B"
 """What counting along such dimensions assumes of the strides of two tensor maps."""
-_MOST_POINTS: Final = 512
 _MOST_SOURCES: Final = 4
+_Brought: TypeAlias = tuple[list[tuple[Fill, ElementMap]], str, str, bool]
+"""The fills that bring an operand, each with its map; how one breaks it; why something is not known; whether threads
+may leave out some of the copies, or write zeros."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,55 +44,47 @@ class Elements:
         column: The step of an element along K, in bytes, as text.
         first: For each fill that brings the operand, its first line and the address of element (0, 0).
         k: Where along K it starts, counted from the first operand of its basic block; None if that is not known.
+        order: For each k, how many steps along K the element comes from, if that is not k.
     """
 
     row: str
     column: str
     first: tuple[tuple[int, str], ...]
     k: int | None = None
+    order: tuple[int, ...] | None = None
 
 
 def delivers(
-    operands: Sequence[KernelOperand],
-    read: Sequence[OperandRead | None],
-    fills: Sequence[KernelFill],
-    subject_of: Callable[[KernelAccess], ValueSubject],
-    shape: BlockShape | None,
+    operands: Sequence[Factor], places: Sequence[Places | str], fills: Fills
 ) -> list[tuple[Claim, Elements | None]]:
     """The verdict on each operand of a function, and its elements if they are known.
 
-    Of an operand with an unknown field, `read` is None.
+    `places` has the words why it is not known where an operand lies.
     """
-    if shape is None:
-        return [(not_known(NO_BLOCK), None) for _ in operands]
-    return _Judge(operands, read, Fills(fills, subject_of, Threads(shape)), shape).judged()
+    return _Judge(operands, places, fills).judged()
 
 
 class _Judge:
     """Judges the operands of one function together."""
 
-    def __init__(
-        self,
-        kernel: Sequence[KernelOperand],
-        operands: Sequence[OperandRead | None],
-        fills: Fills,
-        shape: BlockShape,
-    ) -> None:
-        self._kernel, self._operands, self._fills = kernel, operands, fills
+    def __init__(self, kernel: Sequence[Factor], places: Sequence[Places | str], fills: Fills) -> None:
+        self._kernel, self._places, self._fills = kernel, places, fills
+        self._known = [None if isinstance(each, str) else each for each in places]
         self._names = {name: spell_leaf(leaf) for name, leaf in fills.leaves.items()}
-        self._points = [{} if each is None else dict(_points(each, shape)) for each in operands]
+        self._brought_to: dict[tuple[object, ...], _Brought] = {}
 
     def judged(self) -> list[tuple[Claim, Elements | None]]:
         """The verdicts."""
         first = self._at(0)
-        known = [each for each in self._operands if each is not None]
+        known = [each for each in self._known if each is not None]
         # A tensor copy to another multiple faults: nothing is to be said of what it brings.
         least = BASE_ALIGN_BYTES if self._fills.swizzled else 1
         step = max(least, min(map(self._multiple, known), default=REPEATS_BYTES))
-        frames = {frame_of(each.start) for each in known if self._multiple(each) < REPEATS_BYTES}
+        frames = {each.frame for each in known if self._multiple(each) < REPEATS_BYTES}
         needs = [REPEATS_BYTES] * len(first)
         alive = [status.holds for status in first]
-        weakest = [self._weakest(each) for each in self._kernel]
+        of_blocks = {block: self._weakest(block) for block in {each.block for each in self._kernel}}
+        weakest = [of_blocks[each.block] for each in self._kernel]
         is_followed = len(frames) <= 1
         refuted = [
             bool(status.broken) and (is_followed or each is None or self._multiple(each) >= REPEATS_BYTES)
@@ -129,23 +114,21 @@ class _Judge:
             for operand, status, need, is_refuted in zip(weakest, first, needs, refuted, strict=True)
         ]
 
-    def _weakest(self, kernel: KernelOperand) -> OperandRead | None:
+    def _weakest(self, of_block: int) -> Places | None:
         """The operand of a basic block whose array has the least alignment: all of them are compared."""
-        pairs = zip(self._kernel, self._operands, strict=True)
-        block = [each for own, each in pairs if own.block == kernel.block and each is not None]
+        pairs = zip(self._kernel, self._known, strict=True)
+        block = [each for own, each in pairs if own.block == of_block and each is not None]
         return min(block, key=self._multiple, default=None)
 
-    def _multiple(self, operand: OperandRead) -> int:
+    def _multiple(self, operand: Places) -> int:
         """What the start of an operand's array is a multiple of, as far as a swizzle reads that."""
-        filled = self._fills.swizzled.get(frame_of(operand.start), REPEATS_BYTES)
-        return min(filled, operand.start.multiple if operand.descriptor.line_mask else REPEATS_BYTES)
+        return min(self._fills.swizzled.get(operand.frame, REPEATS_BYTES), operand.multiple)
 
-    def _claim(self, operand: OperandRead | None, status: Judged, needs: int, *, is_refuted: bool) -> Claim:
+    def _claim(self, operand: Places | None, status: Judged, needs: int, *, is_refuted: bool) -> Claim:
         """The verdict, where `operand` is the one of its block whose array has the least alignment."""
         if operand is None or status.is_open:
             return not_known(status.is_open)
-        own = self._multiple(operand)
-        name = "its array" if operand.start.base is None else spell_leaf(operand.start.base)
+        own, name = self._multiple(operand), operand.array
         maps = [each for of_start in status.maps.values() for _, each in of_start]
         assumptions = (
             NO_WRAP,
@@ -170,7 +153,9 @@ class _Judge:
             firsts.setdefault(fill.lines[0], spelled(each.first, self._names))
         steps = maps[0][1]
         listed = tuple(sorted(firsts.items())[:_MOST_SOURCES])
-        return Elements(spelled(steps.row, self._names), spelled(steps.column, self._names), listed, status.k)
+        order = None if steps.order == tuple(range(len(steps.order))) else steps.order
+        row, column = spelled(steps.row, self._names), spelled(steps.column, self._names)
+        return Elements(row, column, listed, None if status.k is None else status.k[1], order)
 
     # ---- one operand
 
@@ -179,62 +164,64 @@ class _Judge:
 
         Those of which a multiple of 1024 is known begin there.
         """
-        found = [
-            Judged(kernel, read, points, "a field of the descriptor is not known" if read is None else "")
-            for kernel, read, points in zip(self._kernel, self._operands, self._points, strict=True)
-        ]
         begins = {
-            frame_of(each.start): begin
-            for each in self._operands
-            if each is not None and self._multiple(each) < REPEATS_BYTES
+            each.frame: begin for each in self._known if each is not None and self._multiple(each) < REPEATS_BYTES
         }
-        filled = self._fills.at(begins)
-        for each in found:
-            if each.read is not None:
-                self._alone(each, each.read, filled, begins.get(frame_of(each.read.start), 0))
+        filled, found = self._fills.at(begins), list[Judged]()
+        self._brought_to.clear()
+        for kernel, places in zip(self._kernel, self._places, strict=True):
+            judged = Judged(kernel, {} if isinstance(places, str) else places.points)
+            if isinstance(places, str):
+                judged.is_open = places
+            else:
+                self._alone(judged, places, filled, begins.get(places.frame, 0))
+            found.append(judged)
         agree(found, self._names)
         return found
 
-    def _alone(self, judged: Judged, operand: OperandRead, filled: Filled, begin: int) -> None:
+    def _alone(self, judged: Judged, operand: Places, filled: Filled, begin: int) -> None:
         """Find what fills an operand, and whether each fill is affine."""
         starts = sorted({start for start in judged.points.values() if start is not None})
         if not starts or None in judged.points.values():
             judged.is_open = "its start address is not decided by the states of loops"
             return
-        words = {start: _addresses(operand, start, begin) for start in starts}
-        judged.is_open = _other_writer(operand, filled, words.values())
-        if judged.is_open:
-            return
         broken: list[str] = []
-        for start, addresses in words.items():
-            maps, wrong, reason = self._brought(judged, operand, filled, addresses)
+        for start in starts:
+            addresses, readers = operand.addresses(start, begin), operand.readers(start)
+            key = operand.frame, operand.has_orders, readers, addresses.tobytes()
+            if key not in self._brought_to:
+                self._brought_to[key] = self._brought(operand, filled, readers, addresses)
+            maps, wrong, reason, has_gaps = self._brought_to[key]
             judged.maps[start] = maps
+            judged.has_gaps |= has_gaps
             if wrong and not maps and not reason:
                 broken.append(wrong)
             elif wrong or reason:
                 judged.leave_open(reason or f"not for every copy: {wrong}")
-        if broken and len(broken) < len(words):
+        if broken and len(broken) < len(starts):
             judged.leave_open(f"not for every start address: {broken[0]}")
         elif broken:
             judged.broken = broken[0]
 
     def _brought(
-        self, judged: Judged, operand: OperandRead, filled: Filled, addresses: NDArray[np.int64]
-    ) -> tuple[list[tuple[Fill, ElementMap]], str, str]:
-        """The fills that bring an operand, each with its map; how one breaks it; and why something is not known."""
-        kernel, frame = operand.subject.operand, frame_of(operand.start)
+        self, operand: Places, filled: Filled, readers: Sequence[Reader], addresses: NDArray[np.int64]
+    ) -> _Brought:
+        """What brings the elements of an operand that lie at some addresses."""
+        frame = operand.frame
         maps: list[tuple[Fill, ElementMap]] = []
-        wrong = ""
+        wrong, has_gaps = "", False
         if int(addresses.min()) < 0 or int(addresses.max()) >= ADDRESS_LIMIT:
-            return maps, wrong, "it reads beyond the memory that descriptors name"
+            return maps, wrong, "it reads beyond the memory that descriptors name", False
         words, inside = addresses // BANK_WORD_BYTES, (addresses % BANK_WORD_BYTES).astype(np.uint64)
+        if reason := _other_writer(filled, frame, readers, words):
+            return maps, wrong, reason, False
         is_written = np.zeros(words.shape, dtype=np.bool_)
         for fill, copies in filled.fills:
-            before = [each.may_precede(kernel.block, kernel.access.site.index) for each in copies]
+            before = [each.may_precede(*reader) for each in copies for reader in readers]
             if not may_overlap(fill.frame, frame) or not any(before):
                 continue
             if fill.frame != frame:
-                return maps, wrong, f"line {fill.lines[0]} counts from another start of the array"
+                return maps, wrong, f"line {fill.lines[0]} counts from another start of the array", has_gaps
             rows = fill.rows[words]
             present = rows >= 0
             if not present.any():
@@ -244,34 +231,35 @@ class _Judge:
                     maps,
                     wrong,
                     f"some of the copies of line {fill.lines[0]} and beside it stand behind the instruction",
+                    has_gaps,
                 )
             is_written |= present
             paths = fill.paths[rows[present]]
-            judged.has_gaps |= bool(((paths < 0) | (paths != paths[0])).any())
+            has_gaps |= bool(((paths < 0) | (paths != paths[0])).any())
             if bool(fill.torn[words].any()):
                 r, k = map(int, np.argwhere(fill.torn[words])[0])
                 wrong = wrong or f"two copies of line {fill.lines[0]} and beside it write element ({r}, {k})"
                 continue
             if bool(fill.clashing[words].any()):
-                return maps, wrong, f"two copies of line {fill.lines[0]} and beside it write the same bytes"
+                return maps, wrong, f"two copies of line {fill.lines[0]} and beside it write the same bytes", has_gaps
             numbers = {each: of[rows] for each, of in fill.numbers.items()}
             numbers[()] = numbers.get((), np.zeros(rows.shape, np.uint64)) + inside
-            found = element_map(numbers, present)
-            if isinstance(found, Break) and found.is_of_rows:
-                return maps, wrong, f"its rows come in another order, which may be meant: {self._of_break(found)}"
+            found = element_map(numbers, present, has_orders=operand.has_orders)
+            if isinstance(found, Break) and found.may_be_meant:
+                return maps, wrong, f"{found.may_be_meant}, which may be meant: {self._of_break(found)}", has_gaps
             if isinstance(found, Break):
                 wrong = wrong or self._of_break(found) + _of_modes(found, fill, operand)
             elif found is None or not present.all():
                 some = f"{int(present.sum())} of its {present.size} elements"
-                return maps, wrong, f"line {fill.lines[0]} and those beside it bring {some}"
+                return maps, wrong, f"line {fill.lines[0]} and those beside it bring {some}", has_gaps
             else:
                 maps.append((fill, found))
         if not is_written.any():
-            return [], "", "no copy that is looked at writes its bytes"
+            return [], "", "no copy that is looked at writes its bytes", has_gaps
         if not is_written.all():
             r, k = map(int, np.argwhere(~is_written)[0])
-            return [], f"element ({r}, {k}) is read at byte {int(addresses[r, k])}, where nothing writes", ""
-        return maps, wrong, ""
+            return [], f"element ({r}, {k}) is read at byte {int(addresses[r, k])}, where nothing writes", "", has_gaps
+        return maps, wrong, "", has_gaps
 
     def _of_break(self, found: Break) -> str:
         (r, k), (row, column) = found.element, found.corner
@@ -282,20 +270,19 @@ class _Judge:
         )
 
 
-def _of_modes(found: Break, fill: Fill, operand: OperandRead) -> str:
+def _of_modes(found: Break, fill: Fill, operand: Places) -> str:
     """That a tensor map has another swizzle mode than the descriptor, if it has."""
     modes = [mode for tensor, mode in fill.modes.items() if (tensor,) in found.found]
-    if not modes or modes[0] is operand.descriptor.swizzle:
+    if not modes or operand.mode is None or modes[0] is operand.mode:
         return ""
-    return f"; the tensor map has the swizzle {modes[0]}, and the descriptor {operand.descriptor.swizzle}"
+    return f"; the tensor map has the swizzle {modes[0]}, and the descriptor {operand.mode}"
 
 
-def _other_writer(operand: OperandRead, filled: Filled, words: Iterable[NDArray[np.int64]]) -> str:
-    """Which instruction that is no known copy may write a byte of the operand; empty if none does."""
-    kernel, frame = operand.subject.operand, frame_of(operand.start)
-    read = np.unique(np.concatenate([each.reshape(-1) for each in words])) // BANK_WORD_BYTES
+def _other_writer(filled: Filled, frame: Frame, readers: Sequence[Reader], words: NDArray[np.int64]) -> str:
+    """Which instruction that is no known copy may write some words of the operand; empty if none does."""
+    read = np.unique(words)
     for each in filled.others:
-        if not each.fill.may_precede(kernel.block, kernel.access.site.index):
+        if not any(each.fill.may_precede(*reader) for reader in readers):
             continue
         is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
         if is_near or (each.frame == frame and np.isin(read, each.words).any()):
@@ -314,27 +301,3 @@ def _are_alike(one: Judged, two: Judged) -> bool:
         ]
 
     return maps(one) == maps(two)
-
-
-def _addresses(operand: OperandRead, start: int, begin: int) -> NDArray[np.int64]:
-    """The byte of each element, counted from where the array begins: `begin` bytes behind a multiple of 1024."""
-    row = operand.subject.operand.instruction
-    rows, columns = np.arange(row.rows(operand.subject.operand.role))[:, None], np.arange(row.k)[None, :]
-    linear = operand.descriptor.linear(rows, columns, row.element_bytes, operand.major)
-    return operand.descriptor.swizzled(begin + start + linear) - begin
-
-
-def _points(operand: OperandRead, shape: BlockShape) -> Iterator[tuple[Key, int | None]]:
-    """The start address for each warp group and each state; None if these do not decide it."""
-    subject, offset = operand.subject, operand.start.offset
-    decide = [(leaf.variable, leaf.values) for leaf in subject.leaves_of(offset) if leaf.values is not None]
-    if prod(len(values) for _, values in decide) > _MOST_POINTS:
-        yield (0, frozenset()), None
-        return
-    for group, lanes in first_threads(subject, shape).items():
-        for numbers in product(*(values for _, values in decide)):
-            state = {variable: number for (variable, _), number in zip(decide, numbers, strict=True)}
-            at: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
-            value = substitute(offset, lanes | at)
-            number = to_signed(value.value, value.width) if isinstance(value, Const) else None
-            yield (group, frozenset(state.items())), number

@@ -6,7 +6,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -27,11 +27,12 @@ from swzverify.compiled.kernel import (
 )
 from swzverify.compiled.kernel.clusters import is_rank
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Made
+from swzverify.compiled.kernel.leaves import Made, are_all
+from swzverify.compiled.kernel.parts import Parts
 from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.scan.fill_copies import ABSOLUTE, BoxCopy, Copy, Frame, State, ThreadsCopy, frame_of, line_of
 from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
-from swzverify.compiled.scan.operand_fields import start_of
+from swzverify.compiled.scan.operand_fields import start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NotASumError, Product, Reading
@@ -81,6 +82,7 @@ class Fills:
 
     Attributes:
         leaves: The leaves that addresses in global memory read.
+        parts: The parts of places that have few numbers.
         swizzled: For each start of an array to which tensor copies swizzle, the least multiple that is known of it.
     """
 
@@ -89,6 +91,7 @@ class Fills:
     ) -> None:
         self.leaves: dict[str, Leaf] = {}
         self.swizzled: dict[Frame, int] = {}
+        self.parts = Parts()
         self._threads, self._subject_of, self._left = threads, subject_of, _MOST_NUMBERS
         self._others: list[Written] = []
         self._copies: dict[tuple[int, int, Frame], list[Copy]] = {}
@@ -140,7 +143,7 @@ class Fills:
         # Blocks of a cluster have one layout: what one writes to another, others write to it at that place.
         others = [leaf.variable for leaf in subject.leaves_of(value) if is_rank(leaf)]
         ranks: dict[Var, Expr] = {each: const(0, each.width) for each in others}
-        start = start_of(subject, extract(substitute(value, ranks), 0, 32))
+        start = start_at(subject, extract(substitute(value, ranks), 0, 32))
         if isinstance(start, str):
             return _NotPlaced(f"{where}: where it writes is not known: {start}")
         frame = frame_of(start)
@@ -165,13 +168,17 @@ class Fills:
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
             return _NotPlaced(f"{where}: it writes zeros", frame)
+        offset, more = self.parts.cut(start.offset, lambda read: _is_cut([leaves[each] for each in read]))
+        decide |= more
+        gone = {*variables(start.offset)} - {*variables(offset)}
+        start = replace(start, offset=offset)
         for variable, leaf in leaves.items():
-            if isinstance(leaf, LaneLeaf):
+            if isinstance(leaf, LaneLeaf) or variable in gone:
                 continue
             # One thread is in one state; threads that copy parts each may be in different ones.
             is_own = is_state(leaf) or (leaf.block is not None and leaf.block not in around)
             if leaf.values is None or (is_own and fill.source is not None):
-                places = None if _origins(fill) else _places(start.offset, leaves.values())
+                places = None if _origins(fill) or more else _places(start.offset, leaves.values())
                 what = fill.reason if places else f"what it copies depends on {leaf.reason}"
                 return _NotPlaced(f"{where}: {what}", frame, places)
             decide[variable] = leaf.values
@@ -345,6 +352,11 @@ def _places(offset: Expr, leaves: Iterable[Leaf]) -> tuple[int, ...] | None:
     except TooManyError:
         return None
     return tuple(sorted(found))
+
+
+def _is_cut(leaves: Sequence[Leaf]) -> bool:
+    """Whether a part of an address with few numbers is one that all threads share, and whose leaves have many."""
+    return are_all(leaves, (UniformLeaf, TripsLeaf)) and any(leaf.values is None for leaf in leaves)
 
 
 def _is_made(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:

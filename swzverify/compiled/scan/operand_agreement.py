@@ -11,21 +11,30 @@ from itertools import combinations, product
 from math import prod
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import KernelOperand
+from swzverify.compiled.kernel import KernelFragment, KernelOperand
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill
-from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, pointers_of, spelled
+from swzverify.compiled.scan.operand_maps import (
+    Address,
+    ElementMap,
+    Once,
+    difference,
+    parts_between,
+    pointers_of,
+    spelled,
+)
+from swzverify.compiled.scan.operand_places import MOST_POINTS, Key
 from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips
-from swzverify.compiled.scan.stages import OperandRead
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var
 
-Key: TypeAlias = tuple[int, frozenset[tuple[Var, int]]]
-"""A warp group, and a number for each leaf that decides between start addresses."""
+Factor: TypeAlias = KernelOperand | KernelFragment
+"""An operand of the tensor core."""
 _Roles: TypeAlias = dict[OperandRole, "Judged"]
 _Maps: TypeAlias = dict[OperandRole, ElementMap]
+_Placed: TypeAlias = tuple[_Roles, dict[OperandRole, tuple[Address, Address]], _Maps]
+"""The operands of an instruction, how far they are from those of the first one of the same matrices, and their maps."""
 
-_MOST_POINTS: Final = 512
 _NOT_DECIDED: Final = "where along K it starts is not decided"
 
 
@@ -35,25 +44,29 @@ class Judged:
 
     Attributes:
         kernel: The operand.
-        read: The bytes that it reads; None if a field is not known.
-        points: The start address for each warp group and each state.
+        points: The number of its places for each warp group, or warp, and each state.
         is_open: Why the claim is not decided; empty if it is.
         broken: How everything that can fill the operand breaks the claim; empty if it holds.
-        maps: For each start address, the fills that bring the operand, each with its map.
-        k: Where along K it starts, counted from the first operand of its basic block; None if not known.
+        maps: For the number of each of its places, the fills that bring the operand, each with its map.
+        k: The first instruction with which it was compared, and where along K it starts, counted from there; None if
+            not known.
         has_gaps: Whether threads may leave out some of the copies that bring it, or write zeros.
+        read: The leaves that decide between its places, for each way in which it may have been loaded.
         compared: For each comparison with another operand, what is wrong; empty if nothing is.
     """
 
-    kernel: KernelOperand
-    read: OperandRead | None
+    kernel: Factor
     points: Mapping[Key, int | None]
     is_open: str = ""
     broken: str = ""
     maps: dict[int, list[tuple[Fill, ElementMap]]] = field(default_factory=dict[int, list[tuple[Fill, ElementMap]]])
-    k: int | None = None
+    k: tuple[int, int] | None = None
     has_gaps: bool = False
+    read: frozenset[frozenset[Var]] = frozenset()
     compared: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.read = frozenset(frozenset(each for each, _ in state) for _, state in self.points)
 
     @property
     def holds(self) -> bool:
@@ -67,6 +80,7 @@ class Judged:
 
 def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
     """Compare the operands that are affine, those of each basic block with each other."""
+    once = Once()
     blocks: dict[int, dict[int, _Roles]] = {}
     for each in operands:
         kernel = each.kernel
@@ -80,24 +94,24 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
                     each.leave_open(
                         f"operand {other} of the instruction is {'wrong' if roles[other].broken else 'open'}"
                     )
-        for of_roles in ({*OperandRole}, {OperandRole.B}):
+        for of_roles in ({*OperandRole}, {OperandRole.A}, {OperandRole.B}):
             members = [roles for roles in products if set(roles) == of_roles]
             pairs: list[dict[object, Pair]] = [{} for _ in members]
             for brought in _together(members):
-                _compare(members, [{role: each for role, (_, each) in own.items()} for own in brought], names)
+                _compare(members, [{role: each for role, (_, each) in own.items()} for own in brought], names, once)
                 for of_member, own in zip(pairs, brought, strict=True):
                     if len(own) == len(OperandRole):
                         of_member[tuple((id(fill), id(each)) for fill, each in own.values())] = own
             for roles, of_member in zip(members, pairs, strict=True):
                 for each in roles.values():
                     _settle(each)
-                _go_on(roles, [*of_member.values()], names)
+                _go_on(roles, [*of_member.values()], names, once)
 
 
-def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str]) -> None:
+def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once) -> None:
     """Compare how A and B of an instruction go on from trip to trip."""
     if pairs:
-        trips = compare_trips(pairs, roles[OperandRole.B].kernel.sums, names)
+        trips = compare_trips(pairs, roles[OperandRole.B].kernel.sums, names, once)
         for each in roles.values():
             each.broken = each.broken or trips.broken
             each.leave_open(trips.is_open)
@@ -120,8 +134,13 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brou
         for each in (each for roles in members for each in roles.values()):
             each.leave_open("its start address has many states")
         return
+    seen: set[object] = set()
     for key in keys:
         brought = [{role: _brought(each, key) for role, each in roles.items()} for roles in members]
+        alike = tuple(tuple(map(id, each)) for roles in brought for of_role in roles.values() for each in of_role)
+        if alike in seen:
+            continue  # warps and states that read the same places
+        seen.add(alike)
         fills: dict[OperandRole, dict[int, Fill]] = {}
         for roles in brought:
             for role, of_role in roles.items():
@@ -136,8 +155,11 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brou
 
 def _brought(judged: Judged, key: Key) -> list[Brought]:
     group, state = key
-    starts = [start for (own, part), start in judged.points.items() if own == group and part <= state]
-    return [each for start in starts if start is not None for each in judged.maps.get(start, ())]
+    found: list[Brought] = []
+    for read in judged.read:
+        start = judged.points.get((group, frozenset(each for each in state if each[0] in read)))
+        found += judged.maps.get(start, ()) if start is not None else ()
+    return found
 
 
 def _joint(points: Iterable[Mapping[Key, int | None]]) -> list[Key] | None:
@@ -148,29 +170,37 @@ def _joint(points: Iterable[Mapping[Key, int | None]]) -> list[Key] | None:
         groups.add(group)
         for variable, number in state:
             values.setdefault(variable, set()).add(number)
-    if prod(map(len, values.values())) > _MOST_POINTS:
+    if prod(map(len, values.values())) > MOST_POINTS:
         return None
     states = [frozenset(zip(values, numbers, strict=True)) for numbers in product(*values.values())]
     return [(group, state) for group in sorted(groups) for state in states]
 
 
-def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[str, str]) -> None:
+def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[str, str], once: Once) -> None:
     """Compare the instructions whose operands some fills bring, with the first one of the same matrices."""
-    first: dict[object, _Maps] = {}
-    placed: dict[object, list[tuple[_Roles, dict[OperandRole, tuple[Address, Address]]]]] = {}
-    for roles, own in zip(members, maps, strict=True):
+    first: dict[object, tuple[int, _Maps]] = {}
+    placed: dict[object, list[_Placed]] = {}
+    for at, (roles, own) in enumerate(zip(members, maps, strict=True)):
         if len(own) < len(roles):
             continue
-        matrices = tuple(_matrix(own[role]) for role in roles)
-        base = first.setdefault(matrices, own)
+        matrices = tuple(once(_matrix, own[role]) for role in roles)
+        begin, base = first.setdefault(matrices, (at, own))
         parts: dict[OperandRole, tuple[Address, Address]] = {}
         for role, each in own.items():
-            found = parts_of(difference(each.first, base[role].first), base[role])
+            found = once(parts_between, each, base[role])
             if found is not None:
                 parts[role] = found
         if len(parts) < len(roles):
             for each in roles.values():
                 each.leave_open(_NOT_DECIDED)
+            continue
+        if len(own) == 1 and any(each.order != tuple(range(len(each.order))) for each in own.values()):
+            for each in roles.values():
+                each.leave_open("its elements come in another order along K, which may be meant")
+            continue
+        if reason := _other_order(own):
+            for each in roles.values():
+                each.compared.append(reason)
             continue
         columns = [of_k for of_k, _ in parts.values()]
         is_same = all(each == columns[0] for each in columns)
@@ -181,16 +211,30 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
             continue
         for each in roles.values():
             each.compared.append("" if is_same else _words(parts, names))
-            if is_same and set(columns[0]) <= {()}:
-                each.k = columns[0].get((), 0)
-        placed.setdefault(matrices, []).append((roles, parts))
+            if is_same and set(columns[0]) <= {()} and (each.k is None or begin < each.k[0]):
+                each.k = begin, columns[0].get((), 0)
+        placed.setdefault(matrices, []).append((roles, parts, own))
     for of_matrices in placed.values():
-        _keep_apart(of_matrices)
+        for of_sums in _by_sums(of_matrices):
+            _keep_apart(of_sums)
+
+
+def _other_order(maps: _Maps) -> str:
+    """How the elements of A and B come in different orders along K; empty if they come in one."""
+    orders = [each.order for each in maps.values()]
+    if orders.count(orders[0]) == len(orders):
+        return ""
+    at = next((k for k, each in enumerate(zip(*orders, strict=True)) if len(set(each)) > 1), None)
+    if at is None:
+        return ""
+    places = " and ".join(f"column {each.order[at]} of {role.value}" for role, each in maps.items())
+    return f"the elements of A and B come in different orders along K: those at k = {at} from {places}"
 
 
 def _matrix(steps: ElementMap) -> tuple[object, ...]:
-    """What two operands of one matrix have in common: its strides, and the pointers of its address."""
-    return pointers_of(steps.first, steps), frozenset(steps.row.items()), frozenset(steps.column.items())
+    """What operands of one matrix have in common: its strides, the order along K, and the pointers of its address."""
+    strides = frozenset(steps.row.items()), frozenset(steps.column.items())
+    return pointers_of(steps.first, steps), *strides, steps.order
 
 
 def _words(parts: Mapping[OperandRole, tuple[Address, Address]], names: Mapping[str, str]) -> str:
@@ -198,16 +242,28 @@ def _words(parts: Mapping[OperandRole, tuple[Address, Address]], names: Mapping[
     return f"the operands of one instruction start at different columns of K: {starts}"
 
 
-def _keep_apart(placed: Sequence[tuple[_Roles, Mapping[OperandRole, tuple[Address, Address]]]]) -> None:
+def _by_sums(placed: Sequence[_Placed]) -> list[list[_Placed]]:
+    """Instructions that may add to the same sums."""
+    found: dict[object, list[_Placed]] = {}
+    sums = [of[0][next(reversed(of[0]))].kernel.sums for of in placed]
+    is_known = None not in sums
+    for each, own in zip(placed, sums, strict=True):
+        found.setdefault((own.registers, own.resets) if is_known and own is not None else None, []).append(each)
+    return [*found.values()]
+
+
+def _keep_apart(placed: Sequence[_Placed]) -> None:
     """Find instructions that add the same columns of K to the same sums."""
-    for (one, parts), (other, more) in combinations(placed, 2):
+    for (one, parts, maps), (other, more, _) in combinations(placed, 2):
         if len(one) < len(OperandRole):
             continue
         apart = difference(parts[OperandRole.B][0], more[OperandRole.B][0])
         is_one = all(parts[role][1] == more[role][1] for role in parts)
-        kernel, columns = one[OperandRole.B].kernel, one[OperandRole.B].kernel.instruction.k
-        common = columns - abs(apart.get((), 0))
-        if not is_one or not set(apart) <= {()} or common <= 0:
+        if not is_one or not set(apart) <= {()}:
+            continue
+        kernel, columns, by = one[OperandRole.B].kernel, maps[OperandRole.B].order, apart.get((), 0)
+        common = 0 if abs(by) > max(columns) - min(columns) else len({*columns} & {each - by for each in columns})
+        if not common:
             continue
         is_added = _is_added(kernel.sums, other[OperandRole.B].kernel.sums)
         for each in other.values():

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, LaneLeaf, Leaf, TripsLeaf, UniformLeaf
-from swzverify.compiled.kernel.arithmetic import bit_and, widened
+from swzverify.compiled.kernel.arithmetic import bit_and, sub, widened
 from swzverify.compiled.kernel.descriptors import Field, Place, differ, is_other, number_of, place_of, start_field
+from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan.claim import Property, Values
 from swzverify.compiled.scan.evaluated import seen
@@ -25,6 +26,7 @@ from swzverify.compiled.scan.spell import spell, spell_leaf
 from swzverify.compiled.scan.verdict import NOT_DECIDED
 from swzverify.engines.obligations import Answer
 from swzverify.hardware.tensor_cores import WGMMA_FIELDS
+from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import (
     FALSE,
     Binary,
@@ -211,6 +213,16 @@ def start_of(subject: ValueSubject, start: Expr, multiple: int = 1) -> Start | s
             is_sure = answer is Answer.HOLDS
             return f"it is not {name} plus one number for every start of {name}" if is_sure else NOT_DECIDED
     return replace(found, offsets=offsets_of(subject, found.offset))
+
+
+def start_at(subject: ValueSubject, address: Expr) -> Start | str:
+    """An address of 32 bits as an array plus an offset: at once where it is such a sum, else as `start_of` finds it."""
+    bases = [leaf for leaf in subject.leaves_of(address) if isinstance(leaf, ArrayLeaf)]
+    if len(bases) == 1:
+        offset = bounded(normal(sub(address, begin_of(bases[0], 32))))
+        if bases[0].variable not in variables(offset):
+            return Start(bases[0], offset)
+    return start_of(subject, address)
 
 
 def _spelled(start: Start, subject: ValueSubject) -> str:

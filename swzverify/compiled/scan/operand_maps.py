@@ -5,9 +5,10 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from math import gcd
+from typing import Final, TypeAlias, TypeVar, TypeVarTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +18,20 @@ from swzverify.compiled.scan.products import Product
 from swzverify.ir.expr import Expr, to_signed
 
 _WORD_BITS: Final = 32
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 Address: TypeAlias = dict[Product, int]
 """An address in global memory: for each product of values that all threads share, a number that is not 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElementMap:
-    """Element (r, k) of an operand comes from `first` + r * `row` + k * `column`."""
+    """Element (r, k) of an operand comes from `first` + r * `row` + `order[k]` * `column`; `order` begins with 0."""
 
     first: Address
     row: Address
     column: Address
+    order: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +43,23 @@ class Break:
         corner: The first of the three elements.
         found: Where it comes from.
         expected: Where the map has it.
-        is_of_rows: Whether only the order of rows breaks the map, in a way that may be meant.
+        may_be_meant: What breaks the map, if that may be meant, such as another order of rows; else empty.
     """
 
     element: tuple[int, int]
     corner: tuple[int, int]
     found: Address
     expected: Address
-    is_of_rows: bool
+    may_be_meant: str
 
 
-def element_map(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np.bool_]) -> ElementMap | Break | None:
+def element_map(
+    numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np.bool_], *, has_orders: bool = False
+) -> ElementMap | Break | None:
     """The affine map of the elements that are present, from the addresses of all; or the first one that breaks it.
 
-    None if the elements do not say which map that is.
+    None if the elements do not say which map that is. If it `has_orders`, elements along K may come in any order,
+    the same one in all rows.
     """
     corner = present[:-1, :-1] & present[1:, :-1] & present[:-1, 1:]
     if not corner.any():
@@ -69,12 +76,52 @@ def element_map(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[
         is_bad |= own != expected[product]
     is_bad &= present
     if is_bad.any():
+        may_be_meant = "its rows come in another order" if _are_rows(numbers, present) else ""
+        if has_orders and present.all():
+            found = ordered(numbers)
+            if not isinstance(found, str):
+                return found
+            may_be_meant = found
         place = tuple(map(int, np.argwhere(is_bad)[0]))
-        return Break(
-            (place[0], place[1]), (r, k), _at(numbers, *place), _at(expected, *place), _are_rows(numbers, present)
-        )
+        return Break((place[0], place[1]), (r, k), _at(numbers, *place), _at(expected, *place), may_be_meant)
     first_of = _at(expected, 0, 0)
-    return ElementMap(first_of, difference(_at(expected, 1, 0), first_of), difference(_at(expected, 0, 1), first_of))
+    row, column = (difference(_at(expected, *of), first_of) for of in ((1, 0), (0, 1)))
+    return ElementMap(first_of, row, column, tuple(range(present.shape[1])))
+
+
+def ordered(numbers: Mapping[Product, NDArray[np.uint64]]) -> ElementMap | str:
+    """The map of elements of which those along K come in another order, the same one in all rows.
+
+    If there is none, what else breaks an affine map that may be meant; empty if nothing does.
+    """
+    if any(bool((own != own[:, :1] + own[:1, :] - own[0, 0]).any()) for own in numbers.values()):
+        return ""
+    begin = _at(numbers, 0, 0)
+    shape = next(iter(numbers.values())).shape
+    rows = [difference(_at(numbers, r, 0), begin) for r in range(shape[0])]
+    columns = [difference(_at(numbers, 0, k), begin) for k in range(shape[1])]
+    along = {each for column in columns for each in column}
+    step = {each: gcd(*(column.get(each, 0) for column in columns)) for each in along}
+    is_affine = _are_multiples(rows)
+    if len(step) == 1 and len({tuple(each.items()) for each in columns}) == len(columns):
+        ((one, unit),) = step.items()
+        if is_affine:
+            return ElementMap(begin, rows[1], step, tuple(each.get(one, 0) // unit for each in columns))
+        # Rows that follow each other and begin at different columns of K are no other order of rows.
+        across = [{each: number for each, number in row.items() if each != one} for row in rows]
+        is_shifted = across[1] and _are_multiples(across)
+        return "" if is_shifted else "its rows come in another order"
+    # A convolution moves by less than the rows of an operand for the next columns.
+    moves = {one: [number * by for by in range(-shape[0] + 1, shape[0])] for one, number in rows[1].items()}
+    is_moved = all(column.get(one, 0) in near for one, near in moves.items() for column in columns)
+    if is_affine and moves and is_moved and len(along - set(moves)) <= 1:
+        return "its columns go on along its rows"
+    return ""
+
+
+def _are_multiples(rows: Sequence[Address]) -> bool:
+    """Whether each of some distances is the second one, times its number."""
+    return all(each == {one: number * r for one, number in rows[1].items() if r} for r, each in enumerate(rows))
 
 
 def _are_rows(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np.bool_]) -> bool:
@@ -139,6 +186,25 @@ def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | 
         else:
             return None
     return of_k, rest
+
+
+class Once:
+    """Calls functions of objects that stay alive, each once for the same objects."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[object, tuple[object, ...]]] = {}
+
+    def __call__(self, function: Callable[[*Ts], T], *of: *Ts) -> T:
+        """The result of a function."""
+        key = function, *map(id, of)
+        if key not in self._known:
+            self._known[key] = function(*of), of
+        return cast("T", self._known[key][0])
+
+
+def parts_between(one: ElementMap, other: ElementMap) -> tuple[Address, Address] | None:
+    """How far a map starts behind another one, as `parts_of` has it."""
+    return parts_of(difference(one.first, other.first), other)
 
 
 def leaves_dimensions(steps: ElementMap) -> bool:

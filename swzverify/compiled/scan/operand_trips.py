@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
-from swzverify.compiled.scan.filled import Fill
-from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, pointers_of, spelled
+from swzverify.compiled.scan.filled import Fill, InLoop
+from swzverify.compiled.scan.operand_maps import Address, ElementMap, Once, difference, parts_of, pointers_of, spelled
+from swzverify.compiled.scan.products import Product
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Expr, Var, variables
 
 Brought: TypeAlias = tuple[Fill, ElementMap]
 """What brings an operand, and where its elements come from."""
+_Step: TypeAlias = tuple[Address, tuple[Address, Address] | None]
+"""How far an operand goes on, and that as steps along K and along its rows, if it is known."""
 Pair: TypeAlias = Mapping[OperandRole, Brought]
 """What brings A and B of one instruction in one state."""
 
@@ -29,40 +32,41 @@ class Trips:
     is_open: str = ""
 
 
-def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str]) -> Trips:
+def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str], once: Once) -> Trips:
     """Compare A with B of one instruction, for all that may bring them together."""
     by_loop: dict[Var, list[tuple[Pair, Trips]]] = {}
     for pair in pairs:
-        for trips, found in _in_loops(pair, sums, names):
+        for trips, found in _in_loops(pair, sums, names, once):
             by_loop.setdefault(trips, []).append((pair, found))
     for of_loop in by_loop.values():
-        is_fixed = not any(_between_places((pair for pair, _ in of_loop), names))
+        is_fixed = not any(_between_places((pair for pair, _ in of_loop), names, once))
         if is_fixed and all(each.broken for _, each in of_loop):
             return of_loop[0][1]
     reasons = [each.is_open or each.broken for of_loop in by_loop.values() for _, each in of_loop]
-    return Trips(is_open=next(filter(None, (*reasons, *_between_stages(pairs, names))), ""))
+    return Trips(is_open=next(filter(None, (*reasons, *_between_stages(pairs, names, once))), ""))
 
 
-def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str]) -> Iterator[tuple[Var, Trips]]:
+def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Once) -> Iterator[tuple[Var, Trips]]:
     """For each loop in which both are brought, whether they go on alike from one trip to the next one."""
     a, b = (pair[role] for role in OperandRole)
     for trips, loop in a[0].trips.items():
         if trips not in b[0].trips:
             continue
-        varying = loop.varying | b[0].trips[trips].varying
-        steps = {role: _per_trip(each[1].first, trips, varying) for role, each in pair.items()}
-        words = _unlike(pair, steps, names)
+        loops = loop, b[0].trips[trips]
+        steps = {role: once(_in_trip, each[1], trips, *loops) for role, each in pair.items()}
+        words = _unlike(steps, names)
         if words is None:
             yield trips, Trips(is_open="how far along K it goes in a trip is not decided")
             continue
         text, is_of_rows = words
-        is_linear = varying.isdisjoint(factor for each in steps.values() for product in each for factor in product)
+        varying = loops[0].varying | loops[1].varying
+        is_linear = varying.isdisjoint(factor for each, _ in steps.values() for product in each for factor in product)
         is_sure = sums is not None and loop.header in sums.carried and not is_of_rows and is_linear
         text = text and f"A and B of one instruction go on along K by different steps from trip to trip: {text}"
         yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
 
 
-def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
+def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once) -> Iterator[str]:
     """Why what the same copies bring to A and B does not go on alike; empty if it does."""
     of_fills: dict[object, list[Pair]] = {}
     for pair in pairs:
@@ -70,29 +74,40 @@ def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator
         is_one = (a.section, a.state) == (b.section, b.state)
         of_fills.setdefault(None if is_one else (a, b), []).append(pair)
     for each in of_fills.values():
-        yield from _between_places(each, names)
+        yield from _between_places(each, names, once)
 
 
-def _between_places(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator[str]:
+def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once) -> Iterator[str]:
     """Why what is brought to A and B does not go on alike from place to place, in the first trip; empty if it does."""
-    first: dict[object, dict[OperandRole, Address]] = {}
+    first: dict[object, Pair] = {}
     for pair in pairs:
-        own = {role: _without_trips(fill, each.first) for role, (fill, each) in pair.items()}
-        matrices = tuple(pointers_of(own[role], each) for role, (_, each) in pair.items())
-        base = first.setdefault(matrices, own)
-        words = _unlike(pair, {role: difference(own[role], base[role]) for role in own}, names)
+        base = first.setdefault(tuple(once(_pointers, *each) for each in pair.values()), pair)
+        words = _unlike({role: once(_behind, *base[role], *each) for role, each in pair.items()}, names)
         if words is None:
             yield "how far along K it goes from stage to stage is not decided"
         elif words[0]:
             yield f"A and B of one instruction go on along K by different steps from stage to stage: {words[0]}"
 
 
-def _unlike(pair: Pair, steps: Mapping[OperandRole, Address], names: Mapping[str, str]) -> tuple[str, bool] | None:
+def _in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step:
+    step = _per_trip(steps.first, trips, one.varying | other.varying)
+    return step, parts_of(step, steps)
+
+
+def _pointers(fill: Fill, steps: ElementMap) -> frozenset[Product]:
+    return pointers_of(_without_trips(fill, steps.first), steps)
+
+
+def _behind(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) -> _Step:
+    step = difference(_without_trips(fill, steps.first), _without_trips(base, first.first))
+    return step, parts_of(step, steps)
+
+
+def _unlike(steps: Mapping[OperandRole, _Step], names: Mapping[str, str]) -> tuple[str, bool] | None:
     """How A and B go on unlike along K, empty if alike, and whether along rows, too; None if that is not known."""
-    parts = {role: parts_of(step, pair[role][1]) for role, step in steps.items()}
-    known = {role: each for role, each in parts.items() if each is not None}
-    if len(known) < len(parts):
-        return None if any(steps.values()) else ("", False)
+    known = {role: parts for role, (_, parts) in steps.items() if parts is not None}
+    if len(known) < len(steps):
+        return None if any(step for step, _ in steps.values()) else ("", False)
     (a, rows_of_a), (b, rows_of_b) = (known[role] for role in OperandRole)
     text = "" if a == b else f"A by {spelled(a, names)} and B by {spelled(b, names)} columns"
     return text, bool(rows_of_a or rows_of_b)

@@ -10,29 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from swzverify.compiled.kernel import KernelAccess, KernelOperand, read_operands
+from swzverify.compiled.kernel import KernelOperand, read_operands
 from swzverify.compiled.kernel.descriptors import is_window
-from swzverify.compiled.kernel.operands import OperandsRead
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
-from swzverify.compiled.scan.asker import Asker, OutOfClockError
+from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, not_known
-from swzverify.compiled.scan.delivers import Elements, delivers
+from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
-from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject, ValueSubject, in_window
+from swzverify.compiled.scan.operand_judge import OperandJudge
+from swzverify.compiled.scan.operand_places import Places, described_places
+from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.scanned import Scanned
 from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages
 from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
-from swzverify.engines.obligations import Answer
-from swzverify.ir.expr import Expr, variables
-
-_QUESTIONS = (2, 20)
-"""As for claims on accesses: how many questions may use up the budget, and the share of it that later ones have."""
+from swzverify.ir.expr import variables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +88,8 @@ def scan_operands_and_stages(
     judge, found = _Judge(facts, block, smem), list[ScannedOperand]()
     whole = read_operands(module, function, block, facts.arguments)
     judged = [judge.safely(each) for each in whole.operands]
-    delivered = judge.delivered(whole, [claims[1].reason for _, claims in judged], is_entry=function.is_entry)
+    places = judge.places([claims[1].reason for _, claims in judged])
+    delivered = judge.delivered(whole.operands, places, whole.fills, is_entry=function.is_entry)
     for each, (fields, claims), (last, elements) in zip(whole.operands, judged, delivered, strict=True):
         access = each.access
         assumptions = [*([assumed] if assumed else []), *facts.texts_on(access)]
@@ -119,13 +117,11 @@ def scan_operands_and_stages(
     return found, scan_stages(function.name, whole.transfers, judge.read, judge.subject_of)
 
 
-class _Judge:
+class _Judge(OperandJudge):
     """Judges the operands of one function."""
 
     def __init__(self, facts: Facts, shape: BlockShape | None, smem: int | None) -> None:
-        self._facts, self._shape, self._smem = facts, shape, smem
-        self._asker = Asker(*_QUESTIONS)
-        self._made: dict[tuple[Expr, ...], bool] = {}
+        super().__init__(facts, shape, smem)
         self.read: list[OperandRead | None] = []
         """For each operand, the bytes that it reads, if they are known."""
 
@@ -147,34 +143,14 @@ class _Judge:
         fields = OperandFields(operand.role.value, unknown=dict.fromkeys(NAMES, reason))
         return fields, tuple(not_known(reason) for _ in OPERAND_CLAIMS[:-1])
 
-    def delivered(
-        self, whole: OperandsRead, reasons: Sequence[str], *, is_entry: bool
-    ) -> list[tuple[Claim, Elements | None]]:
-        """The verdicts on what fills the operands, which are judged together.
-
-        `reasons` say why the bytes of an operand are not known, where they are not.
-        """
-        if not is_entry:
-            return [(not_known("a caller may write its bytes"), None) for _ in whole.operands]
-        try:
-            found = delivers(whole.operands, self.read, whole.fills, self.subject_of, self._shape)
-        except DisagreementError:
-            found = [(not_known(FAULT), None) for _ in whole.operands]
-        except (OutOfClockError, ValueError) as error:
-            found = [(not_known(str(error)), None) for _ in whole.operands]
-        parts = [part for each in whole.fills for part in (each.destination, each.source) if part is not None]
-        given = tuple(dict.fromkeys(text for part in parts for text in (*self._facts.texts_on(part), *part.assumes)))
-        return [
-            (not_known(reason), None)
-            if read is None
-            else (replace(claim, assumptions=(*given, *claim.assumptions)) if claim.engines else claim, elements)
-            for (claim, elements), read, reason in zip(found, self.read, reasons, strict=True)
+    def places(self, reasons: Sequence[str]) -> list[Places | str]:
+        """Where each operand lies; one of `reasons`, of which each operand has one, if that is not known."""
+        shape = self._shape
+        found: list[Places | str] = [
+            reason if read is None else NO_BLOCK if shape is None else described_places(read, shape)
+            for read, reason in zip(self.read, reasons, strict=True)
         ]
-
-    def subject_of(self, access: KernelAccess) -> ValueSubject:
-        """A value with what questions about it need."""
-        access = self._facts.on(replace(access, leaves=(*access.leaves, *access.around)))
-        return ValueSubject(in_window(access, self._smem), self._shape, self._asker, self._smem)
+        return found
 
     def _reason(self, subject: OperandSubject) -> str:
         """Why nothing can be said of an operand; empty if something can."""
@@ -183,9 +159,7 @@ class _Judge:
             return access.reason or "the descriptor is not known"
         if self._shape is None and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
             return NO_BLOCK
-        if subject.path not in self._made:
-            self._made[subject.path] = subject.here.made() is Answer.HOLDS
-        return "" if self._made[subject.path] else NEVER_MADE
+        return "" if self.is_made(subject) else NEVER_MADE
 
     def _judged(self, subject: OperandSubject) -> tuple[OperandFields, tuple[Claim, ...]]:
         value, major = subject.access.address, subject.operand.major

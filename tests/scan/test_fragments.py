@@ -1,0 +1,321 @@
+"""Fragments of mma.sync: the verdicts of `delivers` against an interpreter that runs loads and copies."""
+
+import json
+import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+from unittest import mock
+
+import pytest
+from click.testing import CliRunner
+
+from swzverify.apps.cli import main
+from swzverify.compiled.kernel import FragmentLoad, mma
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import (
+    Given,
+    ScannedFragment,
+    fragment_places,
+    operand_agreement,
+    operand_trips,
+    scan_fragments,
+)
+from swzverify.hardware.fragments import Mma
+from swzverify.ir.expr import var
+from tests.nightly import counts
+from tests.scan.fragment_programs import MISTAKES, Program, Side, go_on, judged, planted, right, text
+
+Plant: TypeAlias = AbstractContextManager[object]
+SAME_SUMS = "the same columns of K"
+TORN = "two copies of"
+TRIPS = "from trip to trip"
+
+
+def scanned(ptx: str) -> list[ScannedFragment]:
+    module = read_module(ptx, "k.ptx")
+    return scan_fragments(module, module.functions[0], None, Given(), None)
+
+
+def verdicts(ptx: str) -> list[str]:
+    return [each.claim("delivers").verdict.value for each in scanned(ptx)]
+
+
+def check(program: Program) -> set[str]:
+    """No verdict contradicts what the interpreter sees; the verdicts."""
+    operands = scanned(text(program))
+    assert len(operands) == 2 * program.products
+    seen, on = list(judged(program)), go_on(program)
+    found: set[str] = set()
+    for at, operand in enumerate(operands):
+        claim, name = operand.claim("delivers"), operand.fields.role.lower()
+        own = [is_right for each, side, is_right in seen if each.product == at // 2 and side == name]
+        found.add(claim.verdict.value)
+        assert claim.verdict != "proved" or (all(own) and on[at // 2]), (program, claim)
+        if claim.is_broken and TRIPS in claim.reason:
+            assert not on[at // 2], (program, claim)
+        elif claim.is_broken and SAME_SUMS not in claim.reason and TORN not in claim.reason:
+            assert not any(own), (program, claim)
+    return found
+
+
+def check_many(seeds: range) -> None:
+    """Kernels without a mistake are proved, and no kernel with one has a wrong verdict."""
+    for seed in seeds:
+        draw = random.Random(seed)
+        program = right(draw)
+        mistake = draw.choice(MISTAKES)
+        found = check(planted(program, mistake, draw))
+        assert mistake != "none" or found == {"proved"}, program
+
+
+@pytest.mark.parametrize("count", counts(6, 600))
+def test_verdicts_are_those_of_the_interpreter(count: int) -> None:
+    check_many(range(count))
+
+
+PLAIN = Program(Side(mask=3, read_mask=3), Side(mn=True, trans=True, mask=1, read_mask=1))
+"""A has its rows along K and B across, with two steps along K and two stages."""
+ALONG = replace(PLAIN, b=Side(mask=3, read_mask=3))
+"""A and B have their rows along K."""
+AHEAD = replace(PLAIN, ahead=True, stages=3)
+"""The registers of the first step along K are loaded in the trip before."""
+WIDE = replace(ALONG, a=replace(ALONG.a, load="wide"), b=replace(ALONG.b, load="wide"))
+"""Lanes load two registers at once, with K of A and B in another order."""
+
+
+def check_right() -> None:
+    for program in (PLAIN, ALONG, AHEAD, WIDE, replace(AHEAD, modulo=True), replace(PLAIN, modulo=True, stages=3)):
+        assert set(verdicts(text(program))) == {"proved"}
+
+
+def test_kernels_without_a_mistake_are_proved() -> None:
+    check_right()
+
+
+WRONG: dict[str, Program] = {
+    "XOR of A dropped where it is written": replace(PLAIN, a=replace(PLAIN.a, mask=0)),
+    "XOR of A dropped where it is read": replace(PLAIN, a=replace(PLAIN.a, read_mask=0)),
+    "XOR of B dropped where it is read": replace(ALONG, b=replace(ALONG.b, read_mask=0)),
+    ".trans of B ignored": replace(PLAIN, b=replace(PLAIN.b, trans=False)),
+    ".trans of A where there is none": replace(PLAIN, a=replace(PLAIN.a, trans=True)),
+    "registers of A swapped": replace(PLAIN, a=replace(PLAIN.a, swapped=True)),
+    "registers of B swapped": replace(PLAIN, b=replace(PLAIN.b, swapped=True)),
+    "K of A alone in another order": replace(ALONG, a=replace(ALONG.a, load="wide")),
+    "A goes on half as fast": replace(PLAIN, a=replace(PLAIN.a, advance=16)),
+    "B goes on twice as fast": replace(ALONG, b=replace(ALONG.b, advance=64)),
+    "B goes on twice as fast, loaded in the trip before": replace(AHEAD, b=replace(AHEAD.b, advance=64)),
+    "a step along K is too far in A": replace(PLAIN, steps=4, a=Side(mask=7, read_mask=7, step=1)),
+    "registers of A swapped, loaded in the trip before": replace(AHEAD, a=replace(AHEAD.a, swapped=True)),
+}
+
+
+def check_wrong(name: str) -> None:
+    assert "refuted" in verdicts(text(WRONG[name]))
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_mistakes_in_kernels_are_found(name: str) -> None:
+    check_wrong(name)
+    check(WRONG[name])
+
+
+def test_rows_that_are_eight_off_are_said_where_the_tile_ends() -> None:
+    """The claim does not know which rows are meant, but another matrix lies behind the last one."""
+    a, *_ = scanned(text(replace(ALONG, warps=1, a=replace(ALONG.a, shift=8))))
+    assert a.claim("delivers").verdict == "unknown"
+    assert a.claim("delivers").reason.startswith(
+        "its rows come in another order, which may be meant: element (8, 0) comes from b in global memory"
+    )
+    assert scanned(text(ALONG))[0].fields.start == "tile + {0, 1024, 3072, 4096}"
+    assert (
+        scanned(text(replace(ALONG, a=replace(ALONG.a, shift=8))))[0].fields.start == "tile + {512, 1536, 3584, 4608}"
+    )
+
+
+def test_places_are_told_for_each_layout() -> None:
+    fields = [(each.fields.row, each.fields.column, each.fields.swizzle) for each in scanned(text(PLAIN))[:2]]
+    assert fields == [(64, 2, "Swizzle<2,4,3>"), (2, 32, "Swizzle<1,4,3>")]
+    padded = scanned(text(replace(ALONG, a=Side(pad=16))))[0].fields
+    assert (padded.row, padded.column, padded.swizzle, dict(padded.unknown)) == (80, 2, None, {})
+    order = scanned(text(WIDE))[0]
+    assert order.elements is not None
+    assert order.elements.order == (0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15)
+    assert order.fields.unknown == {"row": "its elements have no affine places, and none after an XOR swizzle"}
+
+
+LOAD = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {"
+
+
+def first_registers(ptx: str) -> str:
+    """The first register of the first ldmatrix.x4."""
+    begin = ptx.index(LOAD) + len(LOAD)
+    return ptx[begin : ptx.index(",", begin)]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "other"),
+    [
+        ("mul.f16x2 {0}, {0}, {0};", "some of its registers are computed: `mul.f16x2`", "proved"),
+        ("mov.b32 {0}, 0;", "some of its registers are numbers", "proved"),
+        ("ld.global.b32 {0}, [%w1];", "some of its registers are loaded from elsewhere: `ld.global.b32`", "proved"),
+        (
+            "setp.eq.u32 %p4, %n, 7; @%p4 mov.b32 {0}, 0;",
+            "which load filled its registers depends on the path",
+            "unknown",
+        ),
+        ("mov.b64 %w7, {{{0}, {0}}}; mov.b64 {{{0}, %v1}}, %w7;", "", "proved"),
+        ("mov.b32 {{%h1, %h2}}, {0}; mov.b32 {0}, {{%h1, %h2}};", "", "proved"),
+        ("mov.b32 {{%h1, %h2}}, {0}; mov.b32 {0}, {{%h2, %h1}};", "element (0, 2) comes from ", "unknown"),
+    ],
+)
+def test_registers_are_followed_through_moves_alone(change: str, reason: str, other: str) -> None:
+    ptx = text(PLAIN)
+    end = ptx.index(";", ptx.index(LOAD)) + 1
+    ptx = ptx[:end] + change.format(first_registers(ptx)) + ptx[end:]
+    a, b, *_ = scanned(ptx.replace(".reg .pred", ".reg .b16 %h<4>; .reg .pred"))
+    assert (a.claim("delivers").reason[: len(reason)], b.claim("delivers").verdict.value) == (reason, other)
+    assert (a.claim("delivers").verdict == "proved") == (not reason)
+
+
+def test_a_load_in_a_loop_that_ends_before_the_product_is_not_followed() -> None:
+    ptx = text(PLAIN)
+    begin = ptx.index(LOAD)
+    end = ptx.index(";", begin) + 1
+    loop = f"mov.u32 %stage, 0; I: {ptx[begin:end]} add.u32 %stage, %stage, 0; setp.lt.u32 %p4, %n, 0; @%p4 bra I;"
+    a, *_ = scanned(ptx[:begin] + loop + ptx[end:])
+    assert a.claim("delivers").reason.endswith("is in a loop that the product is not in")
+
+
+def test_what_threads_write_beside_copies_is_not_followed() -> None:
+    ptx = text(PLAIN).replace("bar.sync 0;", "st.shared.b32 [tile+4], %thread; bar.sync 0;", 1)
+    assert scanned(ptx)[0].claim("delivers").reason.endswith(": it stores registers")
+
+
+def test_products_that_no_lane_executes_are_unknown() -> None:
+    ptx = text(PLAIN).replace("L:", "setp.gt.u32 %p5, %thread, 999; L:").replace("mma.sync", "@%p5 mma.sync")
+    assert {each.claim("delivers").reason for each in scanned(ptx)} == {"no lane makes this access"}
+
+
+def test_a_function_that_kernels_call_is_unknown() -> None:
+    ptx = text(PLAIN).replace(".entry k(", ".func k(").replace(f".reqntid {PLAIN.threads}", "")
+    module = read_module(ptx, "k.ptx")
+    found = scan_fragments(module, module.functions[0], (PLAIN.threads, 1, 1), Given(), None)
+    assert {each.claim("delivers").verdict.value for each in found} == {"unknown"}
+
+
+# ---- mistakes in the code
+
+SOURCE = FragmentLoad.source
+
+
+def without_trans(self: FragmentLoad, lane: Any, byte: int) -> Any:
+    """The rule of ldmatrix without .trans, whatever the load is."""
+    site = replace(self.access.site, opcode=self.access.site.opcode.replace(".trans", ""))
+    return SOURCE(FragmentLoad(replace(self.access, site=site), self.block), lane, byte)
+
+
+def of_next_matrix(self: FragmentLoad, lane: Any, byte: int) -> Any:
+    """Rows of the matrix behind the one that fills a register."""
+    row, place = SOURCE(self, lane, byte)
+    return (row + 8) % 32, place
+
+
+ORIGIN, ROW = mma.Origin, Mma.row
+STATES = fragment_places._states  # pyright: ignore
+
+
+def each_alone(fragment: Any, at: int, loads: Any) -> Any:
+    """States that have a name of their own for each operand."""
+    found = STATES(fragment, at, loads)
+    return (
+        None
+        if found is None
+        else [
+            (tuple((var(f"{of.name} of {fragment.role}", of.limit), number) for of, number in state), own)
+            for state, own in found
+        ]
+    )
+
+
+def check_places_ahead() -> None:
+    """In later trips, the registers of the first step are those of the stage of the trip before."""
+    found = scanned(text(replace(AHEAD, modulo=True)))[0]
+    assert len(found.claim("delivers").engines) == 2
+    module = read_module(text(replace(AHEAD, modulo=True)), "k.ptx")
+    read = mma.read_fragments(module, module.functions[0])
+    assert [{each.before for each in way} == {read.fragments[0].loop} for way in read.fragments[0].ways] == [
+        False,
+        True,
+    ]
+
+
+def in_first_columns(_self: Mma, _role: str, lane: Any, _register: Any, part: Any) -> Any:
+    """The first register only."""
+    return 2 * (lane % 4) + part
+
+
+PLANTED: dict[str, tuple[Callable[[], Plant], Callable[[], object]]] = {
+    ".trans ignored": (
+        lambda: mock.patch.object(FragmentLoad, "source", without_trans),
+        check_right,
+    ),
+    "matrices one too far": (
+        lambda: mock.patch.object(FragmentLoad, "source", of_next_matrix),
+        check_right,
+    ),
+    "rows 8 off": (
+        lambda: mock.patch.object(Mma, "row", lambda self, role, lane, register: ROW(self, role, lane, register + 1)),
+        check_right,
+    ),
+    "parts not counted along K": (
+        lambda: mock.patch.object(Mma, "column", in_first_columns),
+        check_right,
+    ),
+    "orders of A and B not compared": (
+        lambda: mock.patch.object(operand_agreement, "_other_order", return_value=""),
+        lambda: check(WRONG["registers of B swapped"]),
+    ),
+    "trips not compared": (
+        lambda: mock.patch.object(operand_agreement, "compare_trips", return_value=operand_trips.Trips()),
+        lambda: check_wrong("B goes on twice as fast"),
+    ),
+    "loads of the trip before are those of the same trip": (
+        lambda: mock.patch.object(mma, "Origin", lambda load, byte, *_: ORIGIN(load, byte)),
+        check_places_ahead,
+    ),
+    "sums not followed from trip to trip": (
+        lambda: mock.patch.object(mma._Followed, "_product", return_value=None),  # pyright: ignore
+        lambda: check_wrong("B goes on twice as fast"),
+    ),
+    "states of A and B not those of one trip": (
+        lambda: mock.patch.object(fragment_places, "_states", each_alone),
+        check_right,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_mistakes_are_found(name: str) -> None:
+    plant, find = PLANTED[name]
+    find()
+    with plant(), pytest.raises(AssertionError):
+        find()
+
+
+def test_reports_have_the_operands(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(text(PLAIN), encoding="utf-8")
+    told = CliRunner().invoke(main, ["scan", str(path), "--fragments"]).output
+    assert "8 operands of mma.sync: 8 with places known; delivered: 8 proved" in told
+    assert "A: 64 bytes a row, 2 along K, Swizzle<2,4,3>; start tile + {0, 1024, 3072, 4096}" in told
+    assert "element (r, k) from a + r*lda*2 + k*2" in told
+    found = json.loads(CliRunner().invoke(main, ["scan", str(path), "--fragments", "--format", "json"]).output)
+    rows = [each for each in found["accesses"] if each["instruction"].startswith("mma.sync")]
+    assert [each["operand"]["role"] for each in rows] == ["A", "B"] * 4
+    assert (rows[0]["delivers"]["verdict"], rows[0]["verdict"], rows[0]["operand"]["row"]) == ("proved", None, 64)
+    assert "aligned" not in rows[0]
+    path.write_text(text(WRONG["XOR of A dropped where it is read"]), encoding="utf-8")
+    assert CliRunner().invoke(main, ["scan", str(path), "--fragments", "--fail-on", "wrong-elements"]).exit_code == 1
