@@ -73,6 +73,8 @@ def said_of(found: Any) -> Said:
         pairs.setdefault((first, second), str(pair.verdict))
         if pair.witness is not None:
             shown.append(Said(str(pair.verdict), (first, second), dict(pair.witness.parameters)))
+    if str(found.verdict) == "unknown" and not pairs and not found.free_pairs:
+        return Said("unknown")  # The kernel was not followed.
     shown.sort(key=lambda each: each.verdict != str(found.verdict))
     if not shown or shown[0].verdict != str(found.verdict):
         return Said(str(found.verdict), others=tuple(shown), pairs=pairs)

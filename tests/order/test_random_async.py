@@ -13,12 +13,14 @@ from swzverify.compiled.scan.race_replay import Runs
 from tests.nightly import counts
 from tests.ptx_oracle.races import Races
 
+from . import test_rings as rings
 from .altered import altered
 from .pipeline_judge import marked, run, seen
 from .random_async import right
 from .random_judge import Said
 from .random_kernels import Kernel
 from .test_random_judge import package
+from .test_rings import Patch
 
 LAUNCHES = ((2, None), (6, None), (6, 1))
 """Values of the parameter, and orders of the warps."""
@@ -72,3 +74,20 @@ def test_no_pair_that_races_is_free(seeds: range, monkeypatch: pytest.MonkeyPatc
     print(dict(total))
     assert wrong == []
     assert total["free (free)"] > len(seeds) // 8
+
+
+PLANTED = [(rings.MISTAKES["phases"][0], 19), (rings.MISTAKES["lanes"][0], 24)]
+"""Mistakes, each with the first seed that finds it."""
+
+
+@pytest.mark.parametrize(("plant", "seed"), PLANTED, ids=[plant.__name__ for plant, _ in PLANTED])
+def test_planted_mistake(plant: Patch, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pair that races is free with the mistake, and is not without it."""
+    monkeypatch.setattr(Runs, "confirmed", lambda _, found: found)
+    drawn = with_changes(seed)
+    right_one = package(drawn.text, drawn.block)
+    plant(monkeypatch)
+    marks = [
+        judged(drawn, replace(said, lines=None, others=())) for said in (right_one, package(drawn.text, drawn.block))
+    ]
+    assert [each.startswith("WRONG") for each in marks] == [False, True]

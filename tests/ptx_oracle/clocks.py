@@ -196,7 +196,9 @@ class Clocks:
         if pending is None:
             return
         record = pending.record
-        kind = "A" if record.sem else KINDS.get(record.kind, "A")
+        kind = KINDS.get(record.kind, "A")
+        if record.sem:
+            kind = "S" if kind == "R" else "A"
         is_copy = record.kind.startswith("cp.async")
         for lane, start in zip(pending.lanes, pending.address, strict=True):
             copy = -1

@@ -310,6 +310,13 @@ CASES: tuple[Case, ...] = (
         ),
         "free",
     ),
+    Case("strong_and_weak_reads", (LD, "ld.relaxed.cta.shared.u32 %r9, [%r6];", LD), "free"),
+    Case(
+        "strong_reads_of_other_sizes_than_an_atomic",
+        ("ld.relaxed.cta.shared.u16 %r9, [%r3];", "atom.shared.add.u32 %r9, [%r3], 1;"),
+        "race",
+        ((0, 1),),
+    ),
     Case("an_atomic_counter_releases_nothing", (ST, "atom.shared.add.u32 %r9, [%r3+4096], 1;", LD), "race", ((0, 2),)),
     # Masks.
     Case(

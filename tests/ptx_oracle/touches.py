@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .knowledge import Knowledge, Told
+
+Group: TypeAlias = tuple[str, int, int]
 
 
 class Touch(NamedTuple):
@@ -16,7 +18,7 @@ class Touch(NamedTuple):
     time: int
     line: int
     kind: str
-    """R reads, W writes, A is atomic or strong."""
+    """R reads, S reads and is strong, W writes, A is atomic or a strong write."""
     start: int
     size: int
     data: bytes | None = None
@@ -29,7 +31,7 @@ class Touch(NamedTuple):
     @property
     def is_fenced(self) -> bool:
         """Whether the async proxy needs a fence behind it."""
-        return not self.is_async and self.kind != "R"
+        return not self.is_async and self.kind not in ("R", "S")
 
 
 class Race(NamedTuple):
@@ -62,7 +64,7 @@ class Touches:
         self.proxies = proxies
         """Whether the kernel has operations of the async proxy."""
         self.races: dict[tuple[tuple[int, int], tuple[str, str], bool], Race] = {}
-        self._kept: dict[int, dict[object, dict[tuple[object, ...], Touch]]] = defaultdict(dict)
+        self._kept: dict[int, dict[Group, dict[tuple[object, ...], Touch]]] = defaultdict(dict)
         """Earlier accesses of each byte, by what they are."""
         nothing = knowledge.nothing()
         self._by_all: tuple[list[int], int, int] = (nothing.clock.tolist(), nothing.copies, nothing.covered)
@@ -91,8 +93,8 @@ class Touches:
         if known is not None:
             row, copies, covered = known
         for group, kept in groups.items():
-            if group == own and own != "W":
-                continue  # Two reads never race, nor do two atomics of the same bytes.
+            if never_race(group, own):
+                continue
             for key, old in list(kept.items()):
                 if self._is_before(old, *self._by_all, fenced=self.proxies and old.is_fenced):
                     del kept[key]
@@ -123,6 +125,12 @@ class Touches:
             self.races[race.key] = race
 
 
-def group_of(touch: Touch) -> str | tuple[int, int]:
-    """Reads, writes, or the atomic and strong touches of the same bytes."""
-    return (touch.start, touch.size) if touch.kind == "A" else touch.kind
+def group_of(touch: Touch) -> Group:
+    """What a touch does, and the bytes of atomic and strong ones."""
+    return (touch.kind, touch.start, touch.size) if touch.kind in "AS" else (touch.kind, 0, 0)
+
+
+def never_race(one: Group, two: Group) -> bool:
+    """Whether both read, or both are atomic or strong at the same bytes."""
+    kinds = {one[0], two[0]}
+    return kinds <= {"R", "S"} or (kinds <= {"A", "S"} and one[1:] == two[1:])

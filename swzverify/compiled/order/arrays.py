@@ -6,10 +6,11 @@ and a choice between a symbol and a pointer that is not followed, such as one fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swzverify.compiled.kernel.leaves import ArrayLeaf
+from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import DYNAMIC
 from swzverify.compiled.kernel.whole import Kernel
@@ -24,45 +25,50 @@ def arrays_of(kernel: Kernel, address: Expr) -> frozenset[str]:
 
     What is added to the start of an array is taken as an offset in it.
     """
-    carried: dict[Var, frozenset[str]] = {}
-    pending, found, has_choice = [address], set[str](), False
+    carried: dict[Var, tuple[Expr, Expr]] = {}
+    pending, found = [address], set[str]()
     while pending:
-        value = pending.pop()
-        has_choice = has_choice or any(isinstance(each, Ite) for each in postorder(value))
-        for each in variables(value):
+        for each in variables(pending.pop()):
             carry = kernel.carried.get(each)
             if isinstance(kernel.leaves[each], ArrayLeaf):
                 found |= _starts(kernel, each)
             elif carry is not None and each not in carried:
-                carried[each] = frozenset()
-                pending += [carry.before, carry.after]
-    if len(found) != 1 or not (carried or has_choice):
+                carried[each] = carry.before, carry.after
+                pending += carried[each]
+    if len(found) != 1 or any(_is_start(kernel, term) for term in sum_of(address).terms):
         return frozenset(found)
-    while True:
-        carries = ((each, kernel.carried[each]) for each in carried)
-        new = {each: _by(kernel, of.before, carried) | _by(kernel, of.after, carried) for each, of in carries}
-        if new == carried:
-            places = _by(kernel, address, carried)
-            return places if found & places else frozenset()
-        carried = new
-
-
-def _by(kernel: Kernel, value: Expr, carried: Mapping[Var, frozenset[str]]) -> frozenset[str]:
-    """The arrays that a value may be made of, one for each choice in it."""
+    nodes = postorder(address, *(value for both in carried.values() for value in both))
+    if not carried and not any(isinstance(each, Ite) for each in nodes):
+        return frozenset(found)
     known: dict[Expr, frozenset[str]] = {}
-    for node in postorder(value):
-        match node:
-            case Var():
-                known[node] = carried.get(node, _starts(kernel, node))
-            case Ite():
-                known[node] = known[node.then] | known[node.otherwise]
-            case Compare():
-                known[node] = frozenset({_NONE})
-            case _:
-                parts = [known[each] for each in operands(node)]
-                starts = frozenset[str]().union(*parts) - {_NONE}
-                known[node] = starts | {_NONE} if all(_NONE in each for each in parts) else starts
-    return known[value]
+    size = -1
+    while size < sum(map(len, known.values())):
+        size = sum(map(len, known.values()))
+        for each in nodes:
+            known[each] = _places(kernel, each, known, carried.get(each, ()) if isinstance(each, Var) else ())
+    return known[address] if found & known[address] else frozenset()
+
+
+def _is_start(kernel: Kernel, term: Expr) -> bool:
+    read = variables(term)
+    return bool(read) and all(isinstance(kernel.leaves[each], ArrayLeaf) for each in read)
+
+
+def _places(kernel: Kernel, node: Expr, known: Mapping[Expr, frozenset[str]], carry: Sequence[Expr]) -> frozenset[str]:
+    """The arrays that a value may be made of, one for each choice in it, from those of its parts."""
+    match node:
+        case Var() if carry:
+            return frozenset[str]().union(*(known.get(each, frozenset()) for each in carry))
+        case Var():
+            return _starts(kernel, node)
+        case Ite():
+            return known[node.then] | known[node.otherwise]
+        case Compare():
+            return frozenset({_NONE})
+        case _:
+            parts = [known[each] for each in operands(node)]
+            starts = frozenset[str]().union(*parts) - {_NONE}
+            return starts | {_NONE} if all(_NONE in each for each in parts) else starts
 
 
 def _starts(kernel: Kernel, variable: Var) -> frozenset[str]:
