@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.whole import Kernel
@@ -96,7 +97,7 @@ def _array_of_the_symbol(patch: pytest.MonkeyPatch) -> None:
     """The array of an address is that of the symbols in it."""
 
     def wrong(kernel: Kernel, address: pairs.Expr) -> set[str]:
-        return {each.name for each in pairs.variables(address) if kernel.leaves[each].symbol is not None}
+        return {each.name for each in pairs.variables(address) if isinstance(kernel.leaves[each], ArrayLeaf)}
 
     patch.setattr(arrays, "arrays_of", wrong)
 

@@ -20,7 +20,17 @@ from swzverify.compiled.kernel.accesses import accesses
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.fills import KernelFill
-from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
+from swzverify.compiled.kernel.leaves import (
+    ArrayLeaf,
+    CarriedLeaf,
+    LaneLeaf,
+    Leaf,
+    LoopLeaf,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+    parameter_variable,
+)
 from swzverify.compiled.kernel.listing import count_synchronizations
 from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer
@@ -28,15 +38,21 @@ from swzverify.compiled.kernel.transfers import KernelTransfer
 __all__ = [
     "NO_ARGUMENTS",
     "Arguments",
+    "ArrayLeaf",
+    "CarriedLeaf",
     "Field",
     "Inlined",
     "KernelAccess",
     "KernelFill",
     "KernelOperand",
     "KernelTransfer",
-    "Kind",
+    "LaneLeaf",
     "Leaf",
     "LoopAround",
+    "LoopLeaf",
+    "OpaqueLeaf",
+    "TripsLeaf",
+    "UniformLeaf",
     "accesses",
     "count_synchronizations",
     "inlined",

@@ -13,7 +13,7 @@ from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, either, j
 from swzverify.compiled.kernel.effects import DETERMINED, width_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.lanes import ALL_LANES
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Open, parameter_variable
+from swzverify.compiled.kernel.leaves import LaneLeaf, Open, TripsLeaf, UniformLeaf, are_all, parameter_variable
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kernel.opcodes import Operation, operation
 from swzverify.compiled.kernel.parameters import Piece
@@ -242,8 +242,8 @@ def _is_outside(slices: Slices, place: Sum, window: Expr) -> bool:
     """Whether a generic address begins with the host's pointer, and no part may be a shared address."""
     # A number beside a shared address may come from the host, too.
     read = {each for term in place.terms for each in variables(term)}
-    kinds = {slices.leaves[each].kind for each in read}
-    if not kinds <= {Kind.UNIFORM, Kind.LANE, Kind.TRIPS} or not read.isdisjoint(variables(window)):
+    is_known = are_all((slices.leaves[each] for each in read), (UniformLeaf, LaneLeaf, TripsLeaf))
+    if not is_known or not read.isdisjoint(variables(window)):
         return False
     begins = [term for term, count in place.terms.items() if count == 1 and isinstance(term, Var)]
     return any(each.limit == 1 << 64 and slices.symbols.is_parameter(each) for each in begins)
@@ -347,7 +347,7 @@ def _known_place(slices: Slices, instruction: Instruction) -> Steps:
 def parameter_leaf(slices: Slices, name: str, begin: int, size: int) -> Expr:
     """The variable that stands for some bytes of a parameter."""
     reason = f"bytes {begin} to {begin + size - 1} of the parameter {name}"
-    leaf = Leaf(parameter_variable(name, begin, size), Kind.UNIFORM, reason, slices.function.line)
+    leaf = UniformLeaf(parameter_variable(name, begin, size), reason, slices.function.line, None)
     slices.symbols.parameters.add(leaf.name)
     return slices.leaves.add(leaf)
 

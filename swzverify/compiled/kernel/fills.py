@@ -16,7 +16,7 @@ from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import Flow, base_name
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.leaves import Kind as LeafKind
+from swzverify.compiled.kernel.leaves import LaneLeaf, is_input
 from swzverify.compiled.kernel.listing import Touch, Use, count_synchronizations, use_of
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Vector, size_of_type
 from swzverify.hardware import CHUNK_BYTES, Kind
@@ -98,7 +98,7 @@ class KernelFill:
         threads execute them, in any order.
         """
         if block == self.block and block not in self.leads_to:
-            return self.destination.index < index
+            return self.destination.site.index < index
         return block in self.leads_to or block not in self.follows
 
 
@@ -161,7 +161,7 @@ def loaded(values: Sequence[KernelAccess], width_bytes: int) -> LoadedWords | No
 
 def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
     """The load that makes a value, which of its words that is, and whether the value may be 0 instead."""
-    value, held = access.address, conjuncts(access.guard)
+    value, held = access.address, conjuncts(access.who.guard)
     kinds = {leaf.variable: leaf for leaf in access.leaves}
     executed: list[Expr] = []
     while isinstance(value, Extend | Ite):
@@ -174,7 +174,7 @@ def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
             executed += conjuncts(value.condition if is_zero[1] else negation(value.condition))
             value = value.then if is_zero[1] else value.otherwise if is_zero[0] else None
     leaf = next((each for each in access.leaves if each.variable is value), None)
-    if leaf is None or not leaf.is_input or not leaf.name.startswith("ld.global") or value is None:
+    if leaf is None or not is_input(leaf) or not leaf.name.startswith("ld.global") or value is None:
         return None
     found = _OF_LOAD.search(leaf.name)
     if found is None or value.width != bits:
@@ -182,7 +182,7 @@ def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
     own = leaf.name[: found.start(2)]
     for part in (each for each in executed if each not in held):
         read = [kinds[each] for each in variables(part)]
-        if all(each.kind is LeafKind.LANE for each in read) or any(each.name.startswith(own) for each in read):
+        if all(isinstance(each, LaneLeaf) for each in read) or any(each.name.startswith(own) for each in read):
             return None  # coordinates say that it is 0, or what is loaded
     return int(found[1]), int(found[2]), bool(executed)
 
@@ -203,7 +203,7 @@ def known_fill(
     behind, before = (
         frozenset(reached(edges[block], edges, lambda _: False)) for edges in (flow.following, flow.before)
     )
-    place = replace(destination or nowhere, index=instruction.index)
+    place = destination or nowhere
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
     if may_be_zero:
         read_bytes = nowhere

@@ -26,7 +26,7 @@ from swzverify.compiled.kernel.fills import (
     with_divisions,
 )
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import TripsLeaf
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
@@ -120,12 +120,11 @@ def read_operands(
         wanted += [(each, _SOME_USE, operand) for operand in (() if given is None else given.wanted)]
     reader: Reader | None = None
     try:
-        reader = Reader(module, whole.function, block, arguments)
+        reader = Reader(module, whole, block, arguments)
         read = reader.read_values(wanted)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
-        read = [replace(blank(each, use), reason=reason) for each, use, _ in wanted]
-    read = [replace(access, calls=whole.calls[each.index]) for (each, _, _), access in zip(wanted, read, strict=True)]
+        read = [blank(each, use, reason, whole.calls[each.index]) for each, use, _ in wanted]
     found: list[KernelOperand] = []
     writers: Writers = {} if reader is None else writers_of(reader.slices)
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
@@ -145,7 +144,7 @@ def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:
     """The same, where a number of trips is uniform only if all lanes of each warp group make as many."""
     in_groups = reader.reachable.in_groups
     leaves = [
-        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if leaf.kind is Kind.TRIPS else leaf
+        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if isinstance(leaf, TripsLeaf) else leaf
         for leaf in access.leaves
     ]
     return replace(access, leaves=tuple(leaves))

@@ -5,8 +5,10 @@ The array is not the symbol in the address: a register that a loop changes may c
 
 from __future__ import annotations
 
+from swzverify.compiled.kernel.leaves import ArrayLeaf
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import DYNAMIC
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.ir.expr import Expr, Var, variables
 
 
@@ -20,9 +22,9 @@ def arrays_of(kernel: Kernel, address: Expr) -> set[str]:
             if each in seen:
                 continue
             seen.add(each)
-            symbol = kernel.leaves[each].symbol
-            if symbol is not None:
-                found.add(DYNAMIC if symbol.size_bytes is None else each.name)
+            leaf = kernel.leaves[each]
+            if isinstance(leaf, ArrayLeaf):
+                found.add(DYNAMIC if leaf.symbol.size_bytes is None else each.name)
             elif (carry := kernel.carried.get(each)) is not None:
                 pending += [carry.before, carry.after]
     return found

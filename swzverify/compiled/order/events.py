@@ -18,11 +18,10 @@ from swzverify.compiled.kernel.clusters import REMOTE_ARRIVE
 from swzverify.compiled.kernel.effects import registers_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.lanes import ALL_LANES
-from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.whole import COPY_TO_PHASE, TENSOR_TO_PHASE, Kernel
 from swzverify.compiled.order.barriers import CLUSTER_BARRIER, releases
 from swzverify.compiled.ptx import Address, Instruction, Register
-from swzverify.ir.expr import TRUE, Const, Expr, Var, const, variables
+from swzverify.ir.expr import TRUE, Const, Expr, Var, const
 
 _ZERO: Final = const(0, 32)
 _ONE: Final = const(1, 32)
@@ -120,15 +119,10 @@ def events_of(kernel: Kernel) -> dict[int, Event]:
         event = _of_name(kernel, each) if base_name(each) in ("bar", "barrier") else _of_object(kernel, each)
         if event is None:
             raise LostError(_reason(kernel, each))
-        is_given = event.act in (Act.ARRIVE, Act.EXPECT) and _is_of_launch(kernel, event.bytes)
+        is_given = event.act in (Act.ARRIVE, Act.EXPECT) and kernel.leaves.are_of_launch(event.bytes)
         found[each.index] = replace(event, bytes=_ZERO, given=event.bytes) if is_given else event
     _check_states(kernel, found)
     return found
-
-
-def _is_of_launch(kernel: Kernel, value: Expr) -> bool:
-    read = [kernel.leaves[each] for each in variables(value)]
-    return bool(read) and all(each.kind is Kind.UNIFORM and each.symbol is None for each in read)
 
 
 def _reason(kernel: Kernel, instruction: Instruction) -> str:

@@ -17,7 +17,6 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, bit_xor, less, widened
 from swzverify.compiled.kernel.flow import Loop
-from swzverify.compiled.kernel.leaves import Kind
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
@@ -294,13 +293,15 @@ def launch_count_of(kernel: Kernel, needed: Iterable[Expr], never: Callable[[Exp
     mixed: dict[Expr, None] = {}
     for value in needed:
         for node in postorder(value):
-            if not _is_of_launch(kernel, node):
-                mixed |= dict.fromkeys(e for e in operands(node) if e.width == _WIDTH and _is_of_launch(kernel, e))
+            if not kernel.leaves.are_of_launch(node):
+                mixed |= dict.fromkeys(
+                    e for e in operands(node) if e.width == _WIDTH and kernel.leaves.are_of_launch(e)
+                )
     parts = dict.fromkeys(node for each in mixed for node in postorder(each) if node.width == _WIDTH)
     for part in sorted(parts, key=lambda each: -len(postorder(each))):
         stand_in = var("count", MOST_TRIPS)
         put: dict[Expr, Expr] = {part: widened(stand_in, _WIDTH)}
-        if _is_of_launch(kernel, part) and all(variables(_rebuilt(each, put)) == (stand_in,) for each in mixed):
+        if kernel.leaves.are_of_launch(part) and all(variables(_rebuilt(each, put)) == (stand_in,) for each in mixed):
             return LaunchCount(kernel, part, never)
     return None
 
@@ -343,11 +344,6 @@ def atoms_of(condition: Expr) -> list[Expr]:
             case node:
                 found[node] = None
     return list(found)
-
-
-def _is_of_launch(kernel: Kernel, value: Expr) -> bool:
-    read = [kernel.leaves[each] for each in variables(value)]
-    return bool(read) and all(each.kind is Kind.UNIFORM and each.symbol is None for each in read)
 
 
 def _rebuilt(value: Expr, put: Mapping[Expr, Expr]) -> Expr:

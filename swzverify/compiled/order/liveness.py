@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import LoopLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.tracked import Tracked
@@ -30,7 +30,7 @@ class Liveness:
         self._at: dict[int, list[Var]] = {}
         for leaf in tracked.leaves:
             known = kernel.leaves[leaf]
-            if known.kind in (Kind.TRIPS, Kind.CARRIED) and known.block is not None:
+            if isinstance(known, LoopLeaf):
                 self._at.setdefault(known.block, []).append(leaf)
         self._live: list[set[Var]] = [set() for _ in (*flow.blocks, None)]
         is_new = True

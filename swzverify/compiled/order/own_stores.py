@@ -13,7 +13,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.kernel.leaves import Leaf
+from swzverify.compiled.kernel.leaves import ArrayLeaf, OpaqueLeaf, is_input
 from swzverify.compiled.kernel.values import address_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.ptx import Address, Instruction, Space
@@ -25,7 +25,7 @@ _FROM_MEMORY: Final = "a pointer from global memory or of a tensor map"
 _ANY: Final = "a pointer that is not followed"
 
 
-def own_store(kernel: Kernel, loads: Iterable[Leaf]) -> tuple[int, int] | None:
+def own_store(kernel: Kernel, loads: Iterable[OpaqueLeaf]) -> tuple[int, int] | None:
     """The lines of a store and of a load such that the store may write what the load reads; None if there are none."""
     pointers = {leaf.line: _pointers(kernel, leaf.feeds) for leaf in loads}
     if not pointers:
@@ -62,12 +62,12 @@ def _pointers(kernel: Kernel, addresses: Iterable[Expr]) -> frozenset[str]:
                 continue
             seen.add(each)
             leaf, carry = kernel.leaves[each], kernel.slices.carried.get(each)
-            if leaf.symbol is not None:
+            if isinstance(leaf, ArrayLeaf):
                 is_shared = is_shared or leaf.symbol.space is Space.SHARED
                 found |= set() if leaf.symbol.space is Space.SHARED else {each.name}
             elif carry is not None:
                 pending += [carry.before, carry.after]
             elif each.width >= _POINTER_BITS and not each.name.startswith("window of "):
                 is_named = kernel.slices.symbols.is_parameter(each)
-                found.add(each.name if is_named else _FROM_MEMORY if leaf.is_input else _ANY)
+                found.add(each.name if is_named else _FROM_MEMORY if is_input(leaf) else _ANY)
     return frozenset(found or (set() if is_shared else {_ANY}))

@@ -15,7 +15,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, widened
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
@@ -75,7 +75,7 @@ class Tracked:
         self._put: dict[Expr, Expr] = {}
         self._needed = [self.put(each) for each in needed]
         self._few = few_of(kernel, self.leaves, self.put) if self.count is not None else {}
-        self.periods = {each: self._period(each) for each in self.leaves if kernel.leaves[each].kind is Kind.TRIPS}
+        self.periods = {each: self._period(each) for each in self.leaves if isinstance(kernel.leaves[each], TripsLeaf)}
         if self.count is not None:
             self._keep_periods(self.count)
         self.open_leaf = self._open_leaf()
@@ -141,7 +141,7 @@ class Tracked:
         if value not in self._readable:
             read, leaves = variables(value), self._kernel.leaves
             is_here = all(
-                self._is_made_up(each) or each in self.leaves or leaves[each].kind is Kind.LANE for each in read
+                self._is_made_up(each) or each in self.leaves or isinstance(leaves[each], LaneLeaf) for each in read
             )
             self._readable[value] = is_here and all(self._is_known(each, value) for each in read)
         return self._readable[value]
@@ -163,7 +163,7 @@ class Tracked:
             while pending:
                 node = pending.pop()
                 read = variables(node)
-                if read and all(not self._is_made_up(e) and self._kernel.leaves[e].kind is Kind.LANE for e in read):
+                if read and all(not self._is_made_up(e) and isinstance(self._kernel.leaves[e], LaneLeaf) for e in read):
                     found[node] = None
                 else:
                     pending += operands(node)
@@ -172,7 +172,7 @@ class Tracked:
     # ---- parts
 
     def _is_known(self, leaf: Var, value: Expr) -> bool:
-        if self.is_choice(leaf) or (not self._is_count(leaf) and self._kernel.leaves[leaf].kind is Kind.LANE):
+        if self.is_choice(leaf) or (not self._is_count(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)):
             return True
         period = self.periods.get(leaf)
         return (leaf in self.leaves or self._is_count(leaf)) and (
@@ -198,7 +198,7 @@ class Tracked:
                 if self.is_choice(each):
                     continue
                 leaf = kernel.leaves[each]
-                is_given = leaf.kind is Kind.LANE or leaf.symbol is not None
+                is_given = isinstance(leaf, LaneLeaf | ArrayLeaf)
                 if not is_given and (each not in self.leaves or (each in self.periods and not self.periods[each])):
                     return each
         return None
@@ -331,7 +331,7 @@ def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
                 if is_joined or not read or any(each.name not in kernel.leaves.by_name for each in read):
                     continue
                 leaves = [kernel.leaves[each] for each in read]
-                if all(e.kind is Kind.UNIFORM and e.symbol is None for e in leaves):
+                if all(is_launch_value(e) for e in leaves):
                     found.setdefault(atom, var(f"choice {len(found)}", 2))
     return found
 
@@ -362,7 +362,7 @@ def _closure(kernel: Kernel, values: Iterable[Expr]) -> tuple[tuple[Var, ...], l
     while pending:
         for each in variables(pending.pop()):
             carry = kernel.carried.get(each)
-            if each in found or (kernel.leaves[each].kind is not Kind.TRIPS and carry is None):
+            if each in found or (not isinstance(kernel.leaves[each], TripsLeaf) and carry is None):
                 continue
             found[each] = None
             if carry is not None:

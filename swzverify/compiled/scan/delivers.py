@@ -105,9 +105,10 @@ class _Judge:
             for begin in range(multiple, REPEATS_BYTES, 2 * multiple):
                 there = self._at(begin)
                 # A shift of 512 bytes may bring other columns of K to B than to A, in each instruction alike.
-                moved = {one.kernel.access.index for one, two in zip(first, there, strict=True) if one.maps != two.maps}
+                both = zip(first, there, strict=True)
+                moved = {one.kernel.access.site.index for one, two in both if one.maps != two.maps}
                 alive = [
-                    is_alive and two.holds and two.kernel.access.index not in moved
+                    is_alive and two.holds and two.kernel.access.site.index not in moved
                     for is_alive, two in zip(alive, there, strict=True)
                 ]
                 refuted = [one and bool(two.broken) for one, two in zip(refuted, there, strict=True)]
@@ -197,7 +198,7 @@ class _Judge:
         kernel, frame = operand.subject.operand, frame_of(operand.start)
         read = np.unique(np.concatenate([each.reshape(-1) for each in words])) // BANK_WORD_BYTES
         for each in self._fills.others:
-            if not each.fill.may_precede(kernel.block, kernel.access.index):
+            if not each.fill.may_precede(kernel.block, kernel.access.site.index):
                 continue
             is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
             if is_near or (each.frame == frame and np.isin(read, each.words).any()):
@@ -216,7 +217,7 @@ class _Judge:
         words, inside = addresses // BANK_WORD_BYTES, (addresses % BANK_WORD_BYTES).astype(np.uint64)
         is_written = np.zeros(words.shape, dtype=np.bool_)
         for fill, copies in self._fills.fills:
-            before = [each.may_precede(kernel.block, kernel.access.index) for each in copies]
+            before = [each.may_precede(kernel.block, kernel.access.site.index) for each in copies]
             if not may_overlap(fill.frame, frame) or not any(before):
                 continue
             if fill.frame != frame:

@@ -15,7 +15,16 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, Kind, Leaf
+from swzverify.compiled.kernel import (
+    CarriedLeaf,
+    KernelAccess,
+    KernelFill,
+    LaneLeaf,
+    Leaf,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+)
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.kernel.reachable import is_state
@@ -114,8 +123,7 @@ def frame_of(start: Start) -> Frame:
     """
     if start.base is None:
         return _ABSOLUTE, start.rounded
-    symbol = start.base.symbol
-    return DYNAMIC if symbol is not None and symbol.is_extern else start.base.name, start.rounded
+    return DYNAMIC if start.base.symbol.is_extern else start.base.name, start.rounded
 
 
 def may_overlap(one: Frame, other: Frame) -> bool:
@@ -158,7 +166,7 @@ class Fills:
 
     def _copy(self, fill: KernelFill) -> _Copy | str:
         """Where an instruction writes, and where a copy reads; in words why that is not known."""
-        where = f"line {fill.destination.line}"
+        where = f"line {fill.destination.site.line}"
         if not fill.width_bytes:
             return f"{where}: {fill.reason}"
         subject = self._subject_of(fill.destination)
@@ -175,22 +183,22 @@ class Fills:
             if source is None:
                 return f"{where}: where it reads is not known"
             self.leaves |= origin.here.leaves
-            leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(source) if leaf.kind is Kind.CARRIED}
-        around = {loop.header for loop in subject.access.loops}
-        for loop in subject.access.loops:
-            if any(subject.here.leaves[each.name].kind is Kind.LANE for each in variables(loop.again.condition)):
+            leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(source) if isinstance(leaf, CarriedLeaf)}
+        around = {loop.header for loop in subject.access.who.loops}
+        for loop in subject.access.who.loops:
+            if any(isinstance(subject.here.leaves[each.name], LaneLeaf) for each in variables(loop.again.condition)):
                 return f"{where}: threads may leave the loop at line {loop.line} at different trips"
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
             return f"{where}: it writes zeros"
         for variable, leaf in leaves.items():
-            if leaf.kind is Kind.LANE:
+            if isinstance(leaf, LaneLeaf):
                 continue
             is_own = source is not None and (is_state(leaf) or (leaf.block is not None and leaf.block not in around))
             if leaf.values is None or is_own:
                 return f"{where}: what it copies depends on {leaf.reason}"
             decide[variable] = leaf.values
-        runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+        runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
         return _Copy(fill, start, source, decide, subject, None if may_be_zero else self._path(subject, runs, around))
 
     def _may_be_zero(self, fill: KernelFill) -> bool | None:
@@ -203,22 +211,22 @@ class Fills:
         answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
         if answer is Answer.EMPTY:
             return False
-        if answer is Answer.HOLDS and all(leaf.kind is Kind.LANE for leaf in subject.leaves_of(value)):
+        if answer is Answer.HOLDS and all(isinstance(leaf, LaneLeaf) for leaf in subject.leaves_of(value)):
             return None
         while isinstance(value, Extend):
             value = value.operand
         if isinstance(value, Ite) and value.otherwise is const(0, value.width):
-            runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+            runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
             reads, _ = by_coordinates(subject, value.condition, self._threads)
             return True if bool((reads | ~runs).all()) else None
         return True
 
     def _path(self, subject: ValueSubject, runs: NDArray[np.bool_], around: set[int]) -> frozenset[Expr] | None:
         """What has to hold so that all threads make a copy that may make it; None if they need not do so together."""
-        loops = [loop.again for loop in subject.access.loops]
-        if subject.access.sure is None or not all(each.is_exact for each in loops):
+        loops = [loop.again for loop in subject.access.who.loops]
+        if subject.access.who.sure is None or not all(each.is_exact for each in loops):
             return None
-        makes, rest = by_coordinates(subject, subject.access.sure, self._threads)
+        makes, rest = by_coordinates(subject, subject.access.who.sure, self._threads)
         self.leaves |= subject.here.leaves
         conditions = [each.condition for each in loops]
         is_one = all(self._is_shared(each, around) for each in variables(*rest, *conditions))
@@ -241,7 +249,7 @@ class Fills:
             of_threads: list[NDArray[np.int64]] = []
             places: list[NDArray[np.int64]] = []
             sums: list[dict[Product, NDArray[np.uint64]]] = []
-            around = {loop.header for each in copies for loop in each.fill.destination.loops}
+            around = {loop.header for each in copies for loop in each.fill.destination.who.loops}
             reading = Reading(self._threads.point, partial(self._is_shared, around=around))
             for each in copies:
                 words, runs = each.words(self._threads, values)
@@ -275,11 +283,11 @@ class Fills:
                 is_other = of_product != of_product[last]
                 clashing[where[is_other]] = True
                 torn[where[is_other & is_sure]] = True
-            lines = tuple(dict.fromkeys(each.fill.destination.line for each in copies))
+            lines = tuple(dict.fromkeys(each.fill.destination.site.line for each in copies))
             first = copies[0].fill
             trips = {
                 loop.trips: loop.header
-                for loop in first.destination.loops
+                for loop in first.destination.who.loops
                 if loop.trips is not None and loop.trips not in state
             }
             section = first.block, first.section
@@ -303,10 +311,11 @@ class Fills:
         leaf = self.leaves.get(variable.name)
         if leaf is None:
             return False
-        if leaf.kind in (Kind.UNIFORM, Kind.TRIPS):
+        if isinstance(leaf, UniformLeaf | TripsLeaf):
             return leaf.block is None or leaf.block in around
-        is_made = leaf.kind is Kind.OPAQUE and leaf.made is Made.DETERMINED and leaf.open is None
-        return is_made and all(self._is_shared(each, around) for each in variables(*leaf.feeds))
+        if not isinstance(leaf, OpaqueLeaf) or leaf.made is not Made.DETERMINED or leaf.open is not None:
+            return False
+        return all(self._is_shared(each, around) for each in variables(*leaf.feeds))
 
     def _check(self, source: Expr, found: dict[Product, NDArray[np.uint64]]) -> None:
         """Compare a sum of products with plain numbers at samples.
@@ -352,7 +361,7 @@ class _Copy:
 
     @property
     def line(self) -> str:
-        return f"line {self.fill.destination.line}"
+        return f"line {self.fill.destination.site.line}"
 
     def words(self, threads: Threads, values: dict[Var, Expr]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The words that each thread writes, in a state, and which threads do.
@@ -364,7 +373,7 @@ class _Copy:
         if any(each.name not in threads.point for each in variables(offset)):
             raise NotASumError("where it writes is not decided")
         (found,) = evaluate_many((offset,), threads.point)
-        runs, _ = by_coordinates(self.subject, substitute(self.subject.access.guard, values), threads)
+        runs, _ = by_coordinates(self.subject, substitute(self.subject.access.who.guard, values), threads)
         places = np.broadcast_to(found, runs.shape)[runs]
         width = self.fill.width_bytes
         if bool((places % min(width, BANK_WORD_BYTES)).any()) or (self.source is not None and width % BANK_WORD_BYTES):

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from swzverify.compiled.kernel import Arguments, Field, KernelAccess, Kind, Leaf, parameter_variable
+from swzverify.compiled.kernel import Arguments, ArrayLeaf, Field, KernelAccess, UniformLeaf, parameter_variable
 from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
@@ -66,7 +66,7 @@ class Assumed:
 
     texts: tuple[str, ...]
     condition: Expr
-    leaves: Mapping[str, Leaf]
+    leaves: Mapping[str, UniformLeaf]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ class Facts:
     def texts_on(self, access: KernelAccess) -> tuple[str, ...]:
         """What an access's verdict rests on, by what is given and by the reading of the access."""
         given = (text for each in self._concerned(access) for text in each.texts)
-        arrays = [leaf.symbol for leaf in access.leaves if leaf.symbol is not None and leaf.symbol.is_extern]
+        arrays = [leaf.symbol for leaf in access.leaves if isinstance(leaf, ArrayLeaf) and leaf.symbol.is_extern]
         aligned = dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned)
-        made = () if access.piece is None else (MADE_BY_PTXAS,)
+        made = () if access.site.piece is None else (MADE_BY_PTXAS,)
         return (*self.settings, *given, *aligned, *access.assumes, *made)
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:
@@ -312,12 +312,12 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
         message = f"whether some values fulfil {_quoted(texts)} is not decided within the budget"
         raise SwzError("SWZ552", message, hint="give simpler conditions")
     alone = [_condition((text,), function, _distinct(_names(text, function) or {}), arguments) for text in texts]
-    leaves: dict[str, Leaf] = {}
+    leaves: dict[str, UniformLeaf] = {}
     for each in variables(whole):
         name = each.name.rpartition("+")[0]
         values = candidates(each, alone, (found.point or {}).get(each.name))
-        leaves[each.name] = Leaf(
-            each, Kind.UNIFORM, f"the parameter {name}", function.line, uniform=True, candidates=values or ()
+        leaves[each.name] = UniformLeaf(
+            each, f"the parameter {name}", function.line, None, uniform=True, candidates=values or ()
         )
     return Assumed(texts, whole, leaves)
 

@@ -70,7 +70,7 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
     blocks: dict[int, dict[int, _Roles]] = {}
     for each in operands:
         kernel = each.kernel
-        blocks.setdefault(kernel.block, {}).setdefault(kernel.access.index, {})[kernel.role] = each
+        blocks.setdefault(kernel.block, {}).setdefault(kernel.access.site.index, {})[kernel.role] = each
     for of_block in blocks.values():
         products = [roles for roles in of_block.values() if all(each.holds for each in roles.values())]
         for roles in of_block.values():
@@ -212,10 +212,10 @@ def _keep_apart(placed: Sequence[tuple[_Roles, Mapping[OperandRole, tuple[Addres
         is_added = _is_added(kernel.sums, other[OperandRole.B].kernel.sums)
         for each in other.values():
             if is_added is None:
-                each.leave_open(f"whether it adds to the sums of line {kernel.access.line} is not known")
+                each.leave_open(f"whether it adds to the sums of line {kernel.access.site.line} is not known")
             elif is_added:
                 each.compared[-1] = each.compared[-1] or (
-                    f"it adds {common} of the same columns of K to the same sums as line {kernel.access.line}"
+                    f"it adds {common} of the same columns of K to the same sums as line {kernel.access.site.line}"
                 )
 
 
