@@ -102,6 +102,12 @@ def _array_of_the_symbol(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(arrays, "arrays_of", wrong)
 
 
+def _any_array_counts(patch: pytest.MonkeyPatch) -> None:
+    """A choice between an array and what is not followed is in the array."""
+    right = arrays.arrays_of
+    patch.setattr(arrays, "arrays_of", lambda *known: right(*known) - {""})
+
+
 def _atomic_with_plain(patch: pytest.MonkeyPatch) -> None:
     """An atomic and a load do not race."""
     right = intervals._Walk.can_race
@@ -221,6 +227,8 @@ PLANTED: list[tuple[Patch, str, str]] = [
     (_trips_unrelated, "two stages", "depends"),
     (_warp_for_block, "value of a warp", "free"),
     (_array_of_the_symbol, "array carried in a register", "free"),
+    (_any_array_counts, "array or a pointer from local memory", "free"),
+    (_any_array_counts, "array, and then a pointer from local memory", "free"),
     (_atomic_with_plain, "atomic and load", "free"),
     (_one_group_too_few, "copy, one group left", "free"),
     (_copies_end_at_barriers, "copy, barrier before the wait", "free"),

@@ -18,6 +18,7 @@ from swzverify.compiled.kernel.access import ANY_SPACE, Executions
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
+from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE
 from swzverify.compiled.kernel.calls import Inlined
 from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone
 from swzverify.compiled.kernel.descriptors import descriptors_of
@@ -47,11 +48,6 @@ COPY_TO_PHASE: Final = re.compile(
     r"cp\.async\.bulk\.shared::(?:cta|cluster)\.global\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
 )
 """Bulk copies into this block that complete a phase of a barrier object."""
-TENSOR_TO_PHASE: Final = re.compile(
-    r"cp\.async\.bulk\.tensor\.[1-5]d\.shared::(?:cta|cluster)\.global(?:\.tile)?"
-    r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
-)
-"""Copies of a box of a tensor map that complete transactions of a barrier object."""
 FROM_SHARED: Final = re.compile(
     r"cp\.(?:reduce\.)?async\.bulk\.(?:tensor\.[1-5]d\.)?global\.shared::cta\b.*\.bulk_group(?:\..*)?"
 )

@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from swzverify.compiled.kernel import Arguments, ArrayLeaf, Field, KernelAccess, UniformLeaf, parameter_variable
+from swzverify.compiled.kernel import Arguments, ArrayLeaf, Box, Field, KernelAccess, UniformLeaf, parameter_variable
 from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
-from swzverify.compiled.scan.tensor_maps import MAP_BYTES, box_of, name_in
+from swzverify.compiled.scan.tensor_maps import MAP_BYTES, POINTER_BYTES, box_of, name_in
 from swzverify.core.demangle import demangled
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError, nearest
@@ -163,19 +163,20 @@ def facts_of(function: Function, given: Given) -> Facts:
             known[name] = (*known.get(name, ()), field)
             part = f"+{field.offset}:{field.size}" if "+" in text.partition("=")[0] else ""
             settings.append(f"{name}{part} = {field.value}")
-    boxes: dict[tuple[str, int], int] = {}
+    boxes: dict[tuple[str, int], Box] = {}
     for text in given.tensor_maps:
-        offset, size = box_of(text)
+        offset, box = box_of(text)
         parameter = named(name_in(text), function)
         if parameter is None:
             continue
-        if parameter.size_bytes is not None and offset + MAP_BYTES > parameter.size_bytes:
+        is_pointer = (parameter.size_bytes, offset) == (POINTER_BYTES, 0)
+        if parameter.size_bytes is not None and offset + MAP_BYTES > parameter.size_bytes and not is_pointer:
             message = f"{text!r}: {parameter.name} has {parameter.size_bytes} bytes, and a tensor map has {MAP_BYTES}"
             raise SwzError("SWZ551", message, hint="of a struct give the byte at which the map begins, such as p+128")
         if any(name == parameter.name and abs(offset - at) < MAP_BYTES for name, at in boxes):
             raise SwzError("SWZ551", f"{text!r}: this tensor map has a box already", hint="give each tensor map once")
-        boxes[parameter.name, offset] = size
-        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {size} bytes")
+        boxes[parameter.name, offset] = box
+        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {box.size_bytes} bytes")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     if given.grid is not None:
         cluster = function.tuning.cluster or (1, 1, 1)

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import KernelOperand
 from swzverify.compiled.kernel.sums import Sums
-from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, pointers_of, spelled
 from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips
 from swzverify.compiled.scan.stages import OperandRead
@@ -190,7 +190,7 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
 
 def _matrix(steps: ElementMap) -> tuple[object, ...]:
     """What two operands of one matrix have in common: its strides, and the pointers of its address."""
-    return pointers_of(steps.first), frozenset(steps.row.items()), frozenset(steps.column.items())
+    return pointers_of(steps.first, steps), frozenset(steps.row.items()), frozenset(steps.column.items())
 
 
 def _words(parts: Mapping[OperandRole, tuple[Address, Address]], names: Mapping[str, str]) -> str:
