@@ -134,16 +134,18 @@ class Fills:
         if not fill.width_bytes:
             return _NotPlaced(f"{where}: {fill.reason}")
         subject = self._subject_of(fill.destination)
-        start = "its address is not known"
-        if (value := subject.access.address) is not None:
-            # Blocks of a cluster have one layout: what one writes to another, others write to it at that place.
-            ranks: dict[Var, Expr] = {
-                leaf.variable: const(0, leaf.variable.width) for leaf in subject.leaves_of(value) if is_rank(leaf)
-            }
-            start = start_of(subject, extract(substitute(value, ranks), 0, 32))
+        value = subject.access.address
+        if value is None:
+            return _NotPlaced(f"{where}: where it writes is not known: its address is not known")
+        # Blocks of a cluster have one layout: what one writes to another, others write to it at that place.
+        others = [leaf.variable for leaf in subject.leaves_of(value) if is_rank(leaf)]
+        ranks: dict[Var, Expr] = {each: const(0, each.width) for each in others}
+        start = start_of(subject, extract(substitute(value, ranks), 0, 32))
         if isinstance(start, str):
             return _NotPlaced(f"{where}: where it writes is not known: {start}")
         frame = frame_of(start)
+        if ranks and _origins(fill):
+            return _NotPlaced(f"{where}: it copies to another block of the cluster", frame)
         decide: dict[Var, Sequence[int]] = {}
         leaves = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
         sources: list[Expr] = []
