@@ -198,6 +198,10 @@ class Leaves:
         """The leaves that some values read."""
         return [self.by_name[each.name] for each in variables(*values)]
 
+    def are_of_launch(self, value: Expr) -> bool:
+        """Whether a value depends on values of the launch alone, and on one of them at least."""
+        return bool(read := self.of(value)) and all(map(is_launch_value, read))
+
     def add(self, leaf: Leaf) -> Var:
         """Keep a leaf, unless one of its name is there; give its variable."""
         return self.by_name.setdefault(leaf.name, leaf).variable

@@ -66,7 +66,7 @@ def with_remainders(value: Expr) -> Expr:
     for node in postorder(value):
         floors[node] = _floor(node, floors)
     divisors = {node: number for node, floor in floors.items() if (number := floor.divisor) is not None}
-    if not divisors:
+    if not divisors and not any(isinstance(e, Binary) and e.operator is BinaryOperator.UDIV for e in floors):
         return value
 
     def parts(node: Expr) -> tuple[Expr, ...]:

@@ -23,11 +23,12 @@ from swzverify.compiled.kernel.calls import Inlined
 from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone
 from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.divisions import Divisions, with_results
-from swzverify.compiled.kernel.evaluate import in_shared
+from swzverify.compiled.kernel.evaluate import InShared, in_shared
 from swzverify.compiled.kernel.flow import Loop, base_name
 from swzverify.compiled.kernel.induction import by_trip, trips_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
+from swzverify.compiled.kernel.pointers import loaded_pointer, makes_generic
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.slices import Steps
@@ -37,7 +38,7 @@ from swzverify.compiled.ptx import Address, Bracketed, Immediate, Instruction, M
 from swzverify.hardware import LANES
 from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, conjunction, const
 
 _LOADS = frozenset({"ld", "ldu"})
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
@@ -143,6 +144,9 @@ class Kernel(Reader):
         """The guards of the same instructions, and of those that work with the async proxy."""
         self.maps = {each: self.resolved(value, self.flow.block_of[each]) for each, value in maps.items()}
         """The address of the tensor map of each copy of a box."""
+        self._makes_generic = makes_generic(function)
+        self.pointers: set[int] = set()
+        """The lines that load pointers from global memory which are taken to lead to no shared memory."""
         self.accesses = [
             access
             for at, (use, place) in enumerate(zip(uses, objects, strict=True))
@@ -317,6 +321,10 @@ class Kernel(Reader):
         address = normal(read(address))
         if raw.access.touch is Touch.GENERIC:
             found = in_shared(self.slices, address)
+            pointer = None if found is not None or self._makes_generic else loaded_pointer(self.slices, address)
+            if pointer is not None:
+                self.pointers.add(pointer.line)
+                found = InShared(const(0, 32), FALSE, const(0, address.width))
             if found is None:
                 return replace(access, reason=ANY_SPACE)
             address = normal(found.address)

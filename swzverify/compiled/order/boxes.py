@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.boxes import moves_one_box
 from swzverify.compiled.kernel.flow import base_name
@@ -24,6 +24,7 @@ from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.walk import Deed, Node
 from swzverify.ir.expr import Const, Expr, variables
 
+OF_LAUNCH: Final = "the launch says how many bytes line {} announces"
 Frame: TypeAlias = frozenset[tuple[Expr, int]]
 """What offsets count from: the terms of an address that are no number."""
 
@@ -36,15 +37,22 @@ class _Copy:
     room: int | None = None
 
 
-def boxes_of(kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event]) -> dict[int, int]:
-    """The bytes of each copy to shared memory of which a tensor map knows them, by its instruction.
+class Boxes(NamedTuple):
+    """The bytes of copies that tensor maps move, and those that the launch says are expected, by instructions."""
+
+    copied: dict[int, int]
+    expected: dict[int, int]
+
+
+def boxes_of(kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event]) -> Boxes:
+    """The bytes of each copy to shared memory of which a tensor map knows them, and what is expected for them.
 
     Raises:
         LostError: They do not follow from what is expected.
     """
     copies = {index: _Copy() for index, each in events.items() if each.is_box}
-    if not copies:
-        return {}
+    if not copies and all(each.given is None for each in events.values()):
+        return Boxes({}, {})
     starts: dict[Frame, set[int]] = {}
     copiers: dict[Key, dict[int, dict[int, None]]] = {}
     for at, role in enumerate(roles):
@@ -59,21 +67,42 @@ def boxes_of(kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event])
     for copy in copies.values():
         rooms = [_room(kernel, frame, number, starts[frame]) for frame, number in copy.places]
         copy.room = min((each for each in rooms if each is not None), default=None)
-    sizes: dict[int, int] = {}
+    sizes, expected = dict[int, int](), dict[int, int]()
     for key, makers in copiers.items():
-        for announcement, bring in _phases(roles, key, makers):
+        for announcement, bring in _phases(kernel, roles, key, makers, events):
             known = {index: (copies[index].room, count) for index, count in bring.items() if index in copies}
-            rest = announcement.bytes - sum(
-                _size(events[index]) * count for index, count in bring.items() if index not in copies
-            )
-            new = _shared_out(kernel, announcement, rest, known) if known else {}
+            plain = sum(_size(events[index]) * count for index, count in bring.items() if index not in copies)
+            size = announcement.bytes
+            if events[announcement.index].given is not None:
+                size = plain + _filled(kernel, announcement, known)
+                if expected.setdefault(announcement.index, size) != size:
+                    raise LostError(OF_LAUNCH.format(_line(kernel, announcement.index)))
+            new = _shared_out(kernel, replace(announcement, bytes=size), size - plain, known) if known else {}
             if any(sizes.get(index, size) != size for index, size in new.items()):
                 raise LostError(f"the copies to {name_of(key)} bring several numbers of bytes")
             sizes |= new
     lost = next((index for index, copy in copies.items() if copy.places and index not in sizes), None)
     if lost is not None:
         raise LostError(f"no bytes are announced for the copy at line {_line(kernel, lost)}")
-    return sizes | _of_one_map(kernel, sizes)
+    _check_expected(kernel, events, expected)
+    return Boxes(sizes | _of_one_map(kernel, sizes), expected)
+
+
+def _filled(kernel: Kernel, announcement: Deed, rooms: Mapping[int, tuple[int | None, int]]) -> int:
+    """The bytes of the copies of a phase for which the launch says how many are expected: each fills its room."""
+    known = [room for room, _ in rooms.values() if room is not None]
+    if len(known) < len(rooms):
+        raise LostError(OF_LAUNCH.format(_line(kernel, announcement.index)))
+    return sum(known)
+
+
+def _check_expected(kernel: Kernel, events: Mapping[int, Event], expected: Mapping[int, int]) -> None:
+    """One launch value is one number of bytes."""
+    known: dict[Expr, int] = {}
+    for index, size in expected.items():
+        given = events[index].given
+        if given is not None and known.setdefault(given, size) != size:
+            raise LostError(f"line {_line(kernel, index)} announces as many bytes as another line, for larger copies")
 
 
 def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
@@ -101,7 +130,11 @@ def _size(copy: Event) -> int:
 
 
 def _phases(
-    roles: Sequence[Role], key: Key, makers: Mapping[int, Mapping[int, None]]
+    kernel: Kernel,
+    roles: Sequence[Role],
+    key: Key,
+    makers: Mapping[int, Mapping[int, None]],
+    events: Mapping[int, Event],
 ) -> Iterator[tuple[Deed, Mapping[int, int]]]:
     """Each announcement of bytes for an object, with the copies that bring them, and how many threads make each.
 
@@ -111,9 +144,12 @@ def _phases(
     for at, role in enumerate(roles):
         nodes = role.walk.nodes
         is_one = makers.keys() <= {at} and len(role.threads) == 1
-        for deed, target in {each: None for node in nodes for each in node.deeds if _announces(each[0], key)}:
+        for deed, target in {each: None for node in nodes for each in node.deeds if _announces(each[0], key, events)}:
+            is_given = events[deed.index].given is not None
+            if is_given and not (is_one and _makes_all(nodes, target, key, events)):
+                raise LostError(OF_LAUNCH.format(_line(kernel, deed.index)))
             if is_one:
-                yield deed, dict.fromkeys(_behind(nodes, target, key), 1)
+                yield deed, dict.fromkeys(_behind(nodes, target, key, events), 1)
             else:
                 count: Counter[int] = Counter()
                 for maker, made in makers.items():
@@ -121,17 +157,18 @@ def _phases(
                 yield deed, count
 
 
-def _announces(deed: Deed, key: Key) -> bool:
-    return deed.key == key and deed.bytes > 0 and deed.act in (Act.ARRIVE, Act.EXPECT)
+def _announces(deed: Deed, key: Key, events: Mapping[int, Event]) -> bool:
+    has_bytes = deed.bytes > 0 or events[deed.index].given is not None
+    return deed.key == key and has_bytes and deed.act in (Act.ARRIVE, Act.EXPECT)
 
 
-def _behind(nodes: Sequence[Node], start: int, key: Key) -> dict[int, None]:
+def _behind(nodes: Sequence[Node], start: int, key: Key, events: Mapping[int, Event]) -> dict[int, None]:
     """The copies to an object from a node on, before bytes are announced for it again."""
     found: dict[int, None] = {}
     pending, seen = [start], {start}
     while pending:
         for deed, target in nodes[pending.pop()].deeds:
-            if _announces(deed, key):
+            if _announces(deed, key, events):
                 continue
             if (deed.act, deed.key) == (Act.COPY, key):
                 found[deed.index] = None
@@ -141,8 +178,26 @@ def _behind(nodes: Sequence[Node], start: int, key: Key) -> dict[int, None]:
     return found
 
 
-def with_boxes(roles: Iterable[Role], sizes: Mapping[int, int]) -> None:
-    """Give the copies of all threads their bytes."""
+def _makes_all(nodes: Sequence[Node], start: int, key: Key, events: Mapping[int, Event]) -> bool:
+    """Whether a thread makes all copies to an object that it may make behind an announcement, on every path."""
+    for index in _behind(nodes, start, key, events):
+        pending, seen = [start], {start}
+        while pending:
+            node = nodes[pending.pop()]
+            if node.is_end:
+                return False
+            for deed, target in node.deeds:
+                if _announces(deed, key, events):
+                    return False
+                if deed.index != index and target not in seen:
+                    seen.add(target)
+                    pending.append(target)
+    return True
+
+
+def with_boxes(roles: Iterable[Role], boxes: Boxes) -> None:
+    """Give the copies of all threads their bytes, and the announcements of such."""
+    sizes = boxes.copied | boxes.expected
     done: set[int] = set()
     for walk in (each.walk for each in roles):
         if id(walk) not in done:

@@ -10,7 +10,7 @@ Source: PTX ISA, bar, barrier; bar.warp.sync; barrier.cluster; mbarrier; cp.asyn
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final
 
@@ -74,6 +74,7 @@ class Event:
         guard: When the instruction is executed.
         state: The register of the state that `ARRIVE` gives, or that `WAIT` waits for.
         is_box: Whether a tensor map says how many bytes are copied.
+        given: The bytes that are expected, if the launch gives them; `bytes` is 0 then.
     """
 
     index: int
@@ -87,6 +88,7 @@ class Event:
     guard: Expr = TRUE
     state: Register | None = None
     is_box: bool = False
+    given: Expr | None = None
 
     @property
     def is_question(self) -> bool:
@@ -118,7 +120,8 @@ def events_of(kernel: Kernel) -> dict[int, Event]:
         event = _of_name(kernel, each) if base_name(each) in ("bar", "barrier") else _of_object(kernel, each)
         if event is None:
             raise LostError(_reason(kernel, each))
-        found[each.index] = event
+        is_given = event.act in (Act.ARRIVE, Act.EXPECT) and kernel.leaves.are_of_launch(event.bytes)
+        found[each.index] = replace(event, bytes=_ZERO, given=event.bytes) if is_given else event
     _check_states(kernel, found)
     return found
 

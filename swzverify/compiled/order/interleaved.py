@@ -19,8 +19,8 @@ from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.walk import Deed, Touch
 from swzverify.hardware import LANES
 
-MOST_STATES: Final = 12_000
-_MOST_FLIGHTS: Final = 12
+MOST_STATES: Final = 20_000
+_MOST_FLIGHTS: Final = 40
 _RETURNED: Final = (-1, -1)
 _MOST_BYTES: Final = 1 << 24
 _Value = TypeVar("_Value")
@@ -177,16 +177,28 @@ class _Runs:
                 after = self._done(state, who, deed)
                 if after is not None:
                     yield after._replace(nodes=_put(after.nodes, who, target))
+        asked = self._asked(state)
         for place, each in enumerate(state.objects):
-            if self._completes(state, place, each):
+            if self._completes(state, place, each) and place in asked:
                 # Its copies land in any order before it. That some have landed early leaves less that runs.
                 flying = tuple(flight for flight in state.flights if flight.at != place)
                 nobody = tuple(False for _ in each.arrived)
                 done = each._replace(phase=1 - each.phase, arrived=nobody, bytes=0)
                 yield state._replace(objects=_put(state.objects, place, done), flights=flying)
-        for place, flight in enumerate(state.flights):
-            if flight.at < 0:
-                yield state._replace(flights=(*state.flights[:place], *state.flights[place + 1 :]))
+
+    def _asked(self, state: _State) -> set[int]:
+        """The barriers on which a thread that is looked at does something next, or at which it is held.
+
+        Nothing else sees whether a phase is complete. To complete it later leaves more that runs.
+        """
+        found: set[int] = set()
+        for who, held in enumerate(state.waits):
+            if held is None:
+                node = self._roles[self._members[who].role].walk.nodes[state.nodes[who]]
+                found |= {self._keys.get(self._named(deed.key, who), -1) for deed, _ in node.deeds}
+            else:
+                found.add(held[0])
+        return found
 
     def _completes(self, state: _State, place: int, each: _Object) -> bool:
         """Whether a phase may be complete: all that are looked at have arrived, and its copies bring its bytes."""
@@ -232,6 +244,8 @@ class _Runs:
                 return None
             touch = Touch(deed.index, deed.values, is_data=False)
             flight = _Flight(who, self._touches.setdefault(touch, len(self._touches)), place, deed.bytes)
+            if place < 0 and flight in state.flights:
+                return state
             return state._replace(flights=tuple(sorted((*state.flights, flight))))
         if place < 0:
             return state

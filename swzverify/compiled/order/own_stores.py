@@ -15,7 +15,7 @@ from typing import Final
 from swzverify.compiled.kernel.effects import registers_in
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.kernel.leaves import ArrayLeaf, OpaqueLeaf, is_input
+from swzverify.compiled.kernel.leaves import ArrayLeaf, Made, OpaqueLeaf, TripsLeaf, is_input
 from swzverify.compiled.kernel.values import address_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.ptx import Address, Instruction, Space
@@ -90,6 +90,10 @@ def _parts(kernel: Kernel, values: Iterable[Expr]) -> tuple[set[str], bool]:
                 found |= set() if leaf.symbol.space is Space.SHARED else {each.name}
             elif carry is not None:
                 pending += [carry.before, carry.after]
+            elif isinstance(leaf, TripsLeaf):
+                pass  # a number of trips is no pointer
+            elif isinstance(leaf, OpaqueLeaf) and leaf.made is Made.DETERMINED and leaf.feeds:
+                pending += leaf.feeds
             elif each.width >= _POINTER_BITS and not each.name.startswith("window of "):
                 is_named = kernel.slices.symbols.is_parameter(each)
                 found.add(each.name if is_named else _FROM_MEMORY if is_input(leaf) else _ANY)

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.boxes import boxes_of, with_boxes
+from swzverify.compiled.order.boxes import Boxes, boxes_of, with_boxes
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
@@ -28,7 +28,7 @@ _ARRIVALS: Final = (Act.ARRIVE, Act.LEAVE)
 _MOST_HELPERS: Final = 6
 LEVELS: Final = 3
 """Threads that may help two others: none, one, two."""
-_MOST_WORK: Final = 200_000
+_MOST_WORK: Final = 300_000
 """States of all runs of a kernel."""
 MOST_MOMENTS: Final = 600
 _Both = TypeVar("_Both")
@@ -51,7 +51,7 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
     early = found.early()
     if early:
         raise LostError(early)
-    kernel.give_boxes(boxes)
+    kernel.give_boxes(boxes.copied)
     found.boxes = boxes
     return found
 
@@ -69,7 +69,7 @@ class Pipelines:
     ) -> None:
         self._kernel, self.roles, self._barriers, self._tracked = kernel, roles, barriers, tracked
         self.events = events
-        self.boxes: Mapping[int, int] = {}
+        self.boxes = Boxes({}, {})
         self._left = _MOST_WORK
         self._moments: dict[tuple[Member, ...], Moments | None] = {}
         self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
@@ -88,6 +88,20 @@ class Pipelines:
     def partial(self) -> list[int]:
         """The barriers with a number or of the cluster, and the operations on objects."""
         return [*self.named, *(each.index for each in self.events.values() if each.place is not None)]
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What the order assumes of the launch, a sentence each."""
+
+        def line(index: int) -> int:
+            return self._kernel.function.instructions[index].line
+
+        sizes = sorted((line(index), size) for index, size in self.boxes.copied.items())
+        found = [f"the box of the tensor map at line {at} has {size} bytes" for at, size in sizes]
+        sizes = sorted((line(index), size) for index, size in self.boxes.expected.items())
+        found += [f"the launch says that line {at} announces {size} bytes" for at, size in sizes]
+        count = self._tracked.count
+        return found if count is None else [*found, count.assumption]
 
     @property
     def objects(self) -> list[Expr]:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import lcm
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, widened
+from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
+from swzverify.compiled.order.launch_counts import LaunchCount, few_of, launch_count_of
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     FALSE,
@@ -67,12 +70,16 @@ class Tracked:
         self._periodic: dict[tuple[Expr, Var, Period], bool] = {}
         answers = [each.answer for each in events.values() if each.answer is not None]
         self.leaves, needed = _closure(kernel, [each for event in events.values() for each in event.values])
-        self._choices = _choices_of(kernel, needed)
+        self.count = launch_count_of(kernel, needed, never)
+        self._choices = _choices_of(kernel, needed if self.count is None else map(self.count.put, needed))
         self._put: dict[Expr, Expr] = {}
         self._needed = [self.put(each) for each in needed]
+        self._few = few_of(kernel, self.leaves, self.put) if self.count is not None else {}
         self.periods = {each: self._period(each) for each in self.leaves if isinstance(kernel.leaves[each], TripsLeaf)}
+        if self.count is not None:
+            self._keep_periods(self.count)
         self.open_leaf = self._open_leaf()
-        self.leaves = (*self.leaves, *answers)
+        self.leaves = (*dict.fromkeys((*self.leaves, *_first_trips_only(kernel))), *answers)
         self._readable: dict[Expr, bool] = {}
         self._conditions = [self.put(event.guard) for event in events.values()]
         self._conditions += [
@@ -86,10 +93,11 @@ class Tracked:
         """A value with a variable for each condition on launch values that chooses among its parts."""
         if value not in self._put:
             new: dict[Expr, Expr] = dict(self._choices)
-            for node in postorder(value) if self._choices else ():
+            given = value if self.count is None else self.count.put(value)
+            for node in postorder(given) if self._choices else ():
                 if node not in new:
                     new[node] = rebuilt(node, new)
-            self._put[value] = new.get(value, value)
+            self._put[value] = new.get(given, given)
         return self._put[value]
 
     def is_choice(self, variable: Var) -> bool:
@@ -123,7 +131,8 @@ class Tracked:
                     else:
                         known[node] = known[then if chosen else otherwise]
                 case _:
-                    found = value(node) if self.can_read(node) else node
+                    is_test = self.count is not None and node in self.count.tests
+                    found = value(node) if is_test or self.can_read(node) else node
                     known[node] = bool(found.value) if isinstance(found, Const) else None
         return known[condition]
 
@@ -132,7 +141,7 @@ class Tracked:
         if value not in self._readable:
             read, leaves = variables(value), self._kernel.leaves
             is_here = all(
-                self.is_choice(each) or each in self.leaves or isinstance(leaves[each], LaneLeaf) for each in read
+                self._is_made_up(each) or each in self.leaves or isinstance(leaves[each], LaneLeaf) for each in read
             )
             self._readable[value] = is_here and all(self._is_known(each, value) for each in read)
         return self._readable[value]
@@ -154,7 +163,7 @@ class Tracked:
             while pending:
                 node = pending.pop()
                 read = variables(node)
-                if read and all(not self.is_choice(e) and isinstance(self._kernel.leaves[e], LaneLeaf) for e in read):
+                if read and all(not self._is_made_up(e) and isinstance(self._kernel.leaves[e], LaneLeaf) for e in read):
                     found[node] = None
                 else:
                     pending += operands(node)
@@ -163,18 +172,29 @@ class Tracked:
     # ---- parts
 
     def _is_known(self, leaf: Var, value: Expr) -> bool:
-        if self.is_choice(leaf) or isinstance(self._kernel.leaves[leaf], LaneLeaf):
+        if self.is_choice(leaf) or (not self._is_count(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)):
             return True
         period = self.periods.get(leaf)
-        return leaf in self.leaves and (
+        return (leaf in self.leaves or self._is_count(leaf)) and (
             leaf not in self.periods or (period is not None and self._has(value, leaf, period))
         )
+
+    def _is_count(self, variable: Var) -> bool:
+        return self.count is not None and variable is self.count.variable
+
+    def _is_made_up(self, variable: Var) -> bool:
+        """Whether a variable is no leaf of the kernel."""
+        return self.is_choice(variable) or self._is_count(variable)
 
     def _open_leaf(self) -> Var | None:
         """A leaf that is needed and no coordinate, no address of an array, and not tracked; None without one."""
         kernel = self._kernel
         for value in self._needed:
             for each in variables(value):
+                if self.count is not None and each is self.count.variable:
+                    if self.periods[each] is None:
+                        return self.count.leaf
+                    continue
                 if self.is_choice(each):
                     continue
                 leaf = kernel.leaves[each]
@@ -183,11 +203,78 @@ class Tracked:
                     return each
         return None
 
-    def _period(self, leaf: Var) -> Period | None:
-        """A period of the trips in all that is needed; None if none is shown."""
+    @property
+    def exact(self) -> int:
+        """How many trips of loops that compare them with a count of the launch stand for themselves."""
+        tests = () if self.count is None else self.count.tests.values()
+        return min((period.start for each in tests if (period := self.periods.get(each.trip)) is not None), default=0)
+
+    def need(self, block: int, events: Mapping[int, Event], guards: Mapping[int, Expr]) -> int:
+        """From which number on a block need not tell counts of the launch apart; 0 if it does not ask for the count."""
+        count, flow = self.count, self._kernel.flow
+        if count is None:
+            return 0
+        inside = range(flow.blocks[block].start, flow.blocks[block].stop)
+        values = [each for index in inside if index in events for each in events[index].values]
+        for leaf in self.leaves:
+            carry = self._kernel.carried.get(leaf)
+            if carry is not None and self._kernel.leaves[leaf].block in flow.following[block]:
+                is_back = flow.is_back(block, self._kernel.leaves[leaf].block or 0)
+                values.append(carry.after if is_back else carry.before)
+        if any(map(count.reads, values)):
+            return count.end
+        conditions = [self._kernel.edge(block, target) for target in flow.following[block]]
+        conditions += [events[index].guard for index in inside if index in events]
+        conditions += [guards[index] for index in inside if index in guards]
+        return max((count.need(self.put(each)) for each in conditions), default=0)
+
+    def forgotten(self, header: int, events: Mapping[int, Event]) -> set[Var]:
+        """The choices that are not kept from one trip of a loop to the next one, and the count of the launch.
+
+        A choice is kept that is asked for behind the loop, or in the loop, which does not decide it again. A count is
+        forgotten if a loop inside compares its trips with it.
+        """
+        flow = self._kernel.flow
+        around = flow.around(header)
+        found: set[Var] = set()
+        if len(around) == 1:
+            inside = around[0].blocks
+            edges = [self._kernel.edge(each, target) for each in inside for target in flow.following[each]]
+            decided = {each for edge in edges for each in variables(self.put(edge))}
+            found = set(self._choices.values())
+            for index, event in events.items():
+                if flow.block_of[index] in reached([header], flow.following, lambda _: False):
+                    _, values = _closure(self._kernel, event.values)
+                    asked = {each for value in values for each in variables(self.put(value))}
+                    found -= asked - decided if flow.block_of[index] in inside else asked
+        tests = () if self.count is None else self.count.tests.values()
+        tested = {self._kernel.leaves[each.trip].block for each in tests}
+        is_inner = not tested.isdisjoint(flow.loop_at[header].blocks)
+        if self.count is not None and is_inner and tested.isdisjoint(each.header for each in around):
+            found.add(self.count.variable)
+        return found
+
+    def _keep_periods(self, count: LaunchCount) -> None:
+        """Find the period of a count, and count the trips of loops that compare them with it in such periods."""
+        found = self.periods[count.variable] = self._period(count.variable, count.start)
+        if found is None:
+            return
+        count.start, count.end = found.start, found.end
+        for trip in {each.trip: None for each in count.tests.values()}:
+            own = self.periods.get(trip)
+            length = lcm(found.end - found.start, own.end - own.start if own else 1)
+            start = max(found.start, own.start if own else 0)
+            if trip not in self.leaves:
+                self.leaves = (*self.leaves, trip)
+            elif own is None or length > _MOST_PERIOD:
+                continue
+            self.periods[trip] = Period(start, start + length)
+
+    def _period(self, leaf: Var, least: int = 0) -> Period | None:
+        """A period of the trips in all that is needed, from `least` on or later; None if none is shown."""
         needed = [each for each in self._needed if leaf in variables(each)]
         rng, rows = random.Random(0), list[tuple[int, ...]]()  # noqa: S311 - samples, no secrets
-        others = {each.name: each.limit for each in variables(*needed) if each is not leaf}
+        others = {each.name: self._few.get(each, each.limit) for each in variables(*needed) if each is not leaf}
         points = [{name: rng.randrange(limit) for name, limit in others.items()} for _ in range(_SAMPLES)]
         for trip in range(_SEEN):
             rows.append(tuple(evaluate(each, {**point, leaf.name: trip}) for each in needed for point in points))
@@ -195,7 +282,8 @@ class Tracked:
             if all(rows[at] == rows[at + end - start] for at in range(start, _SEEN - end + start)):
                 # Behind the first trips, in which a register is what it was before the loop, there is less to show.
                 later = sorted((each for each in _first_trips(needed, leaf) if each > start), reverse=True)
-                starts = (Period(each, each + end - start) for each in (*later, start))
+                firsts = dict.fromkeys(max(each, least) for each in (*later, start))
+                starts = (Period(each, each + end - start) for each in firsts)
                 return next((p for p in starts if all(self._has(each, leaf, p) for each in needed)), None)
         return None
 
@@ -215,6 +303,8 @@ class Tracked:
             one, two = (evaluate(value, {**point, leaf.name: by + number}) for by in (period.start, period.end))
             if one != two:
                 return False
+        if self.count is not None and leaf is self.count.variable:
+            return self.count.is_periodic(value, period.start, period.end, self._few)
         trip = var(f"{BASE}{leaf.name}", MOST_TRIPS)
 
         def later(by: int) -> Expr:
@@ -238,8 +328,10 @@ def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
             for atom in _boolean_parts(node.condition) if isinstance(node, Ite) else ():
                 read = variables(atom)
                 is_joined = isinstance(atom, Ite) or (isinstance(atom, Binary) and atom.operator in _BOOLEAN)
+                if is_joined or not read or any(each.name not in kernel.leaves.by_name for each in read):
+                    continue
                 leaves = [kernel.leaves[each] for each in read]
-                if read and not is_joined and all(is_launch_value(e) for e in leaves):
+                if all(is_launch_value(e) for e in leaves):
                     found.setdefault(atom, var(f"choice {len(found)}", 2))
     return found
 
@@ -253,6 +345,14 @@ def _first_trips(values: Iterable[Expr], leaf: Var) -> set[int]:
         if isinstance(node, Compare) and node.left is leaf and isinstance(node.right, Const)
         if node.comparison is Comparison.ULT and node.right.value <= _MOST_START
     }
+
+
+def _first_trips_only(kernel: Kernel) -> list[Var]:
+    """What loops carry that is one number in the first trip and another one later, and decides where threads go."""
+    flow = kernel.flow
+    edges = [kernel.edge(block.index, target) for block in flow.blocks for target in flow.following[block.index]]
+    carries = {each: kernel.carried[each] for edge in edges for each in variables(edge) if each in kernel.carried}
+    return [e for e, carry in carries.items() if isinstance(carry.before, Const) and isinstance(carry.after, Const)]
 
 
 def _closure(kernel: Kernel, values: Iterable[Expr]) -> tuple[tuple[Var, ...], list[Expr]]:

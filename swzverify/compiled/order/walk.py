@@ -18,13 +18,16 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flight, Flights, Values, are_unordered, met
+from swzverify.compiled.order.liveness import Liveness
 from swzverify.compiled.order.tracked import Period, Tracked
 from swzverify.compiled.ptx import Register
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Var, const, substitute, variables
 
-MOST_NODES: Final = 600
+MOST_NODES: Final = 2_000
 """Nodes of the graph of one thread."""
+_MOST_PLACES: Final = 4_000
+"""Nodes before those that are alike are made one."""
 _MOST_STATES: Final = 20_000
 TOO_LONG: Final = "a thread does too much between its barriers, in too many ways"
 
@@ -114,6 +117,9 @@ class Walk:
         self._accesses = {each.index for each in kernel.accesses if not each.reason or each.index in events}
         self._states = {each.state for each in events.values() if each.act is Act.WAIT}
         self._memo: dict[tuple[Expr, Values], Expr] = {}
+        self._needs: dict[int, int] = {}
+        self._dropped: dict[int, set[Var]] = {}
+        self._live = Liveness(kernel, events, tracked, flights.guards)
         self.nodes: list[Node] = []
         self.own: set[tuple[Flight, Flight]] = set()
         self._at: dict[_Place, int] = {}
@@ -121,6 +127,8 @@ class Walk:
         for number, place in enumerate(self._starts()):
             self._fill(self.nodes[number], place)
         self.nodes = _merged(self.nodes)
+        if len(self.nodes) > MOST_NODES:
+            raise LostError(TOO_LONG)
 
     def _starts(self) -> Iterator[_Place]:
         done = 0
@@ -130,7 +138,7 @@ class Walk:
 
     def _node(self, place: _Place) -> int:
         if place not in self._at:
-            if len(self._at) >= MOST_NODES:
+            if len(self._at) >= _MOST_PLACES:
                 raise LostError(TOO_LONG)
             self._at[place] = len(self.nodes)
             self.nodes.append(Node(place.flights, dict.fromkeys(place.flights)))
@@ -150,6 +158,9 @@ class Walk:
             if block == self._flow.exit:
                 node.is_end = True
                 node.leaving |= dict.fromkeys(place.flights)
+                continue
+            if cases := self._cases(place):
+                pending += cases
                 continue
             for index in range(place.start, self._flow.blocks[block].stop):
                 event = self._events.get(index)
@@ -177,20 +188,52 @@ class Walk:
         if self._holds(edge, place.values) is False:
             return []
         values = _with(place.values, self._tracked.chosen(edge))
+        count = self._tracked.count
+        if count is not None:
+            values = _with(values, count.left(place.block, target, dict(values), self._tracked.exact))
         try:
             after = self._entered(target, place.block, values)
         except _OpenError as error:
             # What a loop makes of a register depends on a launch value: it is the one or the other in all trips.
             halves = (_with(place.values, {error.variable: each}) for each in (FALSE, TRUE))
             return [each for values in halves for each in self._behind(place._replace(values=values), target)]
-        if self._flow.is_back(place.block, target) and len(self._flow.around(target)) == 1:
+        if self._flow.is_back(place.block, target):
             # Less is kept than is known, so that there are fewer places.
-            after = tuple(each for each in after if not self._tracked.is_choice(each[0]))
+            after = tuple(each for each in after if each[0] not in self._forgotten(target))
+        after = tuple(each for each in after if each[0] in self._live.at(target))
         first = 0 if target == self._flow.exit else self._flow.blocks[target].start
         return [place._replace(block=target, start=first, values=after)]
 
     def _holds(self, condition: Expr, values: Values) -> bool | None:
-        return self._tracked.truth(self._tracked.put(condition), lambda atom: self._value(atom, values))
+        count, known = self._tracked.count, dict(values)
+
+        def value(atom: Expr) -> Expr:
+            found = None if count is None else count.truth(atom, known, self._tracked.exact)
+            return self._value(atom, values) if found is None else found
+
+        return self._tracked.truth(self._tracked.put(condition), value)
+
+    def _cases(self, place: _Place) -> list[_Place]:
+        """The same place for each number that a count of the launch may be, if its block asks for it."""
+        count = self._tracked.count
+        need = 0 if count is None else self._need(place.block)
+        if count is None or not need:
+            return []
+        known = dict(place.values).get(count.variable)
+        cases = count.cases(known, need)
+        return [place._replace(values=_with(place.values, {count.variable: each})) for each in cases]
+
+    def _need(self, block: int) -> int:
+        """From which number on a block need not tell counts of the launch apart."""
+        if block not in self._needs:
+            self._needs[block] = self._tracked.need(block, self._events, self._flights.guards)
+        return self._needs[block]
+
+    def _forgotten(self, header: int) -> set[Var]:
+        """What is not kept from one trip of a loop to the next one."""
+        if header not in self._dropped:
+            self._dropped[header] = self._tracked.forgotten(header, self._events)
+        return self._dropped[header]
 
     def _flown(self, node: Node, index: int, place: _Place) -> _Place:
         """The place behind what an instruction does to what runs on."""
@@ -273,7 +316,10 @@ class Walk:
         value = self._tracked.put(value)
         known = value, values
         if known not in self._memo:
+            count = self._tracked.count
             given = {**self._coordinates, **dict(values)}
+            if count is not None and not count.is_number(given.get(count.variable)):
+                given.pop(count.variable, None)
             put = {each: given[each] for each in variables(value) if each in given}
             self._memo[known] = normal(bounded(substitute(value, put)))
         return self._memo[known]
@@ -289,7 +335,7 @@ class Walk:
             leaf = self._kernel.leaves[variable]
             if not isinstance(leaf, LoopLeaf):
                 continue
-            if leaf.block == target:
+            if leaf.block == target and variable in self._live.at(target):
                 new[variable] = self._next(variable, values, is_back=is_back)
             elif leaf.block in loop.blocks:
                 new[variable] = None  # an inner loop begins anew, or may be passed by
@@ -315,19 +361,25 @@ class Walk:
 
 
 def _merged(nodes: list[Node]) -> list[Node]:
-    """The same graph with one node for all from which a thread does the same, whatever it did before."""
+    """The same graph with one node for all from which a thread does the same, whatever it did before.
+
+    What operations on barriers touch follows from what they do: the node has what any of its nodes touches so.
+    """
     classes = [0] * len(nodes)
     while True:
         kinds: dict[object, int] = {}
         new: list[int] = []
         for each, known in zip(nodes, classes, strict=True):
             deeds = frozenset((deed, classes[target]) for deed, target in each.deeds)
-            parts = frozenset(each.touches), frozenset(each.running), frozenset(each.leaving), each.entry, each.is_end
+            touches = frozenset(touch if touch.is_data else touch.index for touch in each.touches)
+            parts = touches, frozenset(each.running), frozenset(each.leaving), each.entry, each.is_end
             new.append(kinds.setdefault((known, deeds, parts), len(kinds)))
         if len(kinds) == len(set(classes)):
             break
         classes = new
-    found = {number: node for node, number in reversed(list(zip(nodes, classes, strict=True)))}
+    found: dict[int, Node] = {}
+    for node, number in zip(nodes, classes, strict=True):
+        found.setdefault(number, node).touches |= node.touches
     for node in found.values():
         node.deeds = {(deed, classes[target]): None for deed, target in node.deeds}
     return [found[number] for number in range(len(found))]

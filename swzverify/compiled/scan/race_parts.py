@@ -76,9 +76,7 @@ class Parts:
     @property
     def assumptions(self) -> list[str]:
         """What the order assumes, a sentence each."""
-        boxes = dict[int, int]() if self._pipelines is None else self._pipelines.boxes
-        lines = ((self._kernel.function.instructions[index].line, size) for index, size in boxes.items())
-        found = [f"the box of the tensor map at line {line} has {size} bytes" for line, size in sorted(lines)]
+        found = [] if self._pipelines is None else self._pipelines.assumptions
         if self._proxies is not None and self._proxies.is_in_window:
             found.append(IN_WINDOW)
         if self._proxies is not None and self._proxies.is_window_aligned:

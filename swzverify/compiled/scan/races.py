@@ -19,6 +19,7 @@ from swzverify.compiled.kernel.clusters import assumption_on_clusters
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.leaves import OpaqueLeaf
+from swzverify.compiled.kernel.pointers import NOT_SHARED
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel
@@ -236,6 +237,8 @@ class _Judge:
             found.append(alone)
         if elects := [each.line for each in self._kernel.function.instructions if each.opcode == "elect.sync"]:
             found.append(FIRST_IS_ELECTED.format("line " + ", ".join(map(str, elects))))
+        if self._kernel.pointers:
+            found.append(NOT_SHARED.format("line " + ", ".join(map(str, sorted(self._kernel.pointers)))))
         if loads:
             found.append(_GLOBAL.format("line " + ", ".join(map(str, loads))))
         return tuple(found)

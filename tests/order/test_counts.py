@@ -1,0 +1,163 @@
+"""Stages behind a loop whose trips the launch gives: right kernels are free, and none with a mistake is."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from swzverify.compiled.order import boxes, launch_counts
+from swzverify.compiled.order.interleaved import _Runs
+from swzverify.compiled.order.launch_counts import LaunchCount
+from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import races
+from swzverify.compiled.scan.given import Given
+from swzverify.ir.expr import FALSE, Expr
+from tests.order.conftest import HEAD as HEAD_OF_RINGS
+from tests.order.pipeline_pieces import HEAD
+from tests.order.random_counts import drawn
+from tests.order.rings import RINGS
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+ASSUMED = "the number of trips that bytes 0 to 3 of the parameter n gives is less than 2^30"
+
+
+@pytest.fixture(autouse=True)
+def _no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is proved counts here: nothing is run."""
+    monkeypatch.setattr(races.Runs, "confirmed", lambda _, found: found)
+
+
+def text_of(seed: int, mistake: int = -1) -> str:
+    """A kernel of 64 threads."""
+    pipeline, _, _ = drawn(seed, mistake)
+    return HEAD + "\n".join(pipeline.lines) + "\nret;\n}\n"
+
+
+def judged(text: str) -> KernelRaces:
+    """The verdict on a kernel."""
+    module = read_module(text, "k.ptx")
+    return races.races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+
+
+COPIES, STORES = 3, 13
+"""Seeds of a ring with two stages for copies, and of one with three for stores."""
+
+
+def _changed(text: str, pattern: str, new: str) -> str:
+    """The kernel with its first line that fits replaced; that is a line of the producer."""
+    found, count = re.subn(pattern, new, text, count=1)
+    assert count == 1
+    return found
+
+
+def _beyond() -> str:
+    """From 1001 trips on the producer begins each tile with stage 0."""
+    behind = r"\g<0>\nsetp.gt.u32 %p98, %r24, 1000;\n@%p98 mov.u32 \1, 0;"
+    return _changed(text_of(COPIES), r"sub\.u32 (%r\d+), %r\d+, %r\d+;", behind)
+
+
+def _longer() -> str:
+    """With more than 2000 trips of a tile the producer makes one more."""
+    more = r"setp.gt.s32 %p98, \2, 2000;\nselp.u32 %r998, 1, 0, %p98;\nadd.s32 \1, \2, %r998;"
+    return _changed(text_of(COPIES), r"add\.s32 (%r\d+), (%r\d+), 0;", more)
+
+
+def _unguarded() -> str:
+    """Without trips the producer copies a stage all the same."""
+    return _changed(text_of(COPIES), r"setp\.lt\.s32 (%p\d+), (%r\d+), 1;\n@%p\d+ bra L\d+;", "")
+
+
+def given(before: str = "") -> str:
+    """The launch says how many bytes are announced; `before` is what the producer does before its copy."""
+    text = _changed(text_of(COPIES), r"_, \[(%r\d+)\], 128;", r"_, [\1], %r996;\n" + before)
+    return _changed(text, r"setp\.eq\.u32 %p0", "ld.param.u32 %r996, [n];\nadd.u32 %r996, %r996, 64;\nsetp.eq.u32 %p0")
+
+
+def _perhaps_two() -> str:
+    """If data say it, there is one more copy, which may complete a phase."""
+    more = "ld.global.u32 %r998, [%d1];\nsetp.eq.u32 %p98, %r998, 0;\n@%p98 bra LONE;\nadd.u32 %r997, %r33, 2048;\n"
+    to = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+    return given(more + f"{to} [%r997], [%d1], 128, [%r32];\nLONE:\n")
+
+
+def _not_waited_for() -> str:
+    """A load behind a wait that says nothing of the bulk copy that writes there."""
+    return HEAD_OF_RINGS + RINGS["bulk copy and a wait for cp.async"].body + "\nret;\n}\n"
+
+
+@pytest.mark.parametrize("seed", [COPIES, STORES])
+def test_right_kernels_are_free(seed: int) -> None:
+    """And what is assumed of the count is said."""
+    found = judged(text_of(seed))
+    assert found.verdict is RaceVerdict.FREE
+    assert ASSUMED in found.assumptions
+
+
+def test_bytes_that_a_launch_gives() -> None:
+    """They are taken to be those of the copies, which is said."""
+    found = judged(given())
+    assert found.verdict is RaceVerdict.FREE
+    assert any(each.endswith("announces 128 bytes") for each in found.assumptions)
+    assert "the launch says how many bytes" in judged(_perhaps_two()).reason
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [COPIES, STORES])
+def test_mistakes_are_not_free(seed: int) -> None:
+    """Each mistake in the stages, phases, trips, waits and arrivals."""
+    right, _, _ = drawn(seed, -1)
+    said = {what: judged(text_of(seed, at)).verdict for at, what in enumerate(right.chances)}
+    assert [what for what, verdict in said.items() if verdict is RaceVerdict.FREE] == []
+
+
+def _all_is_periodic(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LaunchCount, "is_periodic", lambda *_: True)
+
+
+def _conditions_are_what_samples_show(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(launch_counts, "bit_xor", lambda *_: FALSE)
+
+
+def _no_count_is_small(patch: pytest.MonkeyPatch) -> None:
+    right = LaunchCount.cases
+
+    def wrong(self: LaunchCount, known: Expr | None, need: int) -> Iterator[Expr]:
+        found = list(right(self, known, need))
+        yield from found[-1:] if found and need < self.end else found
+
+    patch.setattr(LaunchCount, "cases", wrong)
+
+
+def _all_copies_are_made(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(boxes, "_makes_all", lambda *_: True)
+
+
+def _no_phase_completes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_Runs, "_asked", lambda *_: set[int]())
+
+
+MISTAKES: dict[str, tuple[Patch, Callable[[], str]]] = {
+    "periods": (_all_is_periodic, _beyond),
+    "conditions": (_conditions_are_what_samples_show, _longer),
+    "small counts": (_no_count_is_small, _unguarded),
+    "bytes": (_all_copies_are_made, _perhaps_two),
+    "phases": (_no_phase_completes, _not_waited_for),
+}
+
+
+SLOW = {"conditions", "small counts"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in SLOW)) for n in MISTAKES])
+def test_planted_mistakes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a mistake of ours, a wrong kernel is free."""
+    patch, make = MISTAKES[name]
+    text = make()
+    assert judged(text).verdict is not RaceVerdict.FREE
+    patch(monkeypatch)
+    assert judged(text).verdict is RaceVerdict.FREE
