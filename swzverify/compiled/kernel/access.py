@@ -94,6 +94,7 @@ class KernelAccess:
         is_together: Whether lanes that come to it in one trip of its loops come together.
         piece: The machine instruction that it is, if ptxas makes other ones of the PTX.
         extent: Of a bulk copy, what it asks of its address.
+        is_window_aligned: Whether its address assumes that the shared window of generic addresses is aligned.
     """
 
     line: int
@@ -123,6 +124,7 @@ class KernelAccess:
     is_together: bool = True
     piece: Piece | None = None
     extent: Extent | None = None
+    is_window_aligned: bool = False
 
 
 def blank(instruction: Instruction, use: Use) -> KernelAccess:

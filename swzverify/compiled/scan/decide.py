@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, count_synchronizations, inlined
-from swzverify.compiled.kernel.listing import Touch
+from swzverify.compiled.kernel.listing import OF_BULK, Touch
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing, SassInstruction
@@ -261,6 +261,8 @@ class _Judge:
         """The verdict on one access."""
         if access.reason:
             return unknown(access.reason)
+        if access.no_row == OF_BULK:
+            return Decision(Verdict.BULK, OF_BULK)
         if access.row is None:
             return unknown(access.no_row or "the instruction is not in the table of costs")
         if access.address is None:

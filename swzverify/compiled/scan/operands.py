@@ -14,6 +14,7 @@ from swzverify.compiled.kernel import KernelAccess, KernelOperand, read_operands
 from swzverify.compiled.kernel.descriptors import is_window
 from swzverify.compiled.kernel.operands import OperandsRead
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
@@ -23,7 +24,7 @@ from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
-from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject, ValueSubject, in_window
+from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject, in_window
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.scanned import Scanned
 from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages
