@@ -8,7 +8,7 @@ from typing import Final
 
 from swzverify.compiled.kinds import OPERAND_CLAIMS
 from swzverify.compiled.scan import ClaimVerdict, ScannedOperand
-from swzverify.compiled.scan.fills import NO_GAPS
+from swzverify.compiled.scan.filled import NO_GAPS
 from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.core.words import counted
 from swzverify.report.escape import visible

@@ -102,7 +102,9 @@ def _code(
     lines: Sequence[int],
 ) -> ReadCode:
     """Which code was read: the file, the kernel, and which of the kernel's instructions of this name."""
-    among = sorted({each.line for each in held if each.row is not None and each.row.name == instruction.name})
+    among = sorted(
+        {each.site.line for each in held if each.cost.row is not None and each.cost.row.name == instruction.name}
+    )
     places = tuple(among.index(line) + 1 for line in lines)
     file, beside = named_files(part.file, spec)
     return ReadCode("", file, beside, part.kernel or "", function.name, places, len(among), part.array or "")
@@ -184,7 +186,7 @@ def _from_source(held: Sequence[KernelAccess], source: int, access: AccessPart, 
     except NotWrittenError as error:
         raise SwzError(NOT_STATED, f"kernel {function.name}: {error}") from error
     if not found:
-        has_lines = any(each.location is not None for each in held)
+        has_lines = any(each.site.location is not None for each in held)
         message = f"kernel {function.name} has no {access.instruction} from line {source} of the source"
         hint = "`swzverify scan` lists what comes from where" if has_lines else "build it with -lineinfo"
         raise SwzError(NOT_STATED, message, hint=hint)

@@ -79,15 +79,15 @@ def chosen(text: str, kernel: str, block: Shape, steps: int, take: Take) -> None
 
 def search(module: Module, function: Function, block: Shape, unmet: set[int], repeat: Repeat) -> None:
     """Repeat launches of the search until each line is met, or the search is at its end."""
-    read = [each for each in accesses(module, function, block) if each.row is not None and each.index >= 0]
+    read = [each for each in accesses(module, function, block) if each.cost.row is not None and each.site.index >= 0]
     whole = inlined(module, function).function
     made_by = Search(Launcher(whole, block, DYNAMIC_BYTES))
     most: dict[int, int] = defaultdict(int)
     left = MOST_LANE_STEPS // prod(block)
     for made in made_by:
-        open_now = [each for each in read if each.line in unmet]
-        trial = run(module, whole, made, [each.index for each in open_now], STEPS)
-        ways = {each.line: _ways(each, trial.seen.get(each.index)) for each in open_now}
+        open_now = [each for each in read if each.site.line in unmet]
+        trial = run(module, whole, made, [each.site.index for each in open_now], STEPS)
+        ways = {each.site.line: _ways(each, trial.seen.get(each.site.index)) for each in open_now}
         better = {line: seen for line, seen in ways.items() if seen > max(1, most[line])}
         if better:
             most.update(better)
@@ -95,17 +95,17 @@ def search(module: Module, function: Function, block: Shape, unmet: set[int], re
         left -= max(1, trial.steps)
         if not unmet or left <= 0:
             return
-        made_by.learn(made, trial, [each.index for each in open_now])
+        made_by.learn(made, trial, [each.site.index for each in open_now])
 
 
 def _ways(access: KernelAccess, seen: Seen | None) -> int:
     """The most ways that a trial saw of an access."""
-    if seen is None or access.row is None or not seen.addresses:
+    if seen is None or access.cost.row is None or not seen.addresses:
         return 0
     addresses = np.array(seen.addresses, dtype=np.int64).reshape(-1, LANES)
     active = np.array(seen.active, dtype=np.bool_).reshape(-1, LANES)
     try:
-        found = price(access.row, addresses, active)
+        found = price(access.cost.row, addresses, active)
     except DisagreementError:
         return 0
     return 0 if found is None else found.ways

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import z3
 
-from swzverify.compiled.kernel import KernelAccess, Kind
+from swzverify.compiled.kernel import KernelAccess, LaneLeaf, TripsLeaf
 from swzverify.ir import expr
 from swzverify.ir.expr import Binary, BinaryOperator, Compare, Comparison, Const, Expr, Extend, Extract, Ite, Var
 from tests.ptx_oracle import record
@@ -71,7 +71,7 @@ def explains(
     """Whether some values of the leaves explain an execution; None if that was not decided."""
     assert access.address is not None
     by_name = {leaf.name: leaf for leaf in access.leaves}
-    own = {leaf.name for leaf in access.leaves if not leaf.uniform and leaf.kind is not Kind.LANE}
+    own = {leaf.name for leaf in access.leaves if not leaf.uniform and not isinstance(leaf, LaneLeaf)}
     claims: list[tuple[int, Expr]] = []
     for lane, seen in event.lanes:
         point = coordinates(lane, event.warp, shape)
@@ -83,7 +83,7 @@ def explains(
                 if not 0 <= value < leaf.variable.limit:
                     return False
                 fixed[leaf.variable] = expr.const(value, leaf.variable.width)
-        both = (expr.compare(Comparison.EQ, access.address, expr.const(seen, 32)), access.guard)
+        both = (expr.compare(Comparison.EQ, access.address, expr.const(seen, 32)), access.who.guard)
         claims += [(lane, expr.substitute(claim, fixed)) for claim in both]
     claims = [(lane, claim) for lane, claim in claims if claim is not expr.TRUE]
     if any(claim is expr.FALSE for _, claim in claims):
@@ -91,7 +91,7 @@ def explains(
     if not claims:
         return True
     free = set(expr.variables(*(claim for _, claim in claims)))
-    trips = [each for each in free if by_name[each.name].kind is Kind.TRIPS]
+    trips = [each for each in free if isinstance(by_name[each.name], TripsLeaf)]
     if len(free) == len(trips) == 1 and _by_trying(claims, trips[0], is_own=trips[0].name in own):
         return True
     return _by_solver(claims, own, {name: leaf.values for name, leaf in by_name.items() if leaf.values})
@@ -192,7 +192,7 @@ def compare_all(
     tally = Tally()
     by_line: dict[int, list[KernelAccess]] = defaultdict(list)
     for access in found:
-        by_line[access.line].append(access)
+        by_line[access.site.line].append(access)
     counted: dict[int, int] = defaultdict(int)
     for event in dict.fromkeys(events):
         here = by_line.get(event.line)
@@ -208,5 +208,5 @@ def compare_all(
         elif None in answers:
             tally.undecided += 1
         else:
-            tally.wrong += (f"line {event.line}, {here[0].opcode} {here[0].text}: {event}",)
+            tally.wrong += (f"line {event.line}, {here[0].site.opcode} {here[0].site.text}: {event}",)
     return tally

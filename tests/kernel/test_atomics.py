@@ -65,7 +65,7 @@ def test_what_ptxas_may_make_of_an_atomic(body: str, expected: Merging) -> None:
 
 
 def merging_of(body: str) -> Merging:
-    return next(each for each in found_in(body) if each.opcode.startswith(("atom", "red"))).merging
+    return next(each for each in found_in(body) if each.site.opcode.startswith(("atom", "red"))).cost.merging
 
 
 def verdict(body: str, target: str = "sm_90") -> tuple[str, int | None]:

@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from swzverify.compiled.kernel import Kind, counts, induction
+from swzverify.compiled.kernel import ArrayLeaf, LaneLeaf, Leaf, TripsLeaf, counts, induction
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.ir.evaluate import evaluate_many
@@ -77,22 +77,22 @@ BEHIND = (
 READ = "mad.lo.u32 %r20, %r4, 4, %r6; mad.lo.u32 %r20, %r20, 4, %r3; ld.shared.u32 %r30, [%r20];"
 
 
-def kinds(text: str) -> list[Kind]:
+def kinds(text: str) -> list[type[Leaf]]:
     """What the last access reads, but for its array."""
-    return [leaf.kind for leaf in last(text).leaves if leaf.symbol is None]
+    return [type(leaf) for leaf in last(text).leaves if not isinstance(leaf, ArrayLeaf)]
 
 
 def test_behind_the_loop_only_coordinates_are_left() -> None:
-    assert kinds(BEHIND.format("", READ)) == [Kind.LANE]
+    assert kinds(BEHIND.format("", READ)) == [LaneLeaf]
 
 
 def test_within_the_loop_the_trip_is_left() -> None:
-    assert kinds(BEHIND.format(READ, "")) == [Kind.TRIPS]
+    assert kinds(BEHIND.format(READ, "")) == [TripsLeaf]
 
 
 def test_a_loop_with_two_ways_out_is_not_counted_behind() -> None:
     early = "setp.eq.u32 %p2, %r4, %r2; @%p2 bra OUT;"
-    assert Kind.TRIPS in kinds(BEHIND.format(early, "OUT: " + READ))
+    assert TripsLeaf in kinds(BEHIND.format(early, "OUT: " + READ))
 
 
 @pytest.mark.parametrize("shape", [(64, 1, 1), (48, 1, 1), (8, 5, 1), (16, 2, 3), (1, 40, 1), (1024, 1, 1)])

@@ -9,7 +9,7 @@ import pytest
 
 from swzverify.compiled.kernel import KernelAccess
 from tests.kernel.test_programs import SHAPES, compared
-from tests.kernel.texts import last, own
+from tests.kernel.texts import kind, last, own
 from tests.kernel.traps import COUNT, text_of
 from tests.scan.test_programs import compared as judged
 
@@ -113,4 +113,4 @@ def test_a_narrow_counter_is_known(cut: str) -> None:
     ],
 )
 def test_what_is_no_narrow_counter_is_not_taken_for_one(begin: str, cut: str, step: str) -> None:
-    assert "carried" in [leaf.kind.value for leaf in counted(begin, cut, step).leaves]
+    assert "carried" in [kind(leaf) for leaf in counted(begin, cut, step).leaves]

@@ -83,7 +83,7 @@ def test_spoiled_kernels_are_read_or_refused(start: int) -> None:
         for function in module.functions:
             for found in accesses(module, function, (32, 2, 1)):
                 assert found.address is not None or found.reason
-                assert found.guard.width == 1
+                assert found.who.guard.width == 1
                 assert found.address is None or found.address.width == 32
 
 

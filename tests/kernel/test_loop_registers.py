@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import KernelAccess, Kind, induction
+from swzverify.compiled.kernel import KernelAccess, LoopLeaf, TripsLeaf, induction
 from swzverify.compiled.kernel.flow import Loop
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import var
@@ -66,7 +66,7 @@ def kernel(seed: int) -> tuple[str, list[list[int]]]:
 
 def place_of(access: KernelAccess) -> list[str]:
     """The leaves of loops in an address."""
-    return [leaf.name for leaf in access.leaves if leaf.kind in (Kind.CARRIED, Kind.TRIPS)]
+    return [leaf.name for leaf in access.leaves if isinstance(leaf, LoopLeaf)]
 
 
 def held(seed: int) -> int:
@@ -77,7 +77,7 @@ def held(seed: int) -> int:
     names = place_of(access)
     assert len(names) <= 1, seed
     (leaf,) = [each for each in access.leaves if each.name in names] or [None]
-    counts = leaf is not None and leaf.kind is Kind.TRIPS
+    counts = leaf is not None and isinstance(leaf, TripsLeaf)
     assert counts == (seed % 3 == 0), seed
     places = range(len(rows)) if counts else range(1 if leaf is None else leaf.variable.limit)
     found: list[list[int]] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel import OpaqueLeaf
 from swzverify.compiled.kernel.evaluate import evaluate as evaluate_instruction
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.opcodes import operation
@@ -251,7 +251,7 @@ def test_what_a_gpu_answered() -> None:
             continue
         last = next(each for each in reversed(function.instructions) if each.opcode == "st.global.b64")
         value = slices.run(stored(slices, last))
-        given_ = [leaf for leaf in expr.variables(value) if slices.leaves[leaf].kind is Kind.OPAQUE]
+        given_ = [leaf for leaf in expr.variables(value) if isinstance(slices.leaves[leaf], OpaqueLeaf)]
         order_of = {name: int(name.split(": ")[1].split(".")[0]) for name in (leaf.name for leaf in given_)}
         firsts = sorted(each.index for each in function.instructions if each.opcode == "ld.global.b64")[:3]
         if len(given_) != len(expr.variables(value)) or any(place not in firsts for place in order_of.values()):

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from swzverify.compiled.kernel import Kind, accesses, paths
+from swzverify.compiled.kernel import CarriedLeaf, accesses, paths
 from swzverify.compiled.ptx import read_module
 from swzverify.ir.expr import FALSE, TRUE, Expr, Var, const, substitute, variables
 from tests.kernel.differential import coordinates, watched
@@ -34,25 +34,27 @@ def held(seed: int, numbers: tuple[int, ...] = tuple(NUMBERS)) -> Counter[str]:
         for event in events:
             made[event.line] |= {(event.block[0], 32 * event.warp + lane) for lane, _ in event.lanes}
         for access in found:
-            trips = {each.trips for each in access.loops}
+            trips = {each.trips for each in access.who.loops}
             for block in range(GRID):
                 for thread in range(SHAPE[0]):
                     point = coordinates(thread % 32, thread // 32, SHAPE) | {"ctaid.x": block, "n+0:4": number}
                     known: dict[Var, Expr] = {}
-                    for each in variables(access.guard, *(() if access.sure is None else (access.sure,))):
+                    for each in variables(access.who.guard, *(() if access.who.sure is None else (access.who.sure,))):
                         if each in trips or each.name in point:
                             known[each] = const(point.get(each.name, 0), each.width)
-                    is_made = (block, thread) in made[access.line]
-                    may = substitute(access.guard, {each: known[each] for each in known if each not in trips})
+                    is_made = (block, thread) in made[access.site.line]
+                    may = substitute(access.who.guard, {each: known[each] for each in known if each not in trips})
                     if is_made:
-                        assert may is not FALSE, (seed, access.line, point)
-                    elif access.sure is not None:
-                        first = [leaf for leaf in access.leaves if leaf.kind is Kind.CARRIED and leaf.first is not None]
+                        assert may is not FALSE, (seed, access.site.line, point)
+                    elif access.who.sure is not None:
+                        first = [
+                            leaf for leaf in access.leaves if isinstance(leaf, CarriedLeaf) and leaf.first is not None
+                        ]
                         known |= {each.variable: const(each.first or 0, each.variable.width) for each in first}
-                        assert substitute(access.sure, known) is not TRUE, (seed, access.line, point)
+                        assert substitute(access.who.sure, known) is not TRUE, (seed, access.site.line, point)
                     total["made" if is_made else "not made"] += 1
-                    total["decided"] += (may if is_made else substitute(access.guard, known)) in (TRUE, FALSE)
-                    total["sure"] += access.sure is not None
+                    total["decided"] += (may if is_made else substitute(access.who.guard, known)) in (TRUE, FALSE)
+                    total["sure"] += access.who.sure is not None
     return total
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from swzverify.compiled.kernel import calls, induction, narrow, parameters, slices, special, uniform
 from swzverify.compiled.kernel.arithmetic import shift_right, widened
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import CarriedLeaf
 from swzverify.compiled.kernel.opcodes import bits, comparisons, operation, whole_numbers
 from swzverify.ir.expr import const, extract, var
 from tests.kernel.test_programs import compared, held
@@ -63,7 +63,7 @@ def steps_that_change(patch: pytest.MonkeyPatch) -> None:
 
 def one_counter_for_all_loops(patch: pytest.MonkeyPatch) -> None:
     def trips_of(reading: Any, loop: Any) -> Any:
-        return reading.leaves.add(induction.Leaf(var("trips", 1 << 64), Kind.TRIPS, "", 0, loop.header))
+        return reading.leaves.add(induction.TripsLeaf(var("trips", 1 << 64), "", 0, loop.header))
 
     patch.setattr(induction, "trips_of", trips_of)
 
@@ -173,7 +173,9 @@ def loads_that_are_shared_at_any_address(patch: pytest.MonkeyPatch) -> None:
 
 def carried_values_that_are_shared(patch: pytest.MonkeyPatch) -> None:
     original = uniform.Uniformity._stays
-    patch.setattr(uniform.Uniformity, "_stays", lambda self, leaf: leaf.kind is Kind.CARRIED or original(self, leaf))
+    patch.setattr(
+        uniform.Uniformity, "_stays", lambda self, leaf: isinstance(leaf, CarriedLeaf) or original(self, leaf)
+    )
 
 
 def coordinates_that_are_shared(patch: pytest.MonkeyPatch) -> None:

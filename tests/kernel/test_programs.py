@@ -45,7 +45,7 @@ def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1)
     assert not result.error or "no end" in result.error, result.error
     known = {"n+0:4": number, "wide+0:8": WIDE, "shared pool": SHARED_BASE // 16}
     for access in found:
-        assert not access.reason, (access.line, access.reason)
+        assert not access.reason, (access.site.line, access.reason)
         assert access.address is not None
     return compare_all(found, events, shape, known.get, most=6)
 

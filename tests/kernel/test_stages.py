@@ -9,9 +9,9 @@ import random
 import pytest
 
 from swzverify.compiled.kernel import induction, uniform
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import CarriedLeaf, OpaqueLeaf
 from tests.kernel.test_programs import explained
-from tests.kernel.texts import last, own
+from tests.kernel.texts import kind, last, own
 from tests.kernel.traps import COUNT, STORE
 from tests.nightly import found_at, share
 
@@ -98,7 +98,7 @@ NEXT = " add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, %r2; @%p1 bra LOOP;"
 def test_a_pointer_that_goes_round_stages_keeps_its_distances(move: str) -> None:
     access = last(f"mov.u32 %r6, 0; {TOGGLED.format(move)}{NEXT}")
     assert own(access) == []
-    assert [leaf.kind.value for leaf in access.leaves if leaf.kind is Kind.CARRIED] == ["carried"]
+    assert [kind(leaf) for leaf in access.leaves if isinstance(leaf, CarriedLeaf)] == ["carried"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_pointer_that_goes_round_stages_keeps_its_distances(move: str) -> None
 )
 def test_other_pointers_do_not(move: str) -> None:
     access = last(f"mov.u32 %r6, 0; {TOGGLED.format(move)}{NEXT}")
-    assert own(access) != [] or not all(leaf.uniform for leaf in access.leaves if leaf.kind is Kind.OPAQUE)
+    assert own(access) != [] or not all(leaf.uniform for leaf in access.leaves if isinstance(leaf, OpaqueLeaf))
 
 
 # ---- planted mistakes

@@ -65,7 +65,7 @@ def test_every_access_of_the_truth_is_listed(kernel: Any) -> None:
     truth = {each["mangled"]: each for each in json.loads((FOLDER / "truth.json").read_text())["kernels"]}
     shape = tuple(kernel["launches"][0]["block"])
     listed = {
-        access.line
+        access.site.line
         for function in module(path_of(kernel)).functions
         if function.name == kernel["mangled"] or not function.is_entry
         for access in accesses(module(path_of(kernel)), function, shape)
@@ -95,7 +95,8 @@ def test_every_instruction_that_names_shared_or_generic_memory_is_listed(path: P
         found = SPACED.match(line.partition("//")[0])
         if found and not ELSEWHERE.search(found[1]):
             expected.add(number)
-    listed = {access.line: access for function in module(path).functions for access in accesses(module(path), function)}
+    found = (access for function in module(path).functions for access in accesses(module(path), function))
+    listed = {access.site.line: access for access in found}
     followed: set[int] = set()
     for function in module(path).functions:
         left = {each.line for each in inlined(module(path), function).function.instructions if is_call(each)}

@@ -7,7 +7,7 @@ from swzverify.compiled.kernel.listing import Touch
 from swzverify.compiled.ptx import read_module
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
-from tests.kernel.texts import TOP, found_in, last, own
+from tests.kernel.texts import TOP, found_in, kind, last, own
 
 
 def at(access: KernelAccess, **values: int) -> int:
@@ -17,7 +17,7 @@ def at(access: KernelAccess, **values: int) -> int:
 
 
 def active(access: KernelAccess, **values: int) -> bool:
-    return bool(evaluate(access.guard, _point(access.guard, values)))
+    return bool(evaluate(access.who.guard, _point(access.who.guard, values)))
 
 
 def _point(value: expr.Expr, values: dict[str, int]) -> dict[str, int]:
@@ -55,7 +55,7 @@ def test_a_load_inside_such_a_loop_is_not_shared_either() -> None:
 def test_a_load_at_an_address_that_loops_move_is_another_one_in_each_trip() -> None:
     body = "mov.u32 %r4, %r3; mov.u32 %r5, 0; L: " + STORE.format("%r5") + " ld.shared.u32 %r5, [%r4];"
     body += " add.u32 %r4, %r4, 4; setp.lt.u32 %p1, %r4, %r2; @%p1 bra L;"
-    kinds = [leaf.kind.value for leaf in found_in(body)[0].leaves]
+    kinds = [kind(leaf) for leaf in found_in(body)[0].leaves]
     assert "carried" in kinds
     assert "opaque" not in kinds
 
@@ -65,7 +65,7 @@ def test_the_load_of_a_trip_and_of_the_one_before_are_two_values() -> None:
         "mov.u32 %r5, 0; mov.u32 %r4, 0; L: mov.u32 %r6, %r5; ld.volatile.shared.u32 %r5, [s]; sub.u32 %r7, %r5, %r6;"
     )
     body += STORE.format("%r7") + " add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r2; @%p1 bra L;"
-    assert len([leaf for leaf in last(body).leaves if leaf.kind.value in ("opaque", "carried")]) == 2
+    assert len([leaf for leaf in last(body).leaves if kind(leaf) in ("opaque", "carried")]) == 2
 
 
 def test_the_largest_block_is_not_its_shape() -> None:
@@ -109,7 +109,7 @@ def test_registers_that_change_places_in_a_loop_are_not_stepped() -> None:
     body += " mov.u32 %r6, %r4; mov.u32 %r4, %r5; mov.u32 %r5, %r6; add.u32 %r7, %r7, 1;"
     body += " setp.lt.u32 %p1, %r7, %r2; @%p1 bra L;"
     found = last(body)
-    assert [leaf.kind.value for leaf in found.leaves if leaf.name.startswith("%r")] == ["carried"]
+    assert [kind(leaf) for leaf in found.leaves if leaf.name.startswith("%r")] == ["carried"]
     assert own(found) == []
 
 
@@ -166,7 +166,7 @@ def test_a_guard_that_is_written_again_is_the_old_one_before() -> None:
 def test_a_counter_that_two_loops_use_is_stepped_by_each() -> None:
     one = "L{0}: add.u32 %r4, %r4, {1}; setp.lt.u32 %p1, %r4, %r2; @%p1 bra L{0}; "
     body = "mov.u32 %r4, 0; " + one.format(1, 3) + one.format(2, 5) + STORE.format("%r4")
-    trips = [leaf.variable for leaf in last(body).leaves if leaf.kind.value == "trips"]
+    trips = [leaf.variable for leaf in last(body).leaves if kind(leaf) == "trips"]
     assert len(trips) == 2
     address = last(body).address
     assert address is not None
@@ -179,34 +179,34 @@ def test_each_of_nested_loops_has_its_own_counter() -> None:
     body += " add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r2; @%p1 bra L2;"
     body += " add.u32 %r4, %r4, 2; setp.lt.u32 %p2, %r4, %r2; @%p2 bra L1;"
     found = last(body)
-    assert [leaf.kind.value for leaf in found.leaves].count("trips") == 2
-    assert len(found.loops) == 2
-    assert all(loop.is_uniform for loop in found.loops)
+    assert [kind(leaf) for leaf in found.leaves].count("trips") == 2
+    assert len(found.who.loops) == 2
+    assert all(loop.is_uniform for loop in found.who.loops)
 
 
 def test_what_an_inner_loop_adds_is_no_step_of_the_outer_one() -> None:
     body = "mov.u32 %r4, 0; mov.u32 %r7, 0; L1: mov.u32 %r5, 0; " + STORE.format("%r4")
     body += " L2: add.u32 %r4, %r4, 1; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r7; @%p1 bra L2;"
     body += " add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, %r2; @%p2 bra L1;"
-    assert "carried" in [leaf.kind.value for leaf in last(body).leaves]
+    assert "carried" in [kind(leaf) for leaf in last(body).leaves]
 
 
 def test_the_values_of_a_register_that_a_loop_halves_are_all_told() -> None:
     body = "mov.u32 %r4, 64; L: " + STORE.format("%r4") + " shr.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra L;"
     access = last(body)
     assert access.address is not None
-    (leaf,) = [leaf for leaf in access.leaves if leaf.kind.value == "carried"]
+    (leaf,) = [leaf for leaf in access.leaves if kind(leaf) == "carried"]
     offsets = [evaluate(access.address, {leaf.name: at, "shared s": 0}) for at in leaf.values or ()]
     assert offsets == [4 * value for value in (64, 32, 16, 8, 4, 2, 1)]
-    assert [leaf.values for leaf in last(body.replace("64", "%r2")).leaves if leaf.kind.value == "carried"] == [None]
+    assert [leaf.values for leaf in last(body.replace("64", "%r2")).leaves if kind(leaf) == "carried"] == [None]
     other = body.replace("%r4, %r4, 1", "%r4, %r4, %r2")
-    assert [leaf.values for leaf in last(other).leaves if leaf.kind.value == "carried"] == [None]
+    assert [leaf.values for leaf in last(other).leaves if kind(leaf) == "carried"] == [None]
 
 
 def test_a_step_that_changes_in_the_loop_is_no_step() -> None:
     body = "mov.u32 %r4, 0; mov.u32 %r5, 1; L: " + STORE.format("%r4") + " add.u32 %r4, %r4, %r5; shl.b32 %r5, %r5, 1;"
     body += " setp.lt.u32 %p1, %r4, %r2; @%p1 bra L;"
-    assert [leaf.kind.value for leaf in last(body).leaves if leaf.kind.value != "uniform"] == ["carried"]
+    assert [kind(leaf) for leaf in last(body).leaves if kind(leaf) != "uniform"] == ["carried"]
 
 
 def test_a_mode_that_all_lanes_share_keeps_values_shared() -> None:
@@ -266,7 +266,7 @@ def test_local_memory_and_memory_of_unknown_space_are_of_each_lane() -> None:
 def test_a_generic_address_from_the_shared_window_is_shared() -> None:
     body = "mul.wide.u32 %d1, %r1, 8; mov.u64 %d2, s; cvta.shared.u64 %d3, %d2; add.u64 %d3, %d3, %d1;"
     found = last(body + "ld.u32 %r4, [%d3+4];")
-    assert (found.touch is Touch.GENERIC, found.reason, found.row and found.row.name, at(found, tid_x=3)) == (
+    assert (found.touch is Touch.GENERIC, found.reason, found.cost.row and found.cost.row.name, at(found, tid_x=3)) == (
         True, "", "ld.shared.b32", 28,
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swzverify.compiled.kernel import KernelAccess, accesses
+from swzverify.compiled.kernel import KernelAccess, Leaf, UniformLeaf, accesses
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import read_module
 
@@ -27,6 +27,11 @@ def last(body: str, shape: BlockShape | None = (64, 1, 1), outside: str = "") ->
     return found_in(body, shape, outside)[-1]
 
 
+def kind(leaf: Leaf) -> str:
+    """The kind of a leaf in one word; the address of an array is uniform."""
+    return "uniform" if isinstance(leaf, UniformLeaf) else type(leaf).__name__.removesuffix("Leaf").lower()
+
+
 def own(access: KernelAccess) -> list[str]:
     """What the lanes of an access may have of their own, apart from their coordinates."""
-    return [leaf.kind.value for leaf in access.leaves if not leaf.uniform and leaf.kind != "lane"]
+    return [name for leaf in access.leaves if not leaf.uniform and (name := kind(leaf)) != "lane"]

@@ -11,13 +11,14 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.race_cases import CASES
 from tests.ptx_oracle.races import Races, races_of
+from tests.ptx_oracle.touches import Race
 
 from .random_kernels import GRID, NUMBERS, Kernel, kernel
 
@@ -29,12 +30,31 @@ MOST_TRIPS = 4096
 class Said:
     """What a judge says of a kernel.
 
-    `lines` are the lines of the two accesses of a race, and `parameters` the launch that shows it.
+    `lines` are the lines of the two accesses of a race, and `parameters` the launch that shows it; `others` has the
+    same of more races. `pairs` has the verdict of each pair of lines that is not free, if anything is said of pairs.
     """
 
     verdict: str
     lines: tuple[int, int] | None = None
     parameters: Mapping[str, int] = field(default_factory=dict[str, int])
+    others: tuple[Said, ...] = ()
+    pairs: Mapping[tuple[int, int], str] | None = None
+
+    def denies(self, races: Races) -> list[Race]:
+        """The races of a launch whose pair of lines is said to be free, or to be harmless.
+
+        Where no order is known of a bulk copy, one pair stands for all pairs of its instruction.
+        """
+        if self.pairs is None or races.divergences:
+            return []
+        stands = {line for lines, verdict in self.pairs.items() if verdict == "unknown" for line in lines}
+        return [race for race in races.pairs if self._denies(race, stands)]
+
+    def _denies(self, race: Race, stands: set[int]) -> bool:
+        verdict = (self.pairs or {}).get(race.lines)
+        if verdict is None:
+            return not (any(race.copies) and stands.intersection(race.lines))
+        return verdict == "race-benign" and not race.is_benign
 
 
 class CannotRunError(Exception):
@@ -46,11 +66,17 @@ Judge = Callable[[str, tuple[int, int, int]], Said]
 
 def said_of(found: Any) -> Said:
     """What an object with `verdict` and `pairs` says, as the package's `KernelRaces` has them."""
+    pairs: dict[tuple[int, int], str] = {}
+    shown: list[Said] = []
     for pair in found.pairs:
-        if pair.witness is not None and str(pair.verdict) == str(found.verdict):
-            lines = sorted((pair.first.line, pair.second.line))
-            return Said(str(found.verdict), (lines[0], lines[1]), dict(pair.witness.parameters))
-    return Said(str(found.verdict))
+        first, second = sorted((pair.first.line, pair.second.line))
+        pairs.setdefault((first, second), str(pair.verdict))
+        if pair.witness is not None:
+            shown.append(Said(str(pair.verdict), (first, second), dict(pair.witness.parameters)))
+    shown.sort(key=lambda each: each.verdict != str(found.verdict))
+    if not shown or shown[0].verdict != str(found.verdict):
+        return Said(str(found.verdict), others=tuple(shown), pairs=pairs)
+    return replace(shown[0], others=tuple(shown[1:]), pairs=pairs)
 
 
 @lru_cache(maxsize=512)
@@ -80,6 +106,9 @@ def verdict_of(launches: Mapping[int, Races]) -> str:
 def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
     """What the launches say of a judge's answer; `WRONG` where they contradict it."""
     seen = verdict_of(launches)
+    for number, found in launches.items():
+        for race in said.denies(found):
+            return f"WRONG pair {race.lines} at n={number} ({seen})"
     races = any(not race.is_benign for found in launches.values() for race in found.pairs)
     if said.verdict == "unknown":
         return f"unknown ({seen})"
@@ -91,16 +120,16 @@ def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
         return said.verdict
     if said.verdict == "divergent-barrier":
         return said.verdict if seen == "divergent-barrier" else f"divergent-barrier not seen ({seen})"
-    if said.lines is not None:
-        number = next((value for name, value in said.parameters.items() if _is_number(name)), NUMBERS[0])
+    if said.lines is None:
+        return f"{said.verdict} {'' if races else 'not seen '}({seen})"
+    for each in (said, *said.others):
+        number = next((value for name, value in each.parameters.items() if _is_number(name)), NUMBERS[0])
         if not 0 <= number <= MOST_TRIPS:
             return f"{said.verdict} not run ({seen})"
         there = launches.get(number) or launched(drawn.text, drawn.block, number)
-        if said.lines not in there.lines():
+        if each.lines not in there.lines():
             more = "" if there.verdict == "free" else ", but others do"
-            return f"FALSE {said.verdict}: its accesses have order{more} ({seen})"
-    elif not races:
-        return f"{said.verdict} not seen ({seen})"
+            return f"FALSE {each.verdict}: its accesses have order{more} ({seen})"
     return f"{said.verdict} ({seen})"
 
 

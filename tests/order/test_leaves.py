@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from swzverify.compiled.kernel.calls import inlined
-from swzverify.compiled.kernel.leaves import Kind, Leaf
+from swzverify.compiled.kernel.leaves import Leaf, LoopLeaf, TripsLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import instance, intervals
 from swzverify.compiled.order.barriers import Scope, orders_of
@@ -100,7 +100,7 @@ class Oracle:
         seen = Seen(self.kernel, self.step.sharing)
         places = asked._places(seen)
         addresses = [seen.value(each.address, who, places[who]) for who, each in enumerate(asked.accesses)]
-        true = [seen.value(each.guard, who, places[who]) for who, each in enumerate(asked.accesses)]
+        true = [seen.value(each.who.guard, who, places[who]) for who, each in enumerate(asked.accesses)]
         true += [each for who in (0, 1) for each in seen.reached(who, places[who])]
         ways = [asked._way(seen, way) for way in meeting.ways]
         env = {"thread": threads[0], "thread'": threads[1], "n+0:4": self.n, "shared s": ARRAY // 16}
@@ -118,7 +118,7 @@ class Oracle:
 
     def _leaf(self, leaf: Leaf, of: Run, event: Event, place: Place, bases: dict[int, int]) -> int | None:
         """The value that a leaf had in a run; None if the leaf is of no loop."""
-        if leaf.block is None or leaf.kind not in (Kind.TRIPS, Kind.CARRIED):
+        if leaf.block is None or not isinstance(leaf, LoopLeaf):
             return None
         known, trips, is_left = dict(place), list[int](), False
         for loop in self.kernel.flow.around(leaf.block):
@@ -130,7 +130,7 @@ class Oracle:
                 trips.append(event.trips[loop.header])
             else:
                 trips.append((trip.number or 0) + (0 if trip.is_absolute else bases[loop.header]))
-        if leaf.kind is Kind.TRIPS:
+        if isinstance(leaf, TripsLeaf):
             return trips[-1]
         text = leaf.name.partition(" beside ")
         register = (text[2] or text[0]).partition(":")[0]

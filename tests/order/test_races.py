@@ -101,6 +101,7 @@ def test_distinct_arrays_are_an_assumption() -> None:
     assert IN_ARRAYS in found.assumptions
 
 
+PUBLISHED = "ld.param.u64 %rd2, [out]; {} ld.global.u64 %rd3, [%rd2]; st.global.u32 [%rd3], 3;"
 OWN_STORES = (
     ("st.global.u32 [%rd1], 3;", True),
     ("st.u32 [%rd1+256], 3;", True),
@@ -124,6 +125,11 @@ OWN_STORES = (
         False,
     ),
     ("ld.global.u32 %r30, [%rd1+4];", False),
+    # By a pointer that the kernel has written to global memory, whole, in parts, or with others.
+    (PUBLISHED.format("st.global.u64 [%rd2], %rd1;"), True),
+    (PUBLISHED.format("mov.b64 {%r30, %r31}, %rd1; st.global.v2.b32 [%rd2], {%r30, %r31};"), True),
+    (PUBLISHED.format("st.global.u64 [%rd2], %rd2;"), False),
+    (PUBLISHED.format("st.global.u32 [%rd2], %r1;"), False),
 )
 
 

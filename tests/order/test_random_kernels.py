@@ -9,7 +9,7 @@ import pytest
 from tests.nightly import counts
 from tests.ptx_oracle.race_cases import CASES
 
-from .random_judge import Said, appearances, judge_cases, judge_random, launched, said_of, truth, verdict_of
+from .random_judge import Judge, Said, appearances, judge_cases, judge_random, launched, said_of, truth, verdict_of
 from .random_kernels import FRAGMENTS, NUMBERS, kernel
 
 NOT_FREE = {"by_parameter", "one_value", "own_words", "shuffled_address", "voted_address"}
@@ -100,10 +100,31 @@ def test_a_witness_of_a_launch_without_that_race() -> None:
 
 
 def test_the_answer_of_the_package_is_read() -> None:
-    witness = SimpleNamespace(parameters=(("n", 5),))
-    free = SimpleNamespace(verdict="unknown", witness=None)
-    pair = SimpleNamespace(
-        verdict="race", witness=witness, first=SimpleNamespace(line=9), second=SimpleNamespace(line=7)
-    )
-    assert said_of(SimpleNamespace(verdict="race", pairs=(free, pair))) == Said("race", (7, 9), {"n": 5})
-    assert said_of(SimpleNamespace(verdict="free", pairs=())) == Said("free")
+    def pair(verdict: str, lines: tuple[int, int], number: int | None = None) -> SimpleNamespace:
+        first, second = (SimpleNamespace(line=line) for line in lines)
+        witness = None if number is None else SimpleNamespace(parameters=(("n", number),))
+        return SimpleNamespace(verdict=verdict, witness=witness, first=first, second=second)
+
+    found = (pair("unknown", (3, 3)), pair("depends", (8, 9), 6), pair("race", (9, 7), 5))
+    said = said_of(SimpleNamespace(verdict="race", pairs=found))
+    assert (said.lines, said.parameters) == ((7, 9), {"n": 5})
+    assert said.others == (Said("depends", (8, 9), {"n": 6}),)
+    assert said.pairs == {(3, 3): "unknown", (8, 9): "depends", (7, 9): "race"}
+    assert said_of(SimpleNamespace(verdict="free", pairs=())) == Said("free", pairs={})
+
+
+def always(said: Said) -> Judge:
+    return lambda *_: said
+
+
+def test_a_judge_that_leaves_out_a_pair() -> None:
+    """Each race of each launch is among the pairs that are not free, or the judge is wrong about it."""
+    left_out = 0
+    for seed in range(8):
+        known = {race.lines: "race" for found in truth(kernel(seed)).values() for race in found.pairs}
+        for lines in known:
+            pairs = {each: verdict for each, verdict in known.items() if each != lines}
+            for wrong in (pairs, {**pairs, lines: "race-benign"}):
+                left_out += "WRONG pair" in str(judge_random(seed, seed + 1, always(Said("race", pairs=wrong)))[1])
+        assert not judge_random(seed, seed + 1, always(Said("unknown", pairs=known)))[1]
+    assert left_out > 4

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.compiled.kernel.whole import SharedAccess
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.order import boxes, flights, objects, proxies
 from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.tracked import Tracked

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.whole import Kernel
@@ -96,9 +97,15 @@ def _array_of_the_symbol(patch: pytest.MonkeyPatch) -> None:
     """The array of an address is that of the symbols in it."""
 
     def wrong(kernel: Kernel, address: pairs.Expr) -> set[str]:
-        return {each.name for each in pairs.variables(address) if kernel.leaves[each].symbol is not None}
+        return {each.name for each in pairs.variables(address) if isinstance(kernel.leaves[each], ArrayLeaf)}
 
     patch.setattr(arrays, "arrays_of", wrong)
+
+
+def _any_array_counts(patch: pytest.MonkeyPatch) -> None:
+    """A choice between an array and what is not followed is in the array."""
+    right = arrays.arrays_of
+    patch.setattr(arrays, "arrays_of", lambda *known: right(*known) - {""})
 
 
 def _atomic_with_plain(patch: pytest.MonkeyPatch) -> None:
@@ -220,6 +227,8 @@ PLANTED: list[tuple[Patch, str, str]] = [
     (_trips_unrelated, "two stages", "depends"),
     (_warp_for_block, "value of a warp", "free"),
     (_array_of_the_symbol, "array carried in a register", "free"),
+    (_any_array_counts, "array or a pointer from local memory", "free"),
+    (_any_array_counts, "array, and then a pointer from local memory", "free"),
     (_atomic_with_plain, "atomic and load", "free"),
     (_one_group_too_few, "copy, one group left", "free"),
     (_copies_end_at_barriers, "copy, barrier before the wait", "free"),

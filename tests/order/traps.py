@@ -27,6 +27,9 @@ _COPY = (
     "cp.async.commit_group;\n"
 )
 """A copy of 16 bytes to `%r22`; `%r24` is the neighbour's place."""
+_KEPT = ".local .align 4 .b8 l[4];\nmov.u32 %r10, t;\nst.local.u32 [l], %r10;\nld.local.u32 %r11, [l];\n"
+"""`%r11` is the start of the array t, which nothing follows through local memory."""
+_STORED = "setp.ne.u32 %p3, %r1, 0;\n@!%p3 st.shared.u32 [%r13], %r7;\nld.shared.u32 %r30, [t];"
 _HALVES = (
     "st.shared.u32 [%r4], %r1;\nbar.sync 0;\nmov.u32 %r20, 32;\nL:\nsetp.ge.u32 %p2, %r1, %r20;\n@%p2 bra S;\n"
     "add.u32 %r21, %r1, %r20;\nshl.b32 %r22, %r21, 2;\nadd.u32 %r23, %r3, %r22;\nld.shared.u32 %r24, [%r23];\n"
@@ -51,6 +54,16 @@ TRAPS = {
     "array carried in a register": Trap(
         "mov.u32 %r10, t;\nadd.u32 %r11, %r10, %r2;\nadd.u32 %r12, %r10, %r5;\nmov.u32 %r13, %r4;\n"
         + counted("st.shared.u32 [%r13], %r1;\nld.shared.u32 %r30, [%r12];\nmov.u32 %r13, %r11;\nbar.sync 0;"),
+        64,
+        "depends",
+    ),
+    "array or a pointer from local memory": Trap(
+        f"{_KEPT}setp.eq.u32 %p2, %r7, 5;\nselp.u32 %r13, %r3, %r11, %p2;\n{_STORED}",
+        64,
+        "depends",
+    ),
+    "array, and then a pointer from local memory": Trap(
+        f"{_KEPT}mov.u32 %r13, %r3;\n" + counted(f"{_STORED}\nmov.u32 %r13, %r11;", trips="2"),
         64,
         "depends",
     ),

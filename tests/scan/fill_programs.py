@@ -1,7 +1,8 @@
 """Random kernels that copy tiles into shared memory and multiply them with wgmma, and what an interpreter sees there.
 
 Each element of a matrix is its own number, so shared memory says where each element comes from. The rule by
-which wgmma reads is that of `tests/oracle/operands.py`. Nothing here is shared with the package.
+which wgmma reads is that of `tests/oracle/operands.py`. The interpreter has no tensor maps: what a tensor copy brings,
+threads copy there, with an XOR of the address. Nothing here is shared with the package.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Side:
         base_offset: The base offset.
         shift: Bytes by which the start is too far.
         stored: Whether threads load and store, instead of `cp.async`.
+        box: The swizzle mode of the tensor map by which tensor copies fill it; empty if threads do.
         advance: Columns of K from one stage to the next one, if it is not what a stage has.
         late: Stages by which the main loop is behind the prologue.
     """
@@ -51,6 +53,7 @@ class Side:
     base_offset: int = 0
     shift: int = 0
     stored: bool = False
+    box: str = ""
     advance: int = 0
     late: int = 0
 
@@ -80,6 +83,21 @@ class Program:
     def steps(self) -> int:
         return self.columns // 16
 
+    def lines(self, side: Side) -> int:
+        """The lines of a tile in global memory."""
+        return self.columns if side.mn else side.rows
+
+    def box_of(self, side: Side) -> tuple[int, int]:
+        """The bytes of a line of a box, and how many lines it has."""
+        return WIDTHS[side.box] or 16, self.lines(side)
+
+    @property
+    def maps(self) -> tuple[str, ...]:
+        """The boxes of the tensor maps, as the command takes them."""
+        sides = {"amap": self.a, "bmap": self.b}
+        boxes = {name: (side, *self.box_of(side)) for name, side in sides.items() if side.box}
+        return tuple(f"{name}={inner // 2}x{lines}xf16,{side.box}" for name, (side, inner, lines) in boxes.items())
+
     def line_bytes(self, side: Side) -> int:
         """The bytes of one line of a tile in global memory."""
         return 2 * (side.rows if side.mn else self.columns)
@@ -104,6 +122,13 @@ def right(draw: random.Random) -> Program:
     return Program(sides[0], sides[1], columns, draw.choice([1, 2, 3]))
 
 
+def by_tensor_copies(program: Program, draw: random.Random) -> Program:
+    """The same kernel with tensor copies in the place of copies by threads, for A, for B or for both."""
+    of_both = [replace(side, box=side.mode, stored=False) for side in (program.a, program.b)]
+    a, b = draw.choice([(of_both[0], of_both[1]), (of_both[0], program.b), (program.a, of_both[1])])
+    return replace(program, a=a, b=b)
+
+
 MISTAKES = (
     "none",
     "mode",
@@ -117,6 +142,7 @@ MISTAKES = (
     "swapped",
     "advance",
     "late",
+    "map",
 )
 
 
@@ -133,6 +159,11 @@ def planted(program: Program, mistake: str, draw: random.Random) -> Program:
             side = replace(side, lbo=side.lbo + 128)
         case "base offset":
             side = replace(side, base_offset=draw.randrange(1, 8))
+        case "map":
+            others = [
+                mode for mode in CODES if mode != side.box and program.line_bytes(side) % (WIDTHS[mode] or 16) == 0
+            ]
+            side = replace(side, box=draw.choice(others or [side.box])) if side.box else side
         case "mask":
             side = replace(side, mask=draw.choice([each for each in (0, 1, 3, 7) if each != side.mask]))
         case "step":
@@ -158,12 +189,16 @@ def text(program: Program, *, is_dump: bool = False) -> str:
     """The PTX; with `is_dump` it writes shared memory and descriptors to the buffer `out` instead of multiplying."""
     n = program.b.rows
     sums = ", ".join(f"%f{at}" for at in range(n // 2))
+    maps = "" if is_dump else ", .param .align 64 .b8 amap[128], .param .align 64 .b8 bmap[128]"
     head = f"""
 .version 8.3
 .target sm_90a
 .address_size 64
 .shared .align {program.align} .b8 tile[{program.bytes}];
-.entry k(.param .u64 a, .param .u64 b, .param .u32 lda, .param .u32 ldb, .param .u32 n, .param .u64 out) .reqntid 128
+.shared .align 8 .b64 full;
+.entry k(
+.param .u64 a, .param .u64 b, .param .u32 lda, .param .u32 ldb, .param .u32 n, .param .u64 out{maps}
+) .reqntid 128
 {{
 .reg .pred %p<6>; .reg .b32 %r<60>; .reg .f32 %f<40>; .reg .b64 %rd<60>;
 ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [lda]; ld.param.u32 %r2, [ldb];
@@ -174,18 +209,18 @@ mov.u32 %r4, tile; mov.u32 %r5, %tid.x; mov.u32 %r6, 0; mov.u32 %r8, 0;
     ahead = program.stages - 1
     for stage in range(ahead):
         body.append(f"mov.u32 %r9, {stage * program.stage_bytes}; mov.u32 %r10, {stage};")
-        body += fill(program, is_loop=False)
+        body += fill(program, is_loop=False, is_dump=is_dump)
     body.append(f"mov.u32 %r7, {ahead * program.stage_bytes};")
     body.append("L:")
     body.append(f"mov.u32 %r9, %r7; add.u32 %r10, %r6, {ahead};")
     if program.stages == 1:
-        body += fill(program, is_loop=True)
+        body += fill(program, is_loop=True, is_dump=is_dump)
     body.append("cp.async.commit_group; cp.async.wait_group 0; bar.sync 0; fence.proxy.async.shared::cta;")
     for step in range(program.steps):
         body += multiply(program, step, sums, is_dump=is_dump)
     body.append("bar.sync 0;")
     if program.stages > 1:
-        body += fill(program, is_loop=True)
+        body += fill(program, is_loop=True, is_dump=is_dump)
     last = (program.stages - 1) * program.stage_bytes
     for place in ("%r7", "%r8"):
         body.append(f"setp.eq.u32 %p1, {place}, {last}; add.u32 {place}, {place}, {program.stage_bytes};")
@@ -194,7 +229,7 @@ mov.u32 %r4, tile; mov.u32 %r5, %tid.x; mov.u32 %r6, 0; mov.u32 %r8, 0;
     return "\n".join(body)
 
 
-def fill(program: Program, *, is_loop: bool) -> Iterator[str]:
+def fill(program: Program, *, is_loop: bool, is_dump: bool) -> Iterator[str]:
     """Copies both tiles of the stage at %r9, of the columns of K with the number %r10."""
     for side, pointer, pitch in ((program.a, "%rd1", "%r1"), (program.b, "%rd2", "%r2")):
         columns, stage = side.advance or program.columns, "%r10"
@@ -202,16 +237,22 @@ def fill(program: Program, *, is_loop: bool) -> Iterator[str]:
             stage = "%r19"
             yield f"sub.u32 {stage}, %r10, {side.late};"
         begin = 0 if side is program.a else program.tile_bytes(program.a)
+        if side.box and not is_dump:
+            yield from tensor_copies(program, side, begin, f"mul.lo.u32 %r17, {stage}, {columns};")
+            continue
         chunks = program.line_bytes(side) // 16
         count = chunks * (program.columns if side.mn else side.rows)
         for first in range(0, count, 128):
             yield f"add.u32 %r11, %r5, {first}; shr.u32 %r12, %r11, {chunks.bit_length() - 1};"
             yield f"and.b32 %r13, %r11, {chunks - 1}; and.b32 %r14, %r12, 7; shr.u32 %r15, %r12, 3;"
-            row, group, chunk = places(side)
-            yield f"mul.lo.u32 %r14, %r14, {row}; mad.lo.u32 %r14, %r15, {group}, %r14;"
-            yield f"mad.lo.u32 %r14, %r13, {chunk}, %r14; shr.u32 %r16, %r14, 7; and.b32 %r16, %r16, {side.mask};"
-            yield "shl.b32 %r16, %r16, 4; xor.b32 %r14, %r14, %r16;"
-            yield f"add.u32 %r14, %r14, %r9; add.u32 %r14, %r14, {begin}; add.u32 %r14, %r14, %r4;"
+            if side.box:
+                yield from place_of_box(program, side, begin)
+            else:
+                row, group, chunk = places(side)
+                yield f"mul.lo.u32 %r14, %r14, {row}; mad.lo.u32 %r14, %r15, {group}, %r14;"
+                yield f"mad.lo.u32 %r14, %r13, {chunk}, %r14; shr.u32 %r16, %r14, 7; and.b32 %r16, %r16, {side.mask};"
+                yield "shl.b32 %r16, %r16, 4; xor.b32 %r14, %r14, %r16;"
+                yield f"add.u32 %r14, %r14, %r9; add.u32 %r14, %r14, {begin}; add.u32 %r14, %r14, %r4;"
             if side.mn:
                 yield f"mad.lo.u32 %r17, {stage}, {columns}, %r12; mul.lo.u32 %r17, %r17, {pitch};"
             else:
@@ -225,6 +266,30 @@ def fill(program: Program, *, is_loop: bool) -> Iterator[str]:
                 yield f"{at}st.shared.v4.u32 [%r14], {{%r20, %r21, %r22, %r23}};"
             else:
                 yield f"{at}cp.async.cg.shared.global [%r14], [%rd3], 16;"
+
+
+def tensor_copies(program: Program, side: Side, begin: int, along_k: str) -> Iterator[str]:
+    """One thread copies the boxes of a tile, one behind the other; `along_k` puts the first column of K into %r17."""
+    inner, lines = program.box_of(side)
+    name = "amap" if side is program.a else "bmap"
+    yield f"{along_k} mov.b64 %rd3, {name}; cvta.param.u64 %rd3, %rd3; mov.u32 %r16, full; setp.eq.u32 %p3, %r5, 0;"
+    for at in range(program.line_bytes(side) // inner):
+        first = at * inner // 2
+        yield f"add.u32 %r14, %r9, {begin + at * inner * lines}; add.u32 %r14, %r14, %r4; add.u32 %r18, %r17, {first};"
+        where = f"{{{first}, %r17}}" if side.mn else "{%r18, 0}"
+        opcode = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        yield f"@%p3 {opcode} [%r14], [%rd3, {where}], [%r16];"
+
+
+def place_of_box(program: Program, side: Side, begin: int) -> Iterator[str]:
+    """Puts into %r14 where a tensor copy brings chunk %r13 of line %r12: the swizzle is an XOR of the address."""
+    inner, lines = program.box_of(side)
+    chunks = inner // 16
+    yield f"div.u32 %r14, %r13, {chunks}; rem.u32 %r16, %r13, {chunks}; mul.lo.u32 %r14, %r14, {inner * lines};"
+    yield f"mad.lo.u32 %r14, %r12, {inner}, %r14; mad.lo.u32 %r14, %r16, 16, %r14;"
+    yield f"add.u32 %r14, %r14, %r9; add.u32 %r14, %r14, {begin}; add.u32 %r14, %r14, %r4;"
+    yield f"shr.u32 %r16, %r14, 7; and.b32 %r16, %r16, {chunks - 1};"
+    yield "shl.b32 %r16, %r16, 4; xor.b32 %r14, %r14, %r16;"
 
 
 def places(side: Side) -> tuple[int, int, int]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import repeats
+from swzverify.compiled.kernel import ArrayLeaf, TripsLeaf, repeats
 from swzverify.compiled.kernel.arithmetic import less, widened
+from swzverify.compiled.kernel.leaves import is_input
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan import aligned as of_alignment
 from swzverify.compiled.scan import asker, claims, subject
@@ -70,6 +71,11 @@ def test_an_alignment_that_ptx_does_not_give(monkeypatch: pytest.MonkeyPatch) ->
     found_by(verdicts.test_an_array_that_ptx_aligns_too_little_is_no_misalignment)
 
 
+def made_by(subject: Any, **who: Any) -> Any:
+    """A subject whose access other lanes make."""
+    return replace(subject, access=replace(subject.access, who=replace(subject.access.who, **who)))
+
+
 def test_a_width_taken_for_4_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "width_of", lambda _: 4)
     found_by(verdicts.test_rows_of_vectors, 8, "refuted")
@@ -94,12 +100,12 @@ def test_one_byte_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_guard_that_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, guard=TRUE, sure=TRUE)))
+    subjects(monkeypatch, lambda each: made_by(each, guard=TRUE, sure=TRUE))
     found_by(verdicts.test_a_guard_keeps_lanes_inside)
 
 
 def test_a_guard_taken_for_its_opposite(monkeypatch: pytest.MonkeyPatch) -> None:
-    subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, guard=negation(each.access.guard))))
+    subjects(monkeypatch, lambda each: made_by(each, guard=negation(each.access.who.guard)))
     found_by(verdicts.test_a_guard_keeps_lanes_inside)
 
 
@@ -150,7 +156,7 @@ def test_trips_taken_for_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def wrong(self: Any, bad: Any, *, with_loops: bool) -> Any:
         found = original(self, bad, with_loops=with_loops)
-        trips = [loop.trips for loop in self.access.loops if loop.trips is not None]
+        trips = [loop.trips for loop in self.access.who.loops if loop.trips is not None]
         return [*found, *(less(each, const(2, each.width), signed=False) for each in trips)]
 
     monkeypatch.setattr(subject.Subject, "makes", wrong)
@@ -163,7 +169,8 @@ def test_trips_counted_one_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def wrong(self: Any, read: Any) -> Any:
         new = {
-            name: replace(leaf, most=None if leaf.most is None else leaf.most - 1) for name, leaf in self.leaves.items()
+            name: replace(leaf, most=leaf.most - 1) if isinstance(leaf, TripsLeaf) and leaf.most is not None else leaf
+            for name, leaf in self.leaves.items()
         }
         return original(replace(self, access=replace(self.access, leaves=tuple(new.values()))), read)
 
@@ -181,8 +188,8 @@ def test_a_later_trip_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     again = repeats.Again(TRUE, is_exact=True)
 
     def wrong(each: Any) -> Any:
-        loops = tuple(replace(loop, again=again) for loop in each.access.loops)
-        return replace(each, access=replace(each.access, loops=loops))
+        loops = tuple(replace(loop, again=again) for loop in each.access.who.loops)
+        return made_by(each, loops=loops)
 
     subjects(monkeypatch, wrong)
     found_by(verdicts.test_trips_that_data_decide_are_no_witness)
@@ -196,7 +203,8 @@ def test_the_size_of_another_array(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _of_8192(leaves: Any) -> Any:
     return tuple(
-        leaf if leaf.symbol is None else replace(leaf, symbol=replace(leaf.symbol, size_bytes=8192)) for leaf in leaves
+        replace(leaf, symbol=replace(leaf.symbol, size_bytes=8192)) if isinstance(leaf, ArrayLeaf) else leaf
+        for leaf in leaves
     )
 
 
@@ -248,7 +256,7 @@ def test_a_way_taken_for_sure(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_data_taken_for_what_a_launch_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     original = judge.is_parameter
-    monkeypatch.setattr(judge, "is_parameter", lambda leaf: leaf.is_input or original(leaf))
+    monkeypatch.setattr(judge, "is_parameter", lambda leaf: is_input(leaf) or original(leaf))
     found_by(verdicts.test_a_guard_by_data_is_no_witness)
 
 
@@ -280,7 +288,7 @@ def test_no_lane_at_all_taken_for_proof(monkeypatch: pytest.MonkeyPatch) -> None
 @found_at(13, 40)
 def test_random_kernels_find_a_guard_that_is_ignored(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """What no test of one thing would: the interpreter contradicts witnesses that do not occur."""
-    subjects(monkeypatch, lambda each: replace(each, access=replace(each.access, guard=TRUE, sure=TRUE)))
+    subjects(monkeypatch, lambda each: made_by(each, guard=TRUE, sure=TRUE))
 
     def all_of() -> None:
         for seed in seeds:

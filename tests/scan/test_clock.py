@@ -69,7 +69,7 @@ def test_what_the_clock_ends_is_asked_with_the_whole_budget(monkeypatch: pytest.
 def last_guard() -> Expr:
     from tests.kernel.texts import last as access
 
-    return access(GUARDED).guard
+    return access(GUARDED).who.guard
 
 
 def test_a_clock_that_is_taken_for_the_budget_is_seen(monkeypatch: pytest.MonkeyPatch, no_time: Counter[str]) -> None:

@@ -50,9 +50,9 @@ def asked(body: str, shape: Shape) -> Question:
     """The load of a kernel whose body computes the place `%r3` in an array."""
     module = read_module(_HEAD + _REGISTERS + body + _LOAD, "k.ptx")
     access = accesses(module, module.functions[0], shape)[-1]
-    assert access.row is not None
+    assert access.cost.row is not None
     assert access.address is not None
-    return Question(access.row, split(access, access.address), block_of(shape), Asker(9, 1), ())
+    return Question(access.cost.row, split(access, access.address), block_of(shape), Asker(9, 1), ())
 
 
 def _of(question: Question) -> tuple[Instruction, Parts, Block]:
@@ -210,10 +210,10 @@ def _octets(stride: int) -> Question:
     copy = "mov.u32 %r4, s; add.u32 %r4, %r4, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; ret; }"
     module = read_module(_HEAD + _REGISTERS + _COPIES.format(stride) + "ld.param.u64 %rd1, [g]; " + copy, "k.ptx")
     access = accesses(module, module.functions[0], (64, 1, 1))[-1]
-    assert access.row is not None
-    assert access.row.by_octets
+    assert access.cost.row is not None
+    assert access.cost.row.by_octets
     assert access.address is not None
-    return Question(access.row, split(access, access.address), block_of((64, 1, 1)), Asker(9, 1), ())
+    return Question(access.cost.row, split(access, access.address), block_of((64, 1, 1)), Asker(9, 1), ())
 
 
 @pytest.mark.parametrize(("stride", "answer"), [(16, Answer.HOLDS), (144, Answer.FAILS), (128, Answer.FAILS)])
@@ -245,9 +245,9 @@ _LAST_TRIP = (
 def _of_last_trip() -> Answer:
     module = read_module(_HEAD + _REGISTERS + _LAST_TRIP, "k.ptx")
     access = accesses(module, module.functions[0], (32, 1, 1))[-1]
-    assert access.row is not None
+    assert access.cost.row is not None
     assert access.address is not None
-    question = Question(access.row, split(access, access.address), block_of((32, 1, 1)), Asker(9, 1), ())
+    question = Question(access.cost.row, split(access, access.address), block_of((32, 1, 1)), Asker(9, 1), ())
     return question.asker.cost(cost_goal(*_of(question), question.guard)).answer
 
 

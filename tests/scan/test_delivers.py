@@ -25,10 +25,22 @@ from swzverify.compiled.scan import (
     products,
     scan_operands,
 )
-from swzverify.compiled.scan.fills import NO_GAPS
+from swzverify.compiled.scan.filled import NO_GAPS
 from swzverify.subjects.descriptor import Descriptor
 from tests.nightly import counts
-from tests.scan.fill_programs import MISTAKES, Program, Seen, Side, column, pitch_of, planted, right, see, text
+from tests.scan.fill_programs import (
+    MISTAKES,
+    Program,
+    Seen,
+    Side,
+    by_tensor_copies,
+    column,
+    pitch_of,
+    planted,
+    right,
+    see,
+    text,
+)
 
 Plant: TypeAlias = AbstractContextManager[object]
 PLAIN = Program(Side(64, False, "64B", 3, 0, 512, 32), Side(64, True, "128B", 7, 0, 1024, 2048), columns=32, stages=3)
@@ -38,9 +50,9 @@ TORN = "two copies of"
 TRIPS = "from trip to trip"
 
 
-def scanned(ptx: str, align: int | None = None) -> list[ScannedOperand]:
+def scanned(ptx: str, align: int | None = None, maps: tuple[str, ...] = ()) -> list[ScannedOperand]:
     module = read_module(ptx, "k.ptx")
-    return scan_operands(module, module.functions[0], None, Given(smem_align=align), None)
+    return scan_operands(module, module.functions[0], None, Given(smem_align=align, tensor_maps=maps), None)
 
 
 def verdicts(ptx: str, align: int | None = None) -> list[str]:
@@ -58,7 +70,7 @@ def agrees(program: Program, one: Seen, first: Seen) -> bool:
 
 def check(program: Program) -> set[str]:
     """No verdict contradicts what the interpreter sees; the verdicts."""
-    operands, seen = scanned(text(program)), see(program)
+    operands, seen = scanned(text(program), maps=program.maps), see(program)
     found: set[str] = set()
     for at, operand in enumerate(operands):
         claim, side = operand.claim("delivers"), operand.fields.role.lower()
@@ -80,6 +92,8 @@ def check_many(seeds: range) -> None:
     for seed in seeds:
         draw = random.Random(seed)
         program = right(draw)
+        if draw.random() < 0.4:
+            program = by_tensor_copies(program, draw)
         mistake = draw.choice(MISTAKES)
         found = check(planted(program, mistake, draw))
         assert mistake != "none" or found == {"proved"}
@@ -611,7 +625,7 @@ MISTAKEN: dict[str, tuple[Callable[[], Plant], Callable[[], None]]] = {
         check_roles,
     ),
     "other writers ignored": (
-        lambda: mock.patch.object(delivers._Judge, "_other_writer", return_value=""),  # pyright: ignore
+        lambda: mock.patch.object(delivers, "_other_writer", return_value=""),
         check_others,
     ),
 }

@@ -7,12 +7,11 @@ import random
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import KernelAccess, Kind, divisions
+from swzverify.compiled.kernel import KernelAccess, LaneLeaf, OpaqueLeaf, divisions
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, ScannedAccess, assuming, scan_module
 from swzverify.compiled.scan.sources import ALIGNED
@@ -307,7 +306,11 @@ def test_what_is_assumed_and_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_division_that_is_passed_by_taken_for_a_made_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_of(slices: Any, _: Any) -> Any:
-        return {leaf.variable: leaf.open for leaf in slices.leaves.by_name.values() if leaf.open is not None}
+        return {
+            leaf.variable: leaf.open
+            for leaf in slices.leaves.by_name.values()
+            if isinstance(leaf, OpaqueLeaf) and leaf.open is not None
+        }
 
     monkeypatch.setattr(import_module("swzverify.compiled.kernel.accesses"), "with_results", all_of)
     monkeypatch.setattr(divisions.Divisions, "_made", lambda self, each: self._known.get(each))
@@ -334,7 +337,7 @@ def test_divisions_of_which_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_divisors_of_lanes_taken_for_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(divisions, "Kind", SimpleNamespace(UNIFORM=Kind.LANE))
+    monkeypatch.setattr(divisions, "UniformLeaf", LaneLeaf)
     fails(lambda: test_what_is_not_sure_is_not_assumed(OF_LANES))
 
 
@@ -352,4 +355,4 @@ def test_the_first_block_is_that_of_the_loops_around_it_too() -> None:
 
 def names_of(access: KernelAccess) -> list[str]:
     """The variables of the conditions on which the loops around an access repeat."""
-    return [each.name for loop in access.loops for each in variables(loop.again.condition)]
+    return [each.name for loop in access.who.loops for each in variables(loop.again.condition)]

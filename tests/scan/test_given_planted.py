@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from swzverify.compiled.kernel import Arguments, Leaf, parameter_variable
+from swzverify.compiled.kernel import Arguments, Leaf, UniformLeaf, parameter_variable
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, collide, given, scan_module
 from swzverify.ir import integers
@@ -94,7 +94,9 @@ def test_values_that_are_tried_taken_for_all(monkeypatch: pytest.MonkeyPatch) ->
     def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
         found = right(read, leaves)
         for each in read:
-            tried = [compare(Comparison.EQ, each, const(value, each.width)) for value in leaves[each.name].candidates]
+            leaf = leaves[each.name]
+            values = leaf.candidates if isinstance(leaf, UniformLeaf) else ()
+            tried = [compare(Comparison.EQ, each, const(value, each.width)) for value in values]
             found += [negation(conjunction([negation(one) for one in tried]))] if tried else []
         return found
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from swzverify.compiled.kernel import Kind, accesses, evaluate, special
+from swzverify.compiled.kernel import LaneLeaf, accesses, evaluate, special
 from swzverify.compiled.kernel.opcodes import comparisons
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import collide, cost_goal, mixed, samples, scan_module, surely
@@ -218,9 +218,9 @@ def held(seeds: Sequence[int], make: Callable[[int], str] = program) -> Counter[
         found = scan_module(module, SHAPE)
         # Under a condition on the launch a conflict is one of some launches only.
         always = {
-            each.line
+            each.site.line
             for each in accesses(module, module.functions[0], SHAPE)
-            if all(leaf.kind is Kind.LANE for leaf in each.leaves if leaf.variable in variables(each.guard))
+            if all(isinstance(leaf, LaneLeaf) for leaf in each.leaves if leaf.variable in variables(each.who.guard))
         }
         met: Met = {}
         for grid in GRIDS:

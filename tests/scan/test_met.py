@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import Leaf, UniformLeaf
 from swzverify.compiled.scan import met
 from swzverify.compiled.scan.price import Block
 from swzverify.ir.expr import Comparison, Expr, Var, compare, const, var
@@ -19,7 +19,7 @@ def less(one: Expr, other: Expr) -> Expr:
 
 
 def leaf(variable: Var, *assumed: Expr) -> Leaf:
-    return Leaf(variable, Kind.UNIFORM, "", 1, uniform=True, assumed=assumed)
+    return UniformLeaf(variable, "", 1, None, uniform=True, assumed=assumed)
 
 
 BELOW, FEW = less(N, LDA), less(LDA, const(17, 32))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swzverify.compiled.kernel import atomics, counts, evaluate
+from swzverify.compiled.kernel import LaneLeaf, atomics, counts, evaluate
 from swzverify.compiled.scan import collide, data, decide, exact, mixed, price, question, reach, samples, split
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.split import Parts
@@ -78,7 +78,7 @@ def test_a_guard_taken_for_its_opposite(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_value_of_each_lane_taken_for_a_shared_one(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (split, collide, samples, mixed, data):
-        monkeypatch.setattr(module, "is_shared", lambda leaf: leaf.kind != "lane")
+        monkeypatch.setattr(module, "is_shared", lambda leaf: not isinstance(leaf, LaneLeaf))
     found_by(verdicts.test_data_of_each_lane_are_unknown)
 
 

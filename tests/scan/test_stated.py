@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import accesses
+from swzverify.compiled.kernel import KernelAccess, accesses
 from swzverify.compiled.kernel.arithmetic import bit_and
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.ptx import read_module
@@ -60,22 +60,22 @@ def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1)
     found = accesses(code, kernel, shape)
     for access in found:
         try:
-            one = stated(code, kernel, access.line, shape)
+            one = stated(code, kernel, access.site.line, shape)
         except NotWrittenError:
             continue
         seen: Seen = Counter(
             (32 * event.warp + lane, address - SHARED_BASE)
             for event in events
-            if event.line == access.line
+            if event.line == access.site.line
             for lane, address in event.lanes
         )
         wanted = expected(one, shape)
-        if len(access.loops) == len(one.loops):
-            assert seen == wanted, (access.line, one)
+        if len(access.who.loops) == len(one.loops):
+            assert seen == wanted, (access.site.line, one)
         else:
-            assert set(seen) == set(wanted), (access.line, one)
+            assert set(seen) == set(wanted), (access.site.line, one)
             if not one.loops:
-                assert_same_lanes_each_time(access.line, events, wanted)
+                assert_same_lanes_each_time(access.site.line, events, wanted)
         told, looping = told + 1, looping + bool(one.loops)
     return told, looping
 
@@ -133,7 +133,7 @@ def one(body: str) -> Stated:
     kernel = code.function("k")
     assert kernel is not None
     (access,) = accesses(code, kernel, (16, 4, 1))
-    return stated(code, kernel, access.line, (16, 4, 1))
+    return stated(code, kernel, access.site.line, (16, 4, 1))
 
 
 def test_a_counted_loop() -> None:
@@ -164,7 +164,7 @@ def test_what_is_not_known_exactly_is_not_stated(body: str, reason: str) -> None
     assert kernel is not None
     last = accesses(code, kernel, (16, 4, 1))[-1]
     with pytest.raises(NotWrittenError, match=reason):
-        stated(code, kernel, last.line, (16, 4, 1))
+        stated(code, kernel, last.site.line, (16, 4, 1))
 
 
 def of_own_bodies() -> int:
@@ -202,7 +202,11 @@ def test_a_planted_mistake_is_found(name: str, wrong: Any, monkeypatch: pytest.M
 
 def test_loops_that_lanes_leave_taken_for_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
     original = module._stated
-    together = lambda access: replace(access, loops=tuple(replace(each, is_uniform=True) for each in access.loops))  # noqa: E731
+
+    def together(access: KernelAccess) -> KernelAccess:
+        loops = tuple(replace(each, is_uniform=True) for each in access.who.loops)
+        return replace(access, who=replace(access.who, loops=loops))
+
     monkeypatch.setattr(module, "_stated", lambda access, block: original(together(access), block))
     with pytest.raises(AssertionError):
         of_own_bodies()

@@ -16,6 +16,7 @@ from swzverify.errors import SwzError
 from tests.scan.test_operands import text
 from tests.scan.test_stages import TENSOR, expect, producer, read
 
+arguments: Any = import_module("swzverify.compiled.kernel.arguments")
 boxes: Any = import_module("swzverify.compiled.kernel.boxes")
 tensor_maps: Any = import_module("swzverify.compiled.scan.tensor_maps")
 
@@ -114,6 +115,10 @@ def test_other_maps_are_not_known() -> None:
         ("maps+64=256x256x256x256xb8", "SWZ551"),
         ("maps+192=16x64xf16", "SWZ551"),
         ("n=16x64xf16", "SWZ551"),
+        ("maps+64=16x64xf16,none,x128", "SWZ551"),
+        ("maps+64=16x64xf16,none,128x256", "SWZ551"),
+        ("maps+64=16x64xf16,none,24", "SWZ551"),
+        ("maps+64=16x64xf16,none,1099511627776", "SWZ551"),
     ],
 )
 def test_boxes_that_no_map_has_are_refused(box: str, code: str) -> None:
@@ -146,13 +151,11 @@ def bits_for_bytes(patch: pytest.MonkeyPatch) -> None:
 
 
 def only_two_extents(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(tensor_maps, "prod", lambda extents: prod(extents[:2]))
+    patch.setattr(arguments, "prod", lambda extents: prod(extents[:2]))
 
 
 def any_map(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(boxes, "box_bytes", lambda slices, _: next(iter(slices.arguments.boxes.values()), None))
-    listing: Any = import_module("swzverify.compiled.kernel.operands")
-    patch.setattr(listing, "box_bytes", boxes.box_bytes)
+    patch.setattr(boxes, "map_of", lambda slices, _: next(iter(slices.arguments.boxes), None))
 
 
 def any_mode(patch: pytest.MonkeyPatch) -> None:

@@ -98,23 +98,24 @@ def compared(folder: Path, text: str, shape: tuple[int, int, int], number: int, 
     told = 0
     for each in accesses(code, function, shape):
         try:
-            loops = stated(code, function, each.line, shape).loops
+            loops = stated(code, function, each.site.line, shape).loops
         except NotWrittenError:
             continue
-        if each.row is None or len(each.loops) != len(loops):
+        if each.cost.row is None or len(each.who.loops) != len(loops):
             continue
         loop_lines = {f"l{at}": loop for at, loop in enumerate(loops)}
-        lines = [f"instruction: {each.row.name}", f"block: {json.dumps(shape)}", "base: 0"]
+        lines = [f"instruction: {each.cost.row.name}", f"block: {json.dumps(shape)}", "base: 0"]
         if loops:
             counts = {name: {"start": 5, "stop": 5 + 3 * loop.count, "step": 3} for name, loop in loop_lines.items()}
             lines.append(f"for: {json.dumps(counts)}")
-        where = {"file": "k.ptx", "line": each.line, "loops": {name: loop.line for name, loop in loop_lines.items()}}
+        lines_of = {name: loop.line for name, loop in loop_lines.items()}
+        where = {"file": "k.ptx", "line": each.site.line, "loops": lines_of}
         lines.append(f"compiled: {json.dumps(where)}")
         found = access_of(load_spec(spec_of(folder, text, *lines)))
         seen = Counter(
             (32 * event.warp + lane, address - SHARED_BASE)
             for event in events
-            if event.line == each.line
+            if event.line == each.site.line
             for lane, address in event.lanes
         )
         does: Counter[tuple[int, int]] = Counter()
@@ -123,7 +124,7 @@ def compared(folder: Path, text: str, shape: tuple[int, int, int], number: int, 
                 point = {WARP: warp, **dict(zip(loop_lines, trips, strict=True))}
                 rows = found.lanes_at(point)
                 does.update((32 * warp + row.lane, row.address_bytes) for row in rows if row.address_bytes is not None)
-        assert does == seen, each.line
+        assert does == seen, each.site.line
         told += 1
     return told
 

@@ -83,7 +83,7 @@ def pattern(addresses: list[int], lanes: list[int]) -> Pattern:
 
 def of_trial(trial: Trial, access: KernelAccess) -> set[Pattern]:
     """What a trial saw of an access."""
-    seen = trial.seen.get(access.index, Seen())
+    seen = trial.seen.get(access.site.index, Seen())
     pairs = zip(seen.addresses, seen.active, strict=True)
     return {pattern(row.tolist(), np.flatnonzero(on).tolist()) for row, on in pairs}
 
@@ -101,14 +101,14 @@ def compare(
     text: str, module: Module, function: Function, block: tuple[int, int, int], out: Compared, most: int = 48
 ) -> None:
     """Run the first launches of a kernel both ways."""
-    read = [each for each in accesses(module, function, block) if each.row is not None and each.index >= 0]
+    read = [each for each in accesses(module, function, block) if each.cost.row is not None and each.site.index >= 0]
     whole = inlined(module, function).function
     lines: dict[int, list[KernelAccess]] = {}
     for each in read:
-        lines.setdefault(each.line, []).append(each)
+        lines.setdefault(each.site.line, []).append(each)
     search = Search(Launcher(whole, block, DYNAMIC_BYTES))
     for made in islice(search, most):
-        trial = run(module, whole, made, [each.index for each in read], STEPS)
+        trial = run(module, whole, made, [each.site.index for each in read], STEPS)
         search.learn(made, trial)
         result = by_oracle(text, function.name, [each.name for each in function.parameters], made)
         out.launches += 1
@@ -129,7 +129,7 @@ def compare(
             if line not in seen:
                 continue
             mine = set[Pattern]().union(*(of_trial(trial, each) for each in here))
-            is_all = all(trial.seen[each.index].is_all for each in here if each.index in trial.seen)
+            is_all = all(trial.seen[each.site.index].is_all for each in here if each.site.index in trial.seen)
             if mine == seen[line]:
                 out.same += bool(mine)
             elif (mine < seen[line] and (trial.ended or not is_all)) or (mine > seen[line] and result.error):

@@ -94,7 +94,7 @@ def differences(seeds: range, out: Counter[str]) -> list[str]:
         module = read_module(text, "k.ptx")
         function = module.function("k")
         assert function is not None
-        wanted = [each.index for each in accesses(module, function, shape) if each.index >= 0]
+        wanted = [each.site.index for each in accesses(module, function, shape) if each.site.index >= 0]
         whole = inlined(module, function).function
         launches = [*islice(Search(Launcher(whole, shape, DYNAMIC_BYTES)), LAUNCHES)]
         steps = [STEPS[at % len(STEPS)] for at in range(len(launches))]

@@ -68,9 +68,10 @@ class ScanOptions(Options):
         "A C condition on parameters that every launch satisfies, such as 'lda % 32 == 0'; may be given again.",
     )
     tensor_maps: tuple[str, ...] = several(
-        "--tensor-map NAME=BOX,SWIZZLE",
-        "The box of a tensor map, innermost extent first, with the type of an element, and its swizzle mode: "
-        "a=64x128xf16,128B, or p+128=64x128xf16,128B for byte 128 of a struct; may be given again.",
+        "--tensor-map NAME=BOX,SWIZZLE,STRIDES",
+        "The box of a tensor map, innermost extent first, with the type of an element, its swizzle mode, and if known "
+        "its strides in bytes: a=64x128xf16,128B, or p+128=64x128x1xf16,128B,_x128 for byte 128 of a struct; may be "
+        "given again.",
     )
     nvcc_arguments: tuple[str, ...] = several(
         "--nvcc-arg ARG",

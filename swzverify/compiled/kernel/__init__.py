@@ -6,8 +6,7 @@ an instruction computes, `induction` and `narrow` what loops do, `divisions` whi
 `powers` what divides a value, `remainders` which products divide, `reachable` which states the
 registers of loops have, `generic` which generic addresses are shared ones, `descriptors` what a
 matrix descriptor names, `uniform` what all lanes of a warp share. `whole` gives all of this of one
-function, for questions about two accesses. Imports
-`ptx`, `hardware`, `ir` and `errors`.
+function, for questions about two accesses. Imports `ptx`, `hardware`, `ir`, `layout` and `errors`.
 
 What it relies on: lanes that part meet again at the place to which all their ways lead; lanes run
 an access together only in the same trip of a loop that all of them leave at one trip; an address
@@ -18,10 +17,20 @@ the kernel's parameters is never in it; addresses of the window are below 2^24; 
 
 from swzverify.compiled.kernel.access import KernelAccess, LoopAround
 from swzverify.compiled.kernel.accesses import accesses
-from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Field
+from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Box, Field
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.fills import KernelFill
-from swzverify.compiled.kernel.leaves import Kind, Leaf, parameter_variable
+from swzverify.compiled.kernel.leaves import (
+    ArrayLeaf,
+    CarriedLeaf,
+    LaneLeaf,
+    Leaf,
+    LoopLeaf,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+    parameter_variable,
+)
 from swzverify.compiled.kernel.listing import count_synchronizations
 from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer
@@ -29,15 +38,22 @@ from swzverify.compiled.kernel.transfers import KernelTransfer
 __all__ = [
     "NO_ARGUMENTS",
     "Arguments",
+    "ArrayLeaf",
+    "Box",
+    "CarriedLeaf",
     "Field",
     "Inlined",
     "KernelAccess",
     "KernelFill",
     "KernelOperand",
     "KernelTransfer",
-    "Kind",
+    "LaneLeaf",
     "Leaf",
     "LoopAround",
+    "LoopLeaf",
+    "OpaqueLeaf",
+    "TripsLeaf",
+    "UniformLeaf",
     "accesses",
     "count_synchronizations",
     "inlined",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.compiled.kernel.atomics import IN_PARTS, NOT_MERGED, Merging, row_of_parts
@@ -15,7 +15,7 @@ from swzverify.compiled.ptx import Immediate, Instruction, Location
 from swzverify.errors import SwzError
 from swzverify.hardware import Instruction as Row
 from swzverify.hardware import find_instruction
-from swzverify.ir.expr import TRUE, Expr, Var
+from swzverify.ir.expr import TRUE, Expr, Var, conjunction, substitute
 
 ANY_SPACE: Final = "the generic address may belong to another space"
 _ORDER: Final = re.compile(
@@ -56,118 +56,186 @@ class Extent:
     size_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelAccess:
-    """One instruction of a kernel that reaches shared memory, or may do so.
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an instruction stands.
 
     Attributes:
         line: The line of the PTX.
         location: The line of the source.
         opcode: The opcode, as the PTX writes it.
         text: The operands, as the PTX writes them.
-        row: The instruction in the hardware's table; None if it is not there.
-        address: The byte address in the shared window, of 32 bits; None where `reason` says why it
-            is not known.
-        guard: One bit; where it is 0, the lane surely takes no part.
-        leaves: The variables of the address and the guard.
-        loops: The loops around it, the outermost first.
-        touch: How it reaches shared memory. If the address is a generic one and there is a `reason`, it
-            may belong to another space, and `address` holds only where it does not.
-        reason: Why the address is not known, or may belong to another space.
-        no_row: Why the table does not have the instruction.
         calls: The lines of the calls that lead to it, the outermost first.
-        note: If there is one, the row says which lanes meet, and not what the access costs.
-        merging: What ptxas may make of an atomic.
-        source: The global address that a copy reads, of 64 bits; None for other instructions.
-        fills_parts: Whether a copy of 16 bytes may read some of them and write zeros for the others.
-        whole: A generic address less the start of the window, with all its bits; `address` for
-            other addresses.
-        sure: One bit; where it is 1, the lane makes the access, if loops come to an end. None where
-            that is not known.
-        around: The leaves of `loops` and `whole` that are not among `leaves`.
         index: The place in the function with its calls put in place; -1 of a function that cannot
             be read, and of a machine instruction, which no trial makes.
-        assumes: What `defined` readings assume, in words.
-        defined: The same access in launches whose divisions all have a result, if that changes what
-            is read of it. Its guard may hold in other launches too.
-        launches: One bit; it is 1 in the launches of a `defined` reading alone.
-        is_together: Whether lanes that come to it in one trip of its loops come together.
         piece: The machine instruction that it is, if ptxas makes other ones of the PTX.
-        extent: Of a bulk copy, what it asks of its address.
-        is_window_aligned: Whether its address assumes that the shared window of generic addresses is aligned.
     """
 
     line: int
-    location: Location | None
-    opcode: str
-    text: str
-    row: Row | None
-    address: Expr | None
-    guard: Expr
-    leaves: tuple[Leaf, ...] = ()
-    loops: tuple[LoopAround, ...] = ()
-    touch: Touch = Touch.OTHER
-    reason: str = ""
-    no_row: str = ""
+    location: Location | None = None
+    opcode: str = ""
+    text: str = ""
     calls: tuple[int, ...] = ()
+    index: int = -1
+    piece: Piece | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """What the hardware's table says of an instruction's cost.
+
+    Attributes:
+        row: The instruction in the table; None if it is not there.
+        reason: Why the table does not have it.
+        note: If there is one, the row says which lanes meet, and not what the access costs.
+        merging: What ptxas may make of an atomic.
+    """
+
+    row: Row | None = None
+    reason: str = ""
     note: str = ""
     merging: Merging = NOT_MERGED
-    source: Expr | None = None
-    fills_parts: bool = False
-    whole: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Executions:
+    """Which lanes execute an instruction, and when.
+
+    Attributes:
+        guard: One bit; where it is 0, the lane surely takes no part.
+        sure: One bit; where it is 1, the lane makes the access, if loops come to an end. None where
+            that is not known.
+        loops: The loops around it, the outermost first.
+        launches: One bit; it is 1 in the launches of a `defined` reading alone.
+        is_together: Whether lanes that come to it in one trip of its loops come together.
+    """
+
+    guard: Expr = TRUE
     sure: Expr | None = None
-    around: tuple[Leaf, ...] = ()
-    index: int = -1
-    assumes: tuple[str, ...] = ()
-    defined: KernelAccess | None = None
+    loops: tuple[LoopAround, ...] = ()
     launches: Expr = TRUE
     is_together: bool = True
-    piece: Piece | None = None
+
+    @property
+    def in_launches(self) -> Executions:
+        """Those in `launches` alone."""
+        sure = None if self.sure is None else conjunction((self.sure, self.launches))
+        return replace(self, guard=conjunction((self.guard, self.launches)), sure=sure)
+
+    def with_values(self, values: dict[Var, Expr]) -> Executions:
+        """The same with values in place of variables."""
+        return replace(
+            self,
+            guard=substitute(self.guard, values),
+            sure=None if self.sure is None else substitute(self.sure, values),
+            loops=tuple(
+                replace(loop, again=replace(loop.again, condition=substitute(loop.again.condition, values)))
+                for loop in self.loops
+            ),
+            launches=substitute(self.launches, values),
+        )
+
+
+EVERYONE: Final = Executions()
+"""Every lane may execute it, in no loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopySource:
+    """What `cp.async` reads.
+
+    Attributes:
+        address: The global address, of 64 bits.
+        fills_parts: Whether a copy of 16 bytes may read some of them and write zeros for the others.
+    """
+
+    address: Expr
+    fills_parts: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelAccess:
+    """One instruction of a kernel that reaches shared memory, or may do so.
+
+    Attributes:
+        site: Where it stands.
+        touch: How it reaches shared memory. If the address is a generic one and there is a `reason`, it
+            may belong to another space, and `address` holds only where it does not.
+        cost: What the hardware's table says of it.
+        who: Which lanes execute it.
+        address: The byte address in the shared window, of 32 bits; None where `reason` says why it
+            is not known.
+        whole: A generic address less the start of the window, with all its bits; `address` for
+            other addresses.
+        reason: Why the address is not known, or may belong to another space.
+        source: What a copy reads; None for other instructions.
+        extent: Of a bulk copy, what it asks of its address.
+        leaves: The variables of the address, the source and the guard.
+        around: The leaves of the loops and of `whole` that are not among `leaves`.
+        assumes: What `defined` readings assume, in words.
+        defined: The same access in launches whose divisions all have a result, if that changes what
+            is read of it. Its guard may hold in other launches too.
+        is_window_aligned: Whether its address assumes that the shared window of generic addresses is aligned.
+    """
+
+    site: Site
+    touch: Touch = Touch.OTHER
+    cost: TableRow = TableRow()
+    who: Executions = EVERYONE
+    address: Expr | None = None
+    whole: Expr | None = None
+    reason: str = ""
+    source: CopySource | None = None
     extent: Extent | None = None
+    leaves: tuple[Leaf, ...] = ()
+    around: tuple[Leaf, ...] = ()
+    assumes: tuple[str, ...] = ()
+    defined: KernelAccess | None = None
     is_window_aligned: bool = False
 
+    def with_values(self, values: dict[Var, Expr]) -> KernelAccess:
+        """The same with values in place of variables."""
+        source = self.source
+        return replace(
+            self,
+            who=self.who.with_values(values),
+            address=None if self.address is None else substitute(self.address, values),
+            whole=None if self.whole is None else substitute(self.whole, values),
+            source=None if source is None else replace(source, address=substitute(source.address, values)),
+        )
 
-def blank(instruction: Instruction, use: Use) -> KernelAccess:
-    """An access of which only the instruction is known yet, with its row of costs."""
+
+def blank(instruction: Instruction, use: Use, reason: str = "", calls: tuple[int, ...] = ()) -> KernelAccess:
+    """An access of which only the instruction is known yet, with its row of costs, and a reason if there is one."""
     is_named = use.touch in (Touch.SHARED, Touch.GENERIC)
-    if is_named and use.reason:
-        row, no_row, note = None, use.reason, ""
-    else:
-        row, no_row, note = _row(instruction, use) if is_named else (None, "", "")
+    index = instruction.index if use.piece is None else -1
     return KernelAccess(
-        instruction.line,
-        instruction.location,
-        instruction.opcode,
-        instruction.text,
-        row,
-        None,
-        TRUE,
-        touch=use.touch,
-        reason="" if is_named else use.reason,
-        no_row=no_row,
-        note=note,
-        index=instruction.index if use.piece is None else -1,
-        piece=use.piece,
+        Site(instruction.line, instruction.location, instruction.opcode, instruction.text, calls, index, use.piece),
+        use.touch,
+        _row(instruction, use) if is_named else TableRow(),
+        reason=reason or ("" if is_named else use.reason),
         extent=None if use.bulk is None else Extent(use.bulk.align_bytes),
     )
 
 
-def _row(instruction: Instruction, use: Use) -> tuple[Row | None, str, str]:
+def _row(instruction: Instruction, use: Use) -> TableRow:
     opcode = instruction.opcode
+    if use.reason:
+        return TableRow(reason=use.reason)
     if use.piece is not None:
-        return find_instruction(use.piece.fragment.instruction), "", ""
+        return TableRow(find_instruction(use.piece.fragment.instruction))
     if use.touch is Touch.GENERIC:
         if found := _MATRIX.fullmatch(opcode):
             opcode = f"{found[1]}.shared.{found[2]}"
         elif found := _ORDER.fullmatch(opcode):
             opcode = f"{found[1]}.shared{found[2]}"
     if (row := row_of_parts(opcode)) is not None:
-        return row, "", IN_PARTS
+        return TableRow(row, note=IN_PARTS)
     try:
-        return find_instruction(opcode + _size_of_copy(instruction)), "", ""
+        return TableRow(find_instruction(opcode + _size_of_copy(instruction)))
     except SwzError as error:
         # the hint says what to write in a spec, which has no place in the report of a scan
-        return None, f"{error.code}: {error.message}", ""
+        return TableRow(reason=f"{error.code}: {error.message}")
 
 
 def _size_of_copy(instruction: Instruction) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from swzverify.compiled.kernel.access import ANY_SPACE, Extent, KernelAccess, LoopAround, blank
+from swzverify.compiled.kernel.access import ANY_SPACE, CopySource, Executions, KernelAccess, LoopAround, Site, blank
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.atomics import is_read, merging
 from swzverify.compiled.kernel.boxes import bytes_of
-from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.divisions import Divisions, with_results
@@ -27,7 +27,7 @@ from swzverify.compiled.kernel.induction import (
     trips_of,
 )
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Open
+from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf, LoopLeaf, OpaqueLeaf, Open, TripsLeaf
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.paths import PathCondition, Paths
@@ -68,28 +68,25 @@ def accesses(
     >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2]; ret; }"
     >>> module = read_module(text, "k.ptx")
     >>> found, = accesses(module, module.functions[0], (32, 1, 1))
-    >>> found.row.name, [(leaf.name, leaf.uniform) for leaf in found.leaves]
+    >>> found.cost.row.name, [(leaf.name, leaf.uniform) for leaf in found.leaves]
     ('ld.shared.b32', [('shared s', True), ('tid.x', False)])
     """
     if function.problem is not None:
         problem = function.problem
-        return [KernelAccess(problem.line, None, "", "", None, None, TRUE, reason=problem.message)]
+        return [KernelAccess(Site(problem.line), reason=problem.message)]
     block = block or function.required_threads
     whole = inlined(module, function)
-    function = whole.function
     try:
-        uses = [(each, use) for each in function.instructions for use in uses_of(each, capability)]
+        uses = [(each, use) for each in whole.function.instructions for use in uses_of(each, capability)]
     except PtxError as error:
-        return [KernelAccess(error.line, None, "", "", None, None, TRUE, reason=str(error))]
+        return [KernelAccess(Site(error.line), reason=str(error))]
     if not uses:
         return []
     try:
-        found = Reader(module, function, block, arguments).read(uses)
+        return Reader(module, whole, block, arguments).read(uses)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
-        found = [replace(blank(each, use), reason=reason) for each, use in uses]
-    through = [whole.calls[each.index] for each, _ in uses]
-    return [replace(access, calls=calls) if calls else access for access, calls in zip(found, through, strict=True)]
+        return [blank(each, use, reason, whole.calls[each.index]) for each, use in uses]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +121,13 @@ class Reader:
     def __init__(
         self,
         module: Module,
-        function: Function,
+        whole: Inlined,
         block: BlockShape | None,
         arguments: Arguments,
         meaning: Evaluate = evaluate,
     ) -> None:
-        self.slices = Slices(module, function, block, meaning, arguments)
+        self.calls = whole.calls
+        self.slices = Slices(module, whole.function, block, meaning, arguments)
         self.threads = Threads(block) if block else None
         self.paths = Paths(self.slices)
         self.repeats = Repeats(self.slices, self.paths)
@@ -179,7 +177,7 @@ class Reader:
 
     def _raw(self, instruction: Instruction, use: Use) -> _Raw:
         flow = self.slices.flow
-        access = blank(instruction, use)
+        access = blank(instruction, use, calls=self.calls[instruction.index])
         block = flow.block_of[instruction.index]
         if not flow.is_reachable(block):
             access = replace(access, reason="no path leads here")
@@ -195,7 +193,7 @@ class Reader:
 
     def _operands(self, access: KernelAccess, instruction: Instruction, use: Use) -> tuple[Expr, ...]:
         """What the cost of an access reads beside its address."""
-        row, slices = access.row, self.slices
+        row, slices = access.cost.row, self.slices
         if use.bulk is not None:
             found = bytes_of(slices, use.bulk, instruction)
             return () if found is None else (found,)
@@ -275,7 +273,9 @@ class Reader:
         if raw.path.must is not None:
             sure = conjunction(dict.fromkeys((*map(resolved, raw.path.must), *there)))
         guard = conjunction(dict.fromkeys((*map(resolved, raw.path.may), *there)))
-        roots = (address, whole, access.source, sure, guard, launches)
+        source = access.source
+        origin = None if source is None else source.address
+        roots = (address, whole, origin, sure, guard, launches)
         known, places = in_one_trip(self.slices, variables(*(each for each in roots if each is not None)), self._last)
         if has_states and address is not None:
             states, more = self.reachable.values(each for each in variables(address) if each not in known)
@@ -288,10 +288,10 @@ class Reader:
 
         if known:
             address, whole = put(address), put(whole)
-            access = replace(access, source=put(access.source))
+            origin = put(origin)
             sure = None if sure is None else substitute(sure, known)
             guard, launches = substitute(guard, known), substitute(launches, known)
-        read = variables(*(each for each in (address, access.source, guard, launches) if each is not None))
+        read = variables(*(each for each in (address, origin, guard, launches) if each is not None))
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
         of_loops = [each for loop in loops for each in (loop.again.condition, loop.trips) if each is not None]
@@ -299,32 +299,30 @@ class Reader:
         around = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in more if each not in read)
         return replace(
             access,
+            who=Executions(guard, sure, loops, launches, shared.meet(raw.block)),
             address=address,
-            guard=guard,
-            leaves=leaves,
-            loops=loops,
             whole=whole,
-            sure=sure,
+            source=None if source is None or origin is None else replace(source, address=origin),
+            leaves=leaves,
             around=around,
             assumes=() if divisions is None else divisions.texts(),
-            launches=launches,
-            is_together=shared.meet(raw.block),
         )
 
     def _with_operands(self, raw: _Raw, access: KernelAccess, operands: tuple[Expr, ...]) -> KernelAccess:
         if operands and access.extent is not None:
             size = operands[0]
             if isinstance(size, Const) and size.value:
-                return replace(access, extent=Extent(access.extent.align_bytes, size.value))
+                return replace(access, extent=replace(access.extent, size_bytes=size.value))
             return access
-        if access.row is None or not operands:
+        if access.cost.row is None or not operands:
             return access
-        if access.row.kind is RowKind.CP_ASYNC:
-            return replace(access, source=operands[0], fills_parts=may_fill_parts(operands[1:]))
+        if access.cost.row.kind is RowKind.CP_ASYNC:
+            return replace(access, source=CopySource(operands[0], may_fill_parts(operands[1:])))
         function = self.slices.flow.function
         instruction = function.instructions[raw.index]
         is_used = is_read(instruction, function)
-        return replace(access, merging=merging(instruction, operands[0], is_used=is_used))
+        of_atomic = merging(instruction, operands[0], is_used=is_used)
+        return replace(access, cost=replace(access.cost, merging=of_atomic))
 
     def _around(self, loop: Loop, forms: Forms, shared: Uniformity) -> LoopAround:
         line = self.slices.line_of(loop.header)
@@ -353,13 +351,13 @@ class Reader:
 
         None if that is not known, or if it is no leaf of a loop.
         """
-        if leaf.kind not in (Kind.TRIPS, Kind.CARRIED) or leaf.block is None or self.threads is None:
+        if not isinstance(leaf, LoopLeaf) or self.threads is None:
             return None
         count = self.counts.of_loop(self.slices.flow.loop_at[leaf.block])
         if count is None or not count.is_only_way:
             return None
         values: list[int] = count.last.tolist()
-        if leaf.kind is Kind.CARRIED:
+        if isinstance(leaf, CarriedLeaf):
             sequence = sequence_of(self.slices.carried[leaf.variable])
             if sequence is None:
                 return None
@@ -368,13 +366,16 @@ class Reader:
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
         """A leaf with what the analysis found out about it."""
-        values, most = leaf.values, None
-        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+        uniform = shared.leaf(leaf.variable)
+        if isinstance(leaf, OpaqueLeaf):
+            return replace(leaf, uniform=uniform, feeds=tuple(map(forms.resolve, leaf.feeds)))
+        if isinstance(leaf, TripsLeaf):
             most = self._last(self.slices.flow.loop_at[leaf.block])
             values = tuple(range(most + 1)) if most is not None and most < MOST_VALUES else None
-        feeds = tuple(map(forms.resolve, leaf.feeds))
-        uniform, first = shared.leaf(leaf.variable), self._first(leaf, around)
-        return replace(leaf, uniform=uniform, values=values, feeds=feeds, most=most, first=first)
+            leaf = replace(leaf, values=values, most=most)
+        if isinstance(leaf, LoopLeaf):
+            leaf = replace(leaf, first=self._first(leaf, around))
+        return replace(leaf, uniform=uniform)
 
     def _last(self, loop: Loop) -> int | None:
         """The last trip that any thread makes of a loop; None if it is not counted."""
@@ -387,13 +388,12 @@ class Reader:
         for _ in range(_MOST_STARTS):
             new: dict[Var, Expr] = {}
             for each in variables(value):
-                known = self.slices.leaves[each]
-                if known.block not in around or known.kind not in (Kind.CARRIED, Kind.TRIPS):
+                known, carried = self.slices.leaves[each], self.slices.carried.get(each)
+                if not isinstance(known, LoopLeaf) or known.block not in around:
                     return None
-                is_count = known.kind is Kind.TRIPS
-                if not is_count and each not in self.slices.carried:
+                if not isinstance(known, TripsLeaf) and carried is None:
                     return None
-                new[each] = const(0, each.width) if is_count else self.slices.carried[each].before
+                new[each] = const(0, each.width) if carried is None else carried.before
             value = substitute(value, new)
             if isinstance(value, Const):
                 return value.value

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
+
+from swzverify.layout.tma import TmaMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,20 +19,42 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    """What a tensor map moves at once: `extents` in elements, the innermost first, without gaps in shared memory.
+
+    `strides_bytes` are those of the tensor in global memory, from the second dimension on; None for those that are not
+    known, which none of the last ones are.
+
+    >>> Box((64, 128), 2, TmaMode.B128).size_bytes
+    16384
+    """
+
+    extents: tuple[int, ...]
+    element_bytes: int
+    mode: TmaMode
+    strides_bytes: tuple[int | None, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes of a box."""
+        return prod(self.extents) * self.element_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Arguments:
     """The known arguments of a function.
 
     `known` has fields of parameters by the parameters' names. `whole` names parameters of at most 8
     bytes. Every read of such a parameter is a part of one variable, so a condition on the variable holds
-    for all reads. `grid` has the number of blocks along x, y and z; None if it is not known. `boxes` has the bytes
-    of the boxes of tensor maps, by the parameter and the byte in it at which a map begins. With `is_alone`, each
+    for all reads. `grid` has the number of blocks along x, y and z; None if it is not known. `boxes` has the
+    boxes of tensor maps, by the parameter and the byte in it at which a map begins. With `is_alone`, each
     block is the only one of its cluster.
     """
 
     known: Mapping[str, tuple[Field, ...]] = field(default_factory=dict[str, tuple[Field, ...]])
     whole: frozenset[str] = frozenset()
     grid: tuple[int, int, int] | None = None
-    boxes: Mapping[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    boxes: Mapping[tuple[str, int], Box] = field(default_factory=dict[tuple[str, int], Box])
     is_alone: bool = False
 
     def value(self, name: str, offset: int, size: int) -> int | None:

@@ -6,9 +6,15 @@ cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, st.bulk; Tensors, for the ali
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
+TENSOR_TO_PHASE: Final = re.compile(
+    r"cp\.async\.bulk\.tensor\.[1-5]d\.shared::(?:cta|cluster)\.global(?:\.tile)?"
+    r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
+)
+"""Copies of a box of a tensor map into one block that complete transactions of a barrier object."""
 _COPIES: Final = (["cp", "async", "bulk"], ["cp", "reduce", "async", "bulk"])
 _ALIGN_BYTES: Final = 16
 _TENSOR_ALIGN_BYTES: Final = 128

@@ -14,7 +14,9 @@ from typing import Final
 from swzverify.compiled.kernel.arithmetic import add, shift_left, widened
 from swzverify.compiled.kernel.effects import width_of, written
 from swzverify.compiled.kernel.elections import evaluate_with_elections
+from swzverify.compiled.kernel.evaluate import evaluate
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.ptx import Function, Instruction, Register
 from swzverify.ir.expr import const
@@ -22,6 +24,9 @@ from swzverify.ir.expr import const
 IS_ALONE: Final = "each block is the only one of its cluster, as {} may reach other blocks"
 REMOTE_ARRIVE: Final = re.compile(r"mbarrier\.arrive\b.*\.shared::cluster\b.*")
 """Arrivals at objects of any block of the cluster."""
+_SOME_RANK: Final = "the rank of a block of the cluster"
+MOST_RANKS: Final = 16
+"""Blocks of a cluster. Source: CUDA Programming Guide, thread block clusters: 8, or 16 as a non-portable size."""
 _RANK_BITS: Final = 24
 """Far more than the shared memory of a block."""
 
@@ -39,6 +44,25 @@ def assumption_on_clusters(function: Function) -> str | None:
     lines = [each.line for each in function.instructions if REMOTE_ARRIVE.fullmatch(each.opcode)]
     lines = lines or [each.line for each in function.instructions if base_name(each) == "mapa"]
     return IS_ALONE.format(f"line {', '.join(map(str, lines))}")
+
+
+def is_rank(leaf: Leaf) -> bool:
+    """Whether a leaf is the rank of the block to whose memory an address leads; at rank 0 it is the own address."""
+    return leaf.reason == _SOME_RANK
+
+
+def evaluate_in_some_block(slices: Slices, instruction: Instruction, at: int) -> Steps:
+    """The value for the operand at a place of `written`; `mapa` leads to the same place in some block."""
+    is_of_window = instruction.opcode.startswith("mapa.shared::cluster.") and len(instruction.operands) == 3
+    target = written(instruction)[at] if is_of_window else None
+    if isinstance(target, Register):
+        width = width_of(target)
+        address = yield from slices.read(instruction.operands[1], width, instruction)
+        if address is not None:
+            name = f"rank at line {instruction.line}: {instruction.index}"
+            rank = slices.leaves.uniform(name, width, _SOME_RANK, instruction.line, MOST_RANKS)
+            return add(address, shift_left(rank, const(_RANK_BITS, width)))
+    return (yield from evaluate(slices, instruction, at))
 
 
 def evaluate_in_cluster(slices: Slices, instruction: Instruction, at: int) -> Steps:

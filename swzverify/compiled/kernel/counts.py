@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.flow import Flow, Loop
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Kind, Leaves
+from swzverify.compiled.kernel.leaves import LaneLeaf, Leaves, TripsLeaf
 from swzverify.ir.expr import Expr, variables
 
 
@@ -80,9 +80,9 @@ class Counts:
         names: set[str] = set()
         for variable in variables(values[0]):
             leaf = self._leaves[variable]
-            if leaf.kind is Kind.TRIPS and leaf.block == loop.header:
+            if isinstance(leaf, TripsLeaf) and leaf.block == loop.header:
                 names.add(leaf.name)
-            elif leaf.kind is not Kind.LANE:
+            elif not isinstance(leaf, LaneLeaf):
                 return None
         outside = [way.guard for way in flow.blocks[block].ways if way.target not in loop.blocks]
         if len(names) != 1 or len(outside) != 1:

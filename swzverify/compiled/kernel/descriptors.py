@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, shift_left, widened
-from swzverify.compiled.kernel.leaves import Leaf, begin_of
+from swzverify.compiled.kernel.leaves import ArrayLeaf, Leaf, begin_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import has_known_operands
 from swzverify.compiled.kernel.symbols import SHARED_WINDOW
@@ -48,7 +48,7 @@ class Place:
     They count from the next multiple of `rounded`, a power of two.
     """
 
-    base: Leaf | None
+    base: ArrayLeaf | None
     offset: Expr
     rounded: int = 1
 
@@ -98,7 +98,7 @@ def is_window(variable: Var) -> bool:
 
 def place_of(start: Expr, read: Sequence[Leaf]) -> Place | None:
     """A start address as an array plus an offset, from the leaves that it reads; None if it reads several arrays."""
-    bases = [leaf for leaf in read if leaf.symbol is not None]
+    bases = [leaf for leaf in read if isinstance(leaf, ArrayLeaf)]
     if not bases:
         return Place(None, bounded(normal(start)))
     if len(bases) > 1:
@@ -120,7 +120,7 @@ def _held(address: Expr) -> Expr:
     return bit_and(address, const(ADDRESS_LIMIT - 1, 32))
 
 
-def _rounded(base: Leaf, start: Expr, offset: Expr) -> int:
+def _rounded(base: ArrayLeaf, start: Expr, offset: Expr) -> int:
     """To which multiple a start address seems to be rounded up, by some starts of its array; 1 if to none."""
     places = [at for at in _PLACES if at < base.variable.limit]
     points = [{each.name: 0 for each in variables(start)} | {base.name: at} for at in places]

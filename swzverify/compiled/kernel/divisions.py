@@ -25,7 +25,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.induction import Forms
-from swzverify.compiled.kernel.leaves import Kind, Open
+from swzverify.compiled.kernel.leaves import OpaqueLeaf, Open, UniformLeaf
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import FALSE, Expr, Var, conjunction, negation, substitute, variables
@@ -39,13 +39,14 @@ def with_results(slices: Slices, forms: Forms) -> dict[Var, Open]:
 
     These are the divisions without a predicate by a number that all threads share.
     """
-    made = {leaf.variable: leaf.open for leaf in slices.leaves.by_name.values() if leaf.open is not None}
+    opaque = [leaf for leaf in slices.leaves.by_name.values() if isinstance(leaf, OpaqueLeaf)]
+    made = {leaf.variable: leaf.open for leaf in opaque if leaf.open is not None}
     found: dict[Var, Open] = {}
     shared: set[Var] = set()
 
     def is_one(value: Expr) -> bool:
         read = variables(forms.resolve(value))
-        return all(each in shared or slices.leaves[each].kind is Kind.UNIFORM for each in read)
+        return all(each in shared or isinstance(slices.leaves[each], UniformLeaf) for each in read)
 
     for _ in range(_MOST_NESTED):
         # A divisor may be made of results that threads share.
@@ -110,7 +111,7 @@ class Divisions:
         every: dict[Expr, None] = {}
         for each in self._known.values():
             condition = bounded(self.defined(self._forms.resolve(either(each.by_zero, each.overflow))))
-            if any(self._slices.leaves[one].kind is not Kind.UNIFORM for one in variables(condition)):
+            if any(not isinstance(self._slices.leaves[one], UniformLeaf) for one in variables(condition)):
                 return FALSE
             every[negation(condition)] = None
         return conjunction(every)

@@ -14,7 +14,7 @@ from swzverify.compiled.kernel.effects import DETERMINED, width_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.generic import in_shared
 from swzverify.compiled.kernel.lanes import ALL_LANES
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Open, parameter_variable
+from swzverify.compiled.kernel.leaves import Open, UniformLeaf, parameter_variable
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.opcodes import Operation, operation
 from swzverify.compiled.kernel.parameters import Piece
@@ -287,7 +287,7 @@ def _known_place(slices: Slices, instruction: Instruction) -> Steps:
 def parameter_leaf(slices: Slices, name: str, begin: int, size: int) -> Expr:
     """The variable that stands for some bytes of a parameter."""
     reason = f"bytes {begin} to {begin + size - 1} of the parameter {name}"
-    leaf = Leaf(parameter_variable(name, begin, size), Kind.UNIFORM, reason, slices.function.line)
+    leaf = UniformLeaf(parameter_variable(name, begin, size), reason, slices.function.line, None)
     slices.symbols.parameters.add(leaf.name)
     return slices.leaves.add(leaf)
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.compiled.kernel.access import KernelAccess, blank
-from swzverify.compiled.kernel.bulk import ends_of
+from swzverify.compiled.kernel.arguments import Box
+from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE, ends_of
 from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import Flow, base_name
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.leaves import Kind as LeafKind
+from swzverify.compiled.kernel.leaves import LaneLeaf, is_input
 from swzverify.compiled.kernel.listing import Touch, Use, count_synchronizations, use_of
-from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Vector, size_of_type
+from swzverify.compiled.ptx import Address, Bracketed, Immediate, Instruction, Operand, Vector, size_of_type
 from swzverify.hardware import CHUNK_BYTES, Kind
 from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.ir.expr import Const, Expr, Extend, Ite, conjuncts, negation, variables
@@ -26,6 +27,7 @@ from swzverify.ir.expr import Const, Expr, Extend, Ite, conjuncts, negation, var
 STORES: Final = "it stores registers"
 """The reason for an instruction whose registers are not followed to a load."""
 _LOADS: Final = frozenset({"ld", "ldu", "wgmma", *(kind.value for kind in Kind if kind.moves_matrices and kind.loads)})
+_READS: Final = ("wmma.load", "mbarrier.test_wait", "mbarrier.try_wait")
 _OBJECT_BYTES: Final = 8
 _OF_LOAD: Final = re.compile(r": (\d+)\.(\d+)\.\d+$")
 """The end of the name of a value that an instruction makes: its place, and which of its results."""
@@ -46,6 +48,7 @@ class FillOperands:
         size: How many bytes a copy reads, or a predicate that says whether it reads none; it writes zeros for the
             others. None if it reads all.
         stored: The registers that are stored, each of as many bytes.
+        coordinates: The coordinates of the box that a tensor copy moves, in elements, the innermost first.
         reason: Why nothing is known of what is written.
     """
 
@@ -54,12 +57,29 @@ class FillOperands:
     source: Operand | None = None
     size: Operand | None = None
     stored: tuple[Operand, ...] = ()
+    coordinates: tuple[Operand, ...] = ()
     reason: str = ""
 
     @property
     def wanted(self) -> tuple[Operand, ...]:
         """The operands whose values are needed."""
-        return tuple(each for each in (self.destination, self.source, self.size, *self.stored) if each is not None)
+        several = (*self.stored, *self.coordinates)
+        return tuple(each for each in (self.destination, self.source, self.size, *several) if each is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class BoxMoved:
+    """What a tensor copy moves.
+
+    Attributes:
+        tensor_map: The parameter that has its tensor map, and the byte in it at which the map begins.
+        box: The box of the map.
+        coordinates: Where in the tensor the box begins: for each extent, the value of an operand, of 64 bits.
+    """
+
+    tensor_map: tuple[str, int]
+    box: Box
+    coordinates: tuple[KernelAccess, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +96,7 @@ class KernelFill:
             other instructions.
         read_bytes: How many bytes it reads: it writes zeros for the others. None if it reads all; without an
             `address` if that is not known.
+        moved: The box that a tensor copy moves; None of other instructions, and if it is not known.
         reason: Why nothing is known of what is written.
         leads_to: The blocks to which paths lead from behind its block.
         follows: The blocks from which paths lead to its block.
@@ -87,6 +108,7 @@ class KernelFill:
     width_bytes: int
     source: KernelAccess | None
     read_bytes: KernelAccess | None
+    moved: BoxMoved | None
     reason: str
     leads_to: frozenset[int]
     follows: frozenset[int]
@@ -98,7 +120,7 @@ class KernelFill:
         threads execute them, in any order.
         """
         if block == self.block and block not in self.leads_to:
-            return self.destination.index < index
+            return self.destination.site.index < index
         return block in self.leads_to or block not in self.follows
 
 
@@ -106,7 +128,7 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
     """What an instruction writes into shared memory; None if it surely writes nothing there."""
     use = use_of(instruction)
     name, opcode, operands = base_name(instruction), instruction.opcode, instruction.operands
-    if use is None or name in _LOADS or opcode.startswith("wmma.load"):
+    if use is None or name in _LOADS or opcode.startswith(_READS):
         return None
     ends = ends_of(opcode)
     if ends and not any(each.operand == 0 for each in ends):
@@ -117,7 +139,12 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
         if isinstance(size, Immediate):
             return FillOperands(places[0], size.value, places[1], next(iter(limit_of_source(instruction)), None))
     if ends:
-        return FillOperands(reason=_OF_TENSOR if "tensor" in opcode else _OF_BULK)
+        reason = _OF_TENSOR if "tensor" in opcode else _OF_BULK
+        tensor = next((each for each in operands if isinstance(each, Bracketed)), None)
+        coordinates = None if tensor is None else tensor.items[-1]
+        if TENSOR_TO_PHASE.fullmatch(opcode) and places and isinstance(coordinates, Vector):
+            return FillOperands(places[0], coordinates=coordinates.items, reason=reason)
+        return FillOperands(reason=reason)
     if places and use.touch is Touch.BARRIER and "shared" in opcode:
         return FillOperands(places[0], _OBJECT_BYTES, reason="it is a barrier object")
     if places and not use.reason and use.touch is Touch.SHARED and space_of(opcode) == "shared":
@@ -161,7 +188,7 @@ def loaded(values: Sequence[KernelAccess], width_bytes: int) -> LoadedWords | No
 
 def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
     """The load that makes a value, which of its words that is, and whether the value may be 0 instead."""
-    value, held = access.address, conjuncts(access.guard)
+    value, held = access.address, conjuncts(access.who.guard)
     kinds = {leaf.variable: leaf for leaf in access.leaves}
     executed: list[Expr] = []
     while isinstance(value, Extend | Ite):
@@ -174,7 +201,7 @@ def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
             executed += conjuncts(value.condition if is_zero[1] else negation(value.condition))
             value = value.then if is_zero[1] else value.otherwise if is_zero[0] else None
     leaf = next((each for each in access.leaves if each.variable is value), None)
-    if leaf is None or not leaf.is_input or not leaf.name.startswith("ld.global") or value is None:
+    if leaf is None or not is_input(leaf) or not leaf.name.startswith("ld.global") or value is None:
         return None
     found = _OF_LOAD.search(leaf.name)
     if found is None or value.width != bits:
@@ -182,7 +209,7 @@ def _place(access: KernelAccess, bits: int) -> tuple[int, int, bool] | None:
     own = leaf.name[: found.start(2)]
     for part in (each for each in executed if each not in held):
         read = [kinds[each] for each in variables(part)]
-        if all(each.kind is LeafKind.LANE for each in read) or any(each.name.startswith(own) for each in read):
+        if all(isinstance(each, LaneLeaf) for each in read) or any(each.name.startswith(own) for each in read):
             return None  # coordinates say that it is 0, or what is loaded
     return int(found[1]), int(found[2]), bool(executed)
 
@@ -194,6 +221,7 @@ def known_fill(
     destination: KernelAccess | None,
     source: KernelAccess | None,
     read_bytes: KernelAccess | None,
+    moved: BoxMoved | None,
     *,
     may_be_zero: bool,
 ) -> KernelFill:
@@ -203,11 +231,12 @@ def known_fill(
     behind, before = (
         frozenset(reached(edges[block], edges, lambda _: False)) for edges in (flow.following, flow.before)
     )
-    place = replace(destination or nowhere, index=instruction.index)
+    place = destination or nowhere
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
     if may_be_zero:
         read_bytes = nowhere
-    return KernelFill(block, section, place, given.width_bytes, source, read_bytes, given.reason, behind, before)
+    width = given.width_bytes if moved is None else moved.box.size_bytes
+    return KernelFill(block, section, place, width, source, read_bytes, moved, given.reason, behind, before)
 
 
 def with_divisions(access: KernelAccess) -> KernelAccess:

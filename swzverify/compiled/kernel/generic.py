@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from swzverify.compiled.kernel.arithmetic import add, sub, widened
 from swzverify.compiled.kernel.graph import folded
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import LaneLeaf, TripsLeaf, UniformLeaf, are_all
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.symbols import SHARED_WINDOW, WINDOW_ALIGN_BYTES
@@ -178,8 +178,8 @@ def _is_outside(slices: Slices, place: Sum, window: Expr) -> bool:
     """Whether a generic address begins with the host's pointer, and no part may be a shared address."""
     # A number beside a shared address may come from the host, too.
     read = {each for term in place.terms for each in variables(term)}
-    kinds = {slices.leaves[each].kind for each in read}
-    if not kinds <= {Kind.UNIFORM, Kind.LANE, Kind.TRIPS} or not read.isdisjoint(variables(window)):
+    is_known = are_all((slices.leaves[each] for each in read), (UniformLeaf, LaneLeaf, TripsLeaf))
+    if not is_known or not read.isdisjoint(variables(window)):
         return False
     begins = [term for term, count in place.terms.items() if count == 1 and isinstance(term, Var)]
     return any(each.limit == 1 << 64 and slices.symbols.is_parameter(each) for each in begins)

@@ -27,7 +27,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_left, sub, widened
 from swzverify.compiled.kernel.flow import Loop
-from swzverify.compiled.kernel.leaves import Kind, Leaf
+from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed
 from swzverify.compiled.kernel.powers import power_of
@@ -173,7 +173,7 @@ def in_one_trip(
         in the sequence of all these registers, unless the access reads the trip itself.
     """
     read = tuple(read)
-    counted = {leaf.block for each in read if (leaf := slices.leaves[each]).kind is Kind.TRIPS}
+    counted = {leaf.block for each in read if isinstance(leaf := slices.leaves[each], TripsLeaf)}
     by_loop: dict[int, dict[Var, Sequence]] = {}
     for each in read:
         carried = slices.carried.get(each)
@@ -210,7 +210,7 @@ def _place(slices: Slices, loop: Loop, count: int, turn: int) -> Leaf:
     # Places that turn back elsewhere are others: accesses with equal terms have one distance in every trip.
     made = var(f"place among {count} that turns to {turn} in the loop at {line}.{loop.header}", count)
     reason = "how often the loop has gone back to its begin, up to where its registers repeat"
-    leaf = Leaf(made, Kind.CARRIED, reason, line, loop.header, values=tuple(range(count)))
+    leaf = CarriedLeaf(made, reason, line, loop.header, values=tuple(range(count)))
     is_last = compare(Comparison.EQ, made, const(count - 1, made.width))
     after = ite(is_last, const(turn, made.width), add(made, const(1, made.width)))
     slices.carried[made] = Carried(made, loop, const(0, made.width), after)
@@ -318,7 +318,7 @@ class _Solver:
                 return None
             line = self._slices.line_of(self._loop.header)
             reason = "each trip of a loop changes it, not always by the same"
-            self._slices.leaves.add(Leaf(made, Kind.CARRIED, reason, line, self._loop.header))
+            self._slices.leaves.add(CarriedLeaf(made, reason, line, self._loop.header))
             next_one = extract(rest, bits, width - bits)
             self._slices.carried[made] = Carried(made, self._loop, const(0, made.width), next_one)
             return add(carried.before, beside)
@@ -339,7 +339,7 @@ class _Solver:
 
     def _reads_lanes(self, value: Expr) -> bool:
         leaves = self._slices.leaves.by_name  # what is only tried is no leaf yet
-        return any(each.name in leaves and leaves[each.name].kind is Kind.LANE for each in variables(value))
+        return any(each.name in leaves and isinstance(leaves[each.name], LaneLeaf) for each in variables(value))
 
     def _keep(self, carried: Carried, value: Expr, *, is_fixed: bool) -> None:
         self._values[carried.variable] = value
@@ -375,7 +375,7 @@ def _expanded(value: Expr, forms: dict[Var, Expr]) -> Expr:
 def varies(slices: Slices, variable: Var, loop: Loop) -> bool:
     """Whether a leaf may be another one in the next trip of a loop."""
     leaf = slices.leaves[variable]
-    return leaf.kind in (Kind.TRIPS, Kind.CARRIED, Kind.OPAQUE) and leaf.block in loop.blocks
+    return isinstance(leaf, LoopLeaf | OpaqueLeaf) and leaf.block in loop.blocks
 
 
 def trips_of(slices: Slices, loop: Loop) -> Var:
@@ -383,4 +383,4 @@ def trips_of(slices: Slices, loop: Loop) -> Var:
     line = slices.line_of(loop.header)
     made = var(f"trips of the loop at {line}.{loop.header}", 1 << 64)
     reason = "how often the loop has gone back to its begin"
-    return slices.leaves.add(Leaf(made, Kind.TRIPS, reason, line, loop.header))
+    return slices.leaves.add(TripsLeaf(made, reason, line, loop.header))

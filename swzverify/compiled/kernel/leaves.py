@@ -6,30 +6,14 @@ what it is, where it comes from, and under which conditions all lanes of a warp 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeGuard
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, shift_left, widened
 from swzverify.compiled.ptx import Symbol
-from swzverify.ir.expr import Expr, Var, const, var
-
-
-class Kind(StrEnum):
-    """What a leaf is.
-
-    - `LANE`: a coordinate of the thread, or its lane; known once the block is.
-    - `UNIFORM`: the same for all threads of the block: parameters, indices of the block, addresses.
-    - `TRIPS`: how often the loop at `block` has gone back to its header.
-    - `CARRIED`: what a register has at the begin of a trip of the loop at `block`; or the place of
-      the trip among those after which the loop's registers repeat their values.
-    - `OPAQUE`: a value that is not followed further; `reason` says why.
-    """
-
-    LANE = "lane"
-    UNIFORM = "uniform"
-    TRIPS = "trips"
-    CARRIED = "carried"
-    OPAQUE = "opaque"
+from swzverify.ir.expr import Expr, Var, const, var, variables
 
 
 class Made(StrEnum):
@@ -65,54 +49,100 @@ class Open:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """A variable of the kernel's expressions, with the PTX line where it comes from.
-
-    An `OPAQUE` leaf is uniform for the lanes of a warp that execute an access together if it is not `is_own`
-    and all `feeds` are uniform. If it is `is_moment`, the lanes must also have executed the instruction that
-    made it together, because the contents of memory may change over time.
+    """A variable of the kernel's expressions; each kind of leaf is a class.
 
     Attributes:
         variable: The variable.
-        kind: What it is.
         reason: Why it is not followed further, or its name in words.
-        line: The line of the PTX.
-        block: The header of the loop of a `TRIPS` or `CARRIED` leaf.
-        feeds: The values on which it depends.
-        made: How the value of an `OPAQUE` leaf comes about.
-        multiple: A power of two that divides the address of a symbol.
+        line: The line of the PTX where it comes from.
+        block: The block of the instruction that makes it, or the header of its loop; None of a value that no
+            instruction makes.
         uniform: Whether all lanes share it.
-        values: All values of a `TRIPS` leaf, or of the index of a trip, in the order of the trips, if
+        values: All values of the number of a trip, or of the index of a trip, in the order of the trips, if
             they are few; None otherwise.
-        assumed: The conditions that hold for a parameter.
-        candidates: Some values that `assumed` allows.
-        most: The last trip that any thread makes of a counted loop.
-        symbol: The variable whose address this is.
-        first: The value in the first trip of each loop around an access of a `CARRIED` or `TRIPS` leaf;
-            None if that is no number, or its loop is not around the access.
-        open: The division whose result an `OPAQUE` leaf is where PTX leaves it undefined.
     """
 
     variable: Var
-    kind: Kind
     reason: str
     line: int
-    block: int | None = None
-    feeds: tuple[Expr, ...] = ()
-    made: Made = Made.DETERMINED
-    multiple: int = 1
+    block: int | None
     uniform: bool = False
     values: tuple[int, ...] | None = None
-    assumed: tuple[Expr, ...] = ()
-    candidates: tuple[int, ...] = ()
-    most: int | None = None
-    symbol: Symbol | None = None
-    first: int | None = None
-    open: Open | None = None
 
     @property
     def name(self) -> str:
         """The name of the variable."""
         return self.variable.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneLeaf(Leaf):
+    """A coordinate of the thread, or its lane; known once the block is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class UniformLeaf(Leaf):
+    """The same for all threads of the block: parameters, indices of the block, addresses.
+
+    `assumed` are the conditions that hold for a parameter, and `candidates` some values that these allow.
+    """
+
+    assumed: tuple[Expr, ...] = ()
+    candidates: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ArrayLeaf(UniformLeaf):
+    """The address of a symbol, as so many times `multiple`, a power of two that divides it."""
+
+    symbol: Symbol
+    multiple: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopLeaf(Leaf):
+    """A value that changes with the trips of a loop.
+
+    `first` is the value in the first trip of each loop around an access; None if that is no number, or the
+    loop is not around the access.
+    """
+
+    block: int
+    first: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TripsLeaf(LoopLeaf):
+    """How often a loop has gone back to its header; `most` is the last trip of any thread, if it is counted."""
+
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CarriedLeaf(LoopLeaf):
+    """What a register has at the begin of a trip of a loop.
+
+    Or the place of the trip among those after which the loop's registers repeat their values.
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OpaqueLeaf(Leaf):
+    """A value that is not followed further; `reason` says why.
+
+    It is uniform for the lanes of a warp that execute an access together if it is not `is_own` and all
+    `feeds` are uniform. If it is `is_moment`, the lanes must also have executed the instruction that made it
+    together, because the contents of memory may change over time.
+
+    Attributes:
+        feeds: The values on which it depends.
+        made: How it comes about.
+        open: The division whose result it is where PTX leaves it undefined.
+    """
+
+    feeds: tuple[Expr, ...] = ()
+    made: Made = Made.DETERMINED
+    open: Open | None = None
 
     @property
     def is_own(self) -> bool:
@@ -120,17 +150,12 @@ class Leaf:
         return self.made in (Made.ANYHOW, Made.EXCHANGED)
 
     @property
-    def is_input(self) -> bool:
-        """Whether it is words of global or constant memory."""
-        return self.made is Made.INPUT
-
-    @property
     def is_moment(self) -> bool:
         """Whether its value depends on the time at which lanes executed its instruction."""
         return self.made in (Made.MOMENT, Made.INPUT)
 
 
-def begin_of(leaf: Leaf, width: int, rounded: int = 1) -> Expr:
+def begin_of(leaf: ArrayLeaf, width: int, rounded: int = 1) -> Expr:
     """The address of the symbol that a leaf stands for, as so many bits; the next multiple of a power of two."""
     begin = shift_left(widened(leaf.variable, width), const(leaf.multiple.bit_length() - 1, width))
     return begin if rounded <= 1 else bit_and(add(begin, const(rounded - 1, width)), const(-rounded, width))
@@ -145,6 +170,21 @@ def parameter_variable(name: str, begin: int, size: int) -> Var:
     return var(f"{name}+{begin}:{size}", 1 << (8 * size))
 
 
+def are_all(leaves: Iterable[Leaf], kind: type[Leaf] | tuple[type[Leaf], ...]) -> bool:
+    """Whether all leaves are of some kinds."""
+    return all(isinstance(each, kind) for each in leaves)
+
+
+def is_launch_value(leaf: Leaf) -> bool:
+    """Whether a leaf is a value of the launch, and not the address of an array."""
+    return isinstance(leaf, UniformLeaf) and not isinstance(leaf, ArrayLeaf)
+
+
+def is_input(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
+    """Whether a leaf is words of global or constant memory."""
+    return isinstance(leaf, OpaqueLeaf) and leaf.made is Made.INPUT
+
+
 class Leaves:
     """The leaves of one function, by the names of their variables."""
 
@@ -153,6 +193,10 @@ class Leaves:
 
     def __getitem__(self, variable: Var) -> Leaf:
         return self.by_name[variable.name]
+
+    def of(self, *values: Expr) -> list[Leaf]:
+        """The leaves that some values read."""
+        return [self.by_name[each.name] for each in variables(*values)]
 
     def add(self, leaf: Leaf) -> Var:
         """Keep a leaf, unless one of its name is there; give its variable."""
@@ -165,16 +209,16 @@ class Leaves:
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
         """A value that all threads of the block share."""
         made = var(name, limit or 1 << width)
-        return widened(self.add(Leaf(made, Kind.UNIFORM, reason, line)), width)
+        return widened(self.add(UniformLeaf(made, reason, line, None)), width)
 
     def lane(self, name: str, limit: int) -> Expr:
         """A coordinate of the thread, as 32 bits."""
         if limit == 1:
             return const(0, 32)
-        return widened(self.add(Leaf(var(name, limit), Kind.LANE, name, 0)), 32)
+        return widened(self.add(LaneLeaf(var(name, limit), name, 0, None)), 32)
 
     def address(self, name: str, width: int, multiple: int, limit: int, reason: str, symbol: Symbol) -> Expr:
         """The address of a symbol: a multiple of its alignment, below a limit."""
         places = max(1, limit // multiple)
-        leaf = Leaf(var(name, places), Kind.UNIFORM, reason, symbol.line, multiple=multiple, symbol=symbol)
+        leaf = ArrayLeaf(var(name, places), reason, symbol.line, None, multiple=multiple, symbol=symbol)
         return shift_left(widened(self.add(leaf), width), const(multiple.bit_length() - 1, width))

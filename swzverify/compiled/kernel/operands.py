@@ -12,11 +12,13 @@ from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add
-from swzverify.compiled.kernel.boxes import box_bytes
+from swzverify.compiled.kernel.boxes import box_of, map_of
 from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.clusters import evaluate_in_some_block
 from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.fills import (
     BULK_COPIES,
+    BoxMoved,
     FillOperands,
     KernelFill,
     LoadedWords,
@@ -26,7 +28,7 @@ from swzverify.compiled.kernel.fills import (
     with_divisions,
 )
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import TripsLeaf
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
@@ -107,8 +109,10 @@ def read_operands(
         if not wanted:
             return OperandsRead()
         fills = [(each, given) for each in instructions if (given := fill_operands(each)) is not None]
-        # Where bulk copies fill operands, nothing is known of what these hold, and no address is needed.
-        fills = [each for each in fills if each[1].reason in BULK_COPIES] or fills
+        if not arguments.boxes:
+            # Where bulk copies fill operands, nothing is known of what these hold, and no address is needed.
+            bulk = [(each, FillOperands(reason=of.reason)) for each, of in fills if of.reason in BULK_COPIES]
+            fills = bulk or fills
     except PtxError:
         return OperandsRead()  # `accesses` says why the function cannot be read
     moved = [
@@ -120,12 +124,11 @@ def read_operands(
         wanted += [(each, _SOME_USE, operand) for operand in (() if given is None else given.wanted)]
     reader: Reader | None = None
     try:
-        reader = Reader(module, whole.function, block, arguments)
+        reader = Reader(module, whole, block, arguments, evaluate_in_some_block)
         read = reader.read_values(wanted)
     except FlowError as error:
         reason = f"line {error.line}: {error}"
-        read = [replace(blank(each, use), reason=reason) for each, use, _ in wanted]
-    read = [replace(access, calls=whole.calls[each.index]) for (each, _, _), access in zip(wanted, read, strict=True)]
+        read = [blank(each, use, reason, whole.calls[each.index]) for each, use, _ in wanted]
     found: list[KernelOperand] = []
     writers: Writers = {} if reader is None else writers_of(reader.slices)
     for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
@@ -145,7 +148,7 @@ def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:
     """The same, where a number of trips is uniform only if all lanes of each warp group make as many."""
     in_groups = reader.reachable.in_groups
     leaves = [
-        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if leaf.kind is Kind.TRIPS else leaf
+        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if isinstance(leaf, TripsLeaf) else leaf
         for leaf in access.leaves
     ]
     return replace(access, leaves=tuple(leaves))
@@ -156,24 +159,34 @@ def _fills(
 ) -> Iterator[KernelFill]:
     """The writers with the values of their operands, in the order of `wanted`; loads are read in a second step."""
     flow, instructions = reader.slices.flow, reader.slices.function.instructions
-    read: list[tuple[list[KernelAccess | None], LoadedWords | None]] = []
-    for _, given in fills:
+    read: list[tuple[list[KernelAccess | None], LoadedWords | None, BoxMoved | None]] = []
+    for instruction, given in fills:
         parts = (given.destination, given.source, given.size)
         own = [None if each is None else with_divisions(next(values)) for each in parts]
         stored = [next(values) for _ in given.stored]
-        read.append((own, loaded(stored, given.width_bytes)))
-    places = dict.fromkeys(load.index for _, load in read if load is not None)
+        coordinates = tuple(with_divisions(next(values)) for _ in given.coordinates)
+        read.append((own, loaded(stored, given.width_bytes), _moved(reader, instruction, coordinates)))
+    places = dict.fromkeys(load.index for _, load, _ in read if load is not None)
     addresses = {each: next(of for of in instructions[each].operands if isinstance(of, Address)) for each in places}
     wanted: list[tuple[Instruction, Use, Operand]] = [
         (instructions[each], _SOME_USE, of) for each, of in addresses.items()
     ]
     loads = dict(zip(places, map(with_divisions, reader.read_values(wanted) if wanted else ()), strict=True))
-    for (each, given), ((destination, source, size), load) in zip(fills, read, strict=True):
+    for (each, given), ((destination, source, size), load, moved) in zip(fills, read, strict=True):
         origin = source if load is None else loads[load.index]
         if load is not None and origin is not None and origin.address is not None:
             origin = replace(origin, address=add(origin.address, const(load.first, origin.address.width)))
         may_be_zero = load is not None and load.may_be_zero
-        yield known_fill(flow, each, given, destination, origin, size, may_be_zero=may_be_zero)
+        yield known_fill(flow, each, given, destination, origin, size, moved, may_be_zero=may_be_zero)
+
+
+def _moved(reader: Reader, instruction: Instruction, coordinates: tuple[KernelAccess, ...]) -> BoxMoved | None:
+    """The box that a tensor copy moves, if it is given."""
+    box = box_of(reader.slices, instruction) if coordinates else None
+    tensor_map = None if box is None else map_of(reader.slices, instruction)
+    if box is None or tensor_map is None or len(box.extents) != len(coordinates):
+        return None
+    return BoxMoved(tensor_map, box, coordinates)
 
 
 def _transfer(
@@ -184,9 +197,9 @@ def _transfer(
     if given is None:
         return KernelTransfer(place, blank(instruction, _SOME_USE), is_known=False)
     barrier, size = next(values), None if given.size is None else next(values)
-    box = box_bytes(reader.slices, instruction)
+    box = box_of(reader.slices, instruction)
     if box is not None:
-        size = replace(blank(instruction, _SOME_USE), reason="", address=const(box, 64))
+        size = replace(blank(instruction, _SOME_USE), reason="", address=const(box.size_bytes, 64))
     return KernelTransfer(place, barrier, size, next(values) if given.destination is not None else None)
 
 

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.induction import MOST_VALUES, Forms
-from swzverify.compiled.kernel.leaves import Kind, Leaf
+from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
@@ -115,7 +115,7 @@ class Reachable:
         names = ", ".join(each.name for each in registers)
         is_one = all(map(self.in_groups.leaf, registers))
         made = var(f"state among {count} of {names}", count)
-        leaf = Leaf(made, Kind.CARRIED, _OF_STATES, line, header, values=tuple(range(count)), uniform=is_one)
+        leaf = CarriedLeaf(made, _OF_STATES, line, header, values=tuple(range(count)), uniform=is_one)
         self._slices.leaves.add(leaf)
         return leaf
 

@@ -15,7 +15,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import CarriedLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
@@ -90,7 +90,7 @@ class Registers:
             case Var() if node in known:
                 return frozenset(known[node])
             case Var():
-                is_carried = self._kernel.leaves[node].kind is Kind.CARRIED
+                is_carried = isinstance(self._kernel.leaves[node], CarriedLeaf)
                 few = frozenset(range(node.limit)) if node.limit <= MOST else None
                 return (self.values(node) or few) if is_carried else few
             case Ite(condition, then, otherwise):

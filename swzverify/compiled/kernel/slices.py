@@ -22,7 +22,7 @@ from swzverify.compiled.kernel.effects import registers_of, width_of, written
 from swzverify.compiled.kernel.flow import Flow, FlowError, Loop, Way
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves, Made
+from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaves, Made, OpaqueLeaf
 from swzverify.compiled.kernel.parameters import Piece
 from swzverify.compiled.kernel.special import BlockShape, special
 from swzverify.compiled.kernel.symbols import Symbols
@@ -207,7 +207,7 @@ class Slices(Unknowns):
     def _folded(self, condition: Expr) -> Expr:
         """A condition that is the same for all threads of the block, as a constant."""
         found = variables(condition)
-        if self.threads is None or not found or any(self.leaves[each].kind is not Kind.LANE for each in found):
+        if self.threads is None or not found or any(not isinstance(self.leaves[each], LaneLeaf) for each in found):
             return condition
         value = self.threads.constant(condition)
         return condition if value is None else const(value, 1)
@@ -237,14 +237,14 @@ class Slices(Unknowns):
         width = width_of(register)
         made = var(f"{register.name}:{register.scope} at the begin", 1 << width)
         reason = "the register is not written before, or it is a parameter of the function"
-        return self.leaves.add(Leaf(made, Kind.OPAQUE, reason, self.function.line, None, made=Made.ANYHOW))
+        return self.leaves.add(OpaqueLeaf(made, reason, self.function.line, None, made=Made.ANYHOW))
 
     def _carry(self, loop: Loop, register: Register) -> Var:
         line = self.line_of(loop.header)
         made = var(f"{register.name}:{register.scope} in the loop at {line}.{loop.header}", 1 << width_of(register))
         if made.name not in self.leaves.by_name:
             reason = "the register changes from trip to trip of a loop"
-            self.leaves.add(Leaf(made, Kind.CARRIED, reason, line, loop.header))
+            self.leaves.add(CarriedLeaf(made, reason, line, loop.header))
             self._waiting.append((made, loop, register))
         return made
 
@@ -301,7 +301,7 @@ class Slices(Unknowns):
     def _joined_opaque(self, register: Register, target: int) -> Expr:
         made = var(f"{register.name}:{register.scope} joined at {target}", 1 << width_of(register))
         reason = f"more than {MOST_JOINED} blocks join here"
-        return self.leaves.add(Leaf(made, Kind.OPAQUE, reason, self.line_of(target), target, made=Made.ANYHOW))
+        return self.leaves.add(OpaqueLeaf(made, reason, self.line_of(target), target, made=Made.ANYHOW))
 
     def _pick(self, block: int, options: list[tuple[Way, Expr]]) -> Steps:
         result = options[-1][1]

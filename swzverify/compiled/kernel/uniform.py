@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Mapping
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.flow import Flow, Loop
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves
+from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaf, Leaves, OpaqueLeaf, TripsLeaf, UniformLeaf
 from swzverify.compiled.kernel.slices import Carried
 from swzverify.ir.expr import Expr, Var, operands, postorder
 
@@ -52,7 +52,8 @@ class Uniformity:
         self._own: set[str] = {
             leaf.name
             for leaf in leaves.by_name.values()
-            if leaf.kind is Kind.LANE or (leaf.is_own and leaf.name not in self._never_read)
+            if isinstance(leaf, LaneLeaf)
+            or (isinstance(leaf, OpaqueLeaf) and leaf.is_own and leaf.name not in self._never_read)
         }
         self._lane_only: dict[Expr, bool] = {}
         self._shared: dict[Expr, bool] = {}
@@ -89,7 +90,7 @@ class Uniformity:
         if value not in known:
             for node in postorder(value):
                 if isinstance(node, Var):
-                    known[node] = self._leaves[node].kind is Kind.LANE
+                    known[node] = isinstance(self._leaves[node], LaneLeaf)
                 else:
                     known[node] = all(known[part] for part in operands(node))
         return known[value]
@@ -109,16 +110,16 @@ class Uniformity:
         """Whether a leaf that was taken as shared may still be so."""
         if leaf.name in self._own:
             return True
-        if leaf.kind is Kind.UNIFORM or leaf.name in self._never_read:
+        if isinstance(leaf, UniformLeaf) or leaf.name in self._never_read:
             return True
-        if leaf.kind is Kind.TRIPS:
+        if isinstance(leaf, TripsLeaf):
             return leaf.block in self.loops
-        if leaf.kind is Kind.CARRIED:
+        if isinstance(leaf, CarriedLeaf):
             carried = self._carried.get(leaf.variable)
             if carried is None:  # the state of a loop, of which the registers are known
                 return leaf.uniform
             return carried.loop.header in self.loops and self.shares(carried.before) and self.shares(carried.after)
-        if not all(self.shares(each) for each in leaf.feeds):
+        if not isinstance(leaf, OpaqueLeaf) or not all(self.shares(each) for each in leaf.feeds):
             return False
         return not leaf.is_moment or (leaf.block is not None and self._is_together(leaf.block))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swzverify.compiled.kernel.flow import Flow
-from swzverify.compiled.kernel.leaves import Kind, Leaf, Leaves, Made
+from swzverify.compiled.kernel.leaves import Leaves, Made, OpaqueLeaf
 from swzverify.compiled.ptx import Instruction
 from swzverify.ir.expr import Expr, Var, var, variables
 
@@ -26,7 +26,7 @@ class Unknowns:
         If it is made of other values of this kind, `feeds` includes what those depend on.
         """
         inner = [self.leaves[each] for each in variables(*feeds)]
-        more = [each for leaf in inner if leaf.kind is Kind.OPAQUE and not leaf.is_moment for each in leaf.feeds]
+        more = [each for leaf in inner if isinstance(leaf, OpaqueLeaf) and not leaf.is_moment for each in leaf.feeds]
         return self._unknown(instruction, at, width, reason, tuple(dict.fromkeys((*feeds, *more))), Made.DETERMINED)
 
     def moment(
@@ -47,4 +47,4 @@ class Unknowns:
     ) -> Var:
         named = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
         block = self.flow.block_of[instruction.index]
-        return self.leaves.add(Leaf(named, Kind.OPAQUE, reason, instruction.line, block, feeds, made))
+        return self.leaves.add(OpaqueLeaf(named, reason, instruction.line, block, feeds=feeds, made=made))

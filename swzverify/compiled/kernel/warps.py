@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from swzverify.compiled.kernel.lanes import MOST_NODES
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, UniformLeaf, are_all
 from swzverify.compiled.kernel.slices import Slices
-from swzverify.ir.expr import Expr, Var, postorder, variables
+from swzverify.ir.expr import Expr, Var, postorder
 
 
 def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
@@ -13,8 +13,8 @@ def of_lane(slices: Slices, value: Expr, lane: Expr) -> Expr | None:
 
     The value may depend on coordinates and on values that the block shares.
     """
-    kinds = {slices.leaves[each].kind for each in variables(value)}
-    if slices.threads is None or not kinds <= {Kind.LANE, Kind.UNIFORM} or len(postorder(value)) > MOST_NODES:
+    is_known = are_all(slices.leaves.of(value), (LaneLeaf, UniformLeaf))
+    if slices.threads is None or not is_known or len(postorder(value)) > MOST_NODES:
         return None
     return slices.threads.of_lane(value, lane, slices.leaves)
 
@@ -24,8 +24,8 @@ def is_one_in_warp(slices: Slices, value: Expr, block: int = 0) -> bool:
 
     The value may depend on coordinates, or on what the block of threads shares.
     """
-    if slices.threads is None or not _is_of(slices, value, Kind.LANE):
-        return _is_of(slices, value, Kind.UNIFORM)
+    if slices.threads is None or not are_all(slices.leaves.of(value), LaneLeaf):
+        return are_all(slices.leaves.of(value), UniformLeaf)
     return slices.threads.is_uniform(value) or slices.threads.is_uniform_where(value, _where(slices, block))
 
 
@@ -35,14 +35,9 @@ def _where(slices: Slices, block: int) -> list[Expr]:
     while (upper := flow.dominators.parents[node]) is not None:
         if flow.entries(node) == [upper]:
             condition = slices.edge(upper, node)
-            found += [condition] if _is_of(slices, condition, Kind.LANE) else []
+            found += [condition] if are_all(slices.leaves.of(condition), LaneLeaf) else []
         node = upper
     return found
-
-
-def _is_of(slices: Slices, value: Expr, kind: Kind) -> bool:
-    """Whether a value depends on leaves of one kind only; a number depends on none."""
-    return {slices.leaves[each].kind for each in variables(value)} <= {kind}
 
 
 def lane_in_whole_warp(slices: Slices, block: int) -> Expr | None:
@@ -74,13 +69,13 @@ def _is_one(slices: Slices, value: Expr, headers: set[int], met: set[Var]) -> bo
     induction on the trips: all lanes make as many. This counts for the loops with these headers. `met` are the
     registers for which that is assumed.
     """
-    read = variables(value)
-    kinds = {slices.leaves[each].kind for each in read}
-    if Kind.CARRIED not in kinds:
+    read = slices.leaves.of(value)
+    registers = [each.variable for each in read if isinstance(each, CarriedLeaf)]
+    if not registers:
         return is_one_in_warp(slices, value)
-    if not kinds <= {Kind.UNIFORM, Kind.CARRIED}:
+    if not are_all(read, (UniformLeaf, CarriedLeaf)):
         return False
-    new = [each for each in read if slices.leaves[each].kind is Kind.CARRIED and each not in met]
+    new = [each for each in registers if each not in met]
     met.update(new)
     carried = [slices.carried.get(each) for each in new]
     return all(

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from swzverify.compiled.kernel.access import ANY_SPACE
+from swzverify.compiled.kernel.access import ANY_SPACE, Executions
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
+from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE
 from swzverify.compiled.kernel.calls import Inlined
 from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone
 from swzverify.compiled.kernel.descriptors import descriptors_of
@@ -28,6 +29,7 @@ from swzverify.compiled.kernel.induction import by_trip, trips_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.repeats import Again
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
@@ -45,11 +47,6 @@ COPY_TO_PHASE: Final = re.compile(
     r"cp\.async\.bulk\.shared::(?:cta|cluster)\.global\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
 )
 """Bulk copies into this block that complete a phase of a barrier object."""
-TENSOR_TO_PHASE: Final = re.compile(
-    r"cp\.async\.bulk\.tensor\.[1-5]d\.shared::(?:cta|cluster)\.global(?:\.tile)?"
-    r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
-)
-"""Copies of a box of a tensor map that complete transactions of a barrier object."""
 FROM_SHARED: Final = re.compile(
     r"cp\.(?:reduce\.)?async\.bulk\.(?:tensor\.[1-5]d\.)?global\.shared::cta\b.*\.bulk_group(?:\..*)?"
 )
@@ -57,56 +54,6 @@ FROM_SHARED: Final = re.compile(
 BOX: Final = re.compile(f"(?:{TENSOR_TO_PHASE.pattern})|(?=.*tensor)(?:{FROM_SHARED.pattern})")
 """Copies of a box of a tensor map, which says how many bytes it has."""
 BOX_IS_OPEN: Final = "the bytes of the tensor map's box are not known"
-
-
-@dataclass(frozen=True, slots=True)
-class SharedAccess:
-    """One instruction that touches shared memory, as one thread runs it.
-
-    Attributes:
-        instruction: The instruction.
-        calls: The lines of the inlined calls that lead to it.
-        is_write: Whether it may write.
-        is_atomic: Whether it is one atomic operation.
-        is_strong: Whether it is a load or store that the memory model orders by itself.
-        is_copy: Whether it is a copy that runs on after the instruction.
-        is_bulk: Whether it is made through the async proxy; its start is not a multiple of its bytes.
-        operand: Which operand of `wgmma` it is; then `address` is its descriptor, of 64 bits.
-        is_object: Whether it is an operation on a barrier object.
-        is_collective: Whether the lanes of a warp access each other's addresses.
-        width_bytes: The bytes from the address on.
-        lanes: The lanes of a warp that give addresses.
-        address: The byte address in the shared window, of 32 bits.
-        guard: A condition that every thread satisfies that makes the access.
-        sure: A condition under which a thread makes the access if its loops end; None if none is known.
-        value: What a store of one word writes; None if that is not known.
-        reason: Why the access is not modelled; then nothing else is known of it.
-        divisions: What is assumed of divisions, in words.
-    """
-
-    instruction: Instruction
-    calls: tuple[int, ...]
-    is_write: bool = True
-    is_atomic: bool = False
-    is_strong: bool = False
-    is_copy: bool = False
-    is_bulk: bool = False
-    operand: OperandRole | None = None
-    is_object: bool = False
-    is_collective: bool = False
-    width_bytes: int = 0
-    lanes: int = LANES
-    address: Expr = FALSE
-    guard: Expr = TRUE
-    sure: Expr | None = None
-    value: Expr | None = None
-    reason: str = ""
-    divisions: tuple[str, ...] = ()
-
-    @property
-    def index(self) -> int:
-        """The index of its instruction."""
-        return self.instruction.index
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +81,8 @@ class Kernel(Reader):
         capability: int | None = None,
     ) -> None:
         self.is_alone = is_alone(whole.function)
-        super().__init__(module, whole.function, block, replace(arguments, is_alone=self.is_alone), evaluate_in_cluster)
-        self.block, self._calls = block, whole.calls
+        super().__init__(module, whole, block, replace(arguments, is_alone=self.is_alone), evaluate_in_cluster)
+        self.block = block
         self.flow, self.leaves = self.slices.flow, self.slices.leaves
         function = whole.function
         self.function = function
@@ -312,17 +259,17 @@ class Kernel(Reader):
 
     def _access(self, at: int, instruction: Instruction, use: Use, place: Expr | None) -> SharedAccess:
         raw, name, words = self._read_so_far[at], base_name(instruction), instruction.opcode.split(".")
-        row, is_object = raw.access.row, use.touch is Touch.BARRIER
+        row, is_object = raw.access.cost.row, use.touch is Touch.BARRIER
         address = place if is_object else raw.address
         size = self._copied(instruction, raw.operands)
-        is_known = (not use.reason and use.bulk is None and not raw.access.no_row) or bool(size)
+        is_known = (not use.reason and use.bulk is None and not raw.access.cost.reason) or bool(size)
         reason = raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
         is_store, is_box = bool(FROM_SHARED.fullmatch(instruction.opcode)), bool(BOX.fullmatch(instruction.opcode))
         is_modelled = is_object or is_known or is_box
         width = size or (OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
         found = SharedAccess(
             instruction,
-            self._calls[instruction.index],
+            self.calls[instruction.index],
             is_write=not is_store and (is_object or (name not in _LOADS if row is None else not row.kind.loads)),
             is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
             is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
@@ -346,7 +293,7 @@ class Kernel(Reader):
             self._with_address(
                 SharedAccess(
                     instruction,
-                    self._calls[instruction.index],
+                    self.calls[instruction.index],
                     is_write=False,
                     is_bulk=True,
                     operand=role,
@@ -381,8 +328,10 @@ class Kernel(Reader):
         return replace(
             access,
             address=address,
-            guard=conjunction(dict.fromkeys((*may, *own))),
-            sure=None if must is None else conjunction(dict.fromkeys((*must, *own))),
+            who=Executions(
+                conjunction(dict.fromkeys((*may, *own))),
+                None if must is None else conjunction(dict.fromkeys((*must, *own))),
+            ),
             value=None if stored is None else read(stored),
             divisions=divisions.texts(),
         )

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from swzverify.compiled.kernel.boxes import moves_one_box
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import FROM_SHARED, Kernel
 from swzverify.compiled.order.events import Act, Event, LostError
@@ -90,7 +90,7 @@ def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
     for index, address in kernel.maps.items():
         known = of_map.get(address, set())
         copy = kernel.function.instructions[index]
-        is_fixed = all(kernel.leaves[each].kind is Kind.UNIFORM for each in variables(address))
+        is_fixed = all(isinstance(kernel.leaves[each], UniformLeaf) for each in variables(address))
         if index not in sizes and FROM_SHARED.fullmatch(copy.opcode) and is_fixed and moves_one_box(copy):
             found |= dict.fromkeys([index], *known) if len(known) == 1 else {}
     return found
@@ -158,9 +158,10 @@ def _room(kernel: Kernel, frame: Frame, number: int, starts: set[int]) -> int | 
     """The bytes from a place to the next one at which a copy begins, or to the end of the array."""
     found = [each - number for each in starts if each > number]
     if len(frame) == 1:
-        symbols = [kernel.leaves[each].symbol for term, _ in frame for each in variables(term)]
-        if len(symbols) == 1 and symbols[0] is not None and symbols[0].size_bytes is not None:
-            found.append(symbols[0].size_bytes - number)
+        read = kernel.leaves.of(*(term for term, _ in frame))
+        sizes = [each.symbol.size_bytes for each in read if isinstance(each, ArrayLeaf)]
+        if len(read) == 1 and sizes and sizes[0] is not None:
+            found.append(sizes[0] - number)
     return min(found, default=None)
 
 

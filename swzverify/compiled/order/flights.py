@@ -17,7 +17,8 @@ from enum import Enum, auto
 from typing import Final
 
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.shared import SharedAccess
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.arrays import arrays_of
 from swzverify.compiled.ptx import Immediate, Instruction
 from swzverify.ir.expr import Expr, Var

@@ -9,14 +9,23 @@ threads share only if all threads leave the loop in one trip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, widened
 from swzverify.compiled.kernel.lanes import places_of
-from swzverify.compiled.kernel.leaves import Kind, Leaf, begin_of
+from swzverify.compiled.kernel.leaves import (
+    ArrayLeaf,
+    CarriedLeaf,
+    LaneLeaf,
+    Leaf,
+    LoopLeaf,
+    TripsLeaf,
+    UniformLeaf,
+    begin_of,
+)
 from swzverify.compiled.kernel.register_values import Registers
 from swzverify.compiled.kernel.symbols import DYNAMIC, SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
@@ -120,22 +129,22 @@ class Instances:
 
     def _leaf(self, variable: Var, who: int, place: Place) -> Expr:
         leaf = self._leaves[variable]
-        if leaf.kind is Kind.LANE:
+        if isinstance(leaf, LaneLeaf):
             return widened(self._coordinates[who][leaf.name], variable.width)
-        if leaf.kind is Kind.UNIFORM:
+        if isinstance(leaf, UniformLeaf):
             self.uses.read[leaf.name] = leaf
             return self._of_launch(leaf)
-        trip = dict(place).get(leaf.block) if leaf.block is not None else None
-        if trip is not None and trip.number is not None and leaf.block is not None:
-            if leaf.kind is Kind.TRIPS:
+        trip = dict(place).get(leaf.block) if isinstance(leaf, LoopLeaf) else None
+        if isinstance(leaf, LoopLeaf) and trip is not None and trip.number is not None:
+            if isinstance(leaf, TripsLeaf):
                 return self._trip(leaf.block, trip)
-            if leaf.kind is Kind.CARRIED and variable in self.kernel.carried and (trip.number or trip.is_absolute):
+            if isinstance(leaf, CarriedLeaf) and variable in self.kernel.carried and (trip.number or trip.is_absolute):
                 return self._carried(variable, leaf.block, who, place, trip)
         return self._named(leaf, who, place)
 
-    def _of_launch(self, leaf: Leaf) -> Expr:
+    def _of_launch(self, leaf: UniformLeaf) -> Expr:
         """A leaf that the block shares. All arrays of dynamic shared memory have one start."""
-        if leaf.symbol is None or leaf.symbol.size_bytes is not None:
+        if not isinstance(leaf, ArrayLeaf) or leaf.symbol.size_bytes is not None:
             return leaf.variable
         start = var(DYNAMIC, SHARED_LIMIT)
         low = leaf.multiple.bit_length() - 1
@@ -186,7 +195,7 @@ class Instances:
             name = f"{name} of {'the other thread' if who else 'one thread'}"
         made = var(name, leaf.variable.limit)
         self.uses.made[made] = leaf
-        if leaf.kind is Kind.TRIPS and leaf.block is not None:
+        if isinstance(leaf, TripsLeaf):
             self._keep_most(leaf.block, made)
         if (values := self._registers.values(leaf.variable)) is not None:
             numbers = (compare(Comparison.EQ, made, const(each, made.width)) for each in sorted(values))
@@ -239,9 +248,9 @@ def outside(place: Place, header: int) -> Place:
     return place[:at]
 
 
-def without_overlap(leaves: list[Leaf]) -> list[Expr]:
+def without_overlap(leaves: Sequence[Leaf]) -> list[Expr]:
     """The arrays among some leaves lie apart from each other, in any order; dynamic ones are behind all others."""
-    arrays = [(begin_of(each, 32), each.symbol.size_bytes) for each in leaves if each.symbol is not None]
+    arrays = [(begin_of(each, 32), each.symbol.size_bytes) for each in leaves if isinstance(each, ArrayLeaf)]
     static = [(begin, add(begin, const(size, 32))) for begin, size in arrays if size is not None]
     found = [
         either(negation(less(start, end, signed=False)), negation(less(begin, stop, signed=False)))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import either, less, sub, widened
-from swzverify.compiled.kernel.leaves import Leaf, begin_of
+from swzverify.compiled.kernel.leaves import ArrayLeaf, Leaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import ADDRESSES
-from swzverify.compiled.kernel.whole import SharedAccess
 from swzverify.compiled.order.families import Family, signed
 from swzverify.compiled.order.in_memory import is_in_memory
 from swzverify.compiled.order.instance import BASE, Instances, Place, Uses, without_overlap
@@ -160,7 +160,7 @@ class Asked:
         guards: list[Expr] = []
         for who, (access, place) in self._both(places):
             parts = [
-                *conjuncts(instances.bounded.of(instances.value(access.guard, who, place))),
+                *conjuncts(instances.bounded.of(instances.value(access.who.guard, who, place))),
                 *self._exists(access, threads[who]),
             ]
             mine = {*threads[who].own, *threads[who].shared}
@@ -186,7 +186,7 @@ class Asked:
         conditions = [*whole.conditions, *([] if way is None else self._way(instances, way))]
         read = tuple(uses.read.values())
         uses.add(whole.of_values)
-        arrays = [leaf for leaf in read if leaf.symbol is not None]
+        arrays = [leaf for leaf in read if isinstance(leaf, ArrayLeaf)]
         conditions += [*without_overlap(arrays), *uses.facts]
         begins = (instances.value(begin_of(leaf, 32), 0, whole.places[0]) for leaf in arrays)
         starts = list(dict.fromkeys(map(instances.bounded.of, begins)))
@@ -218,11 +218,11 @@ class Asked:
         sure: list[Expr] | None = []
         for who, (access, place) in self._both(places):
             conditions += [*self._exists(access, threads[who]), *instances.reached(who, place)]
-            conditions.append(instances.value(access.guard, who, place))
-            if access.sure is None:
+            conditions.append(instances.value(access.who.guard, who, place))
+            if access.who.sure is None:
                 sure = None
             elif sure is not None:
-                sure.append(instances.value(access.sure, who, place))
+                sure.append(instances.value(access.who.sure, who, place))
         instances.uses = of_values = Uses()
         same: Expr | None = None
         values = [each.value for each in self.accesses]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.shared import SharedAccess
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.boxes import boxes_of, with_boxes
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values

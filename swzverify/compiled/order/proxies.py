@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterator
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.lanes import GROUP_THREADS
 from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.kernel.tiles import Range, range_of
-from swzverify.compiled.kernel.whole import Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.acquires import are_alike
 from swzverify.compiled.order.flights import Running, Values
 from swzverify.compiled.order.instance import Couple

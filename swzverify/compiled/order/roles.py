@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import LaneLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flights
@@ -64,7 +64,7 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
         groups.setdefault((kind, warps[number // LANES]), []).append(number)
     if len(groups) > MOST_ROLES:
         raise LostError(f"more than {MOST_ROLES} sets of threads do different things to barriers")
-    lanes = [leaf for leaf in kernel.leaves.by_name.values() if leaf.kind is Kind.LANE]
+    lanes = [leaf for leaf in kernel.leaves.by_name.values() if isinstance(leaf, LaneLeaf)]
     graphs: dict[int, Walk] = {}
     found: list[Role] = []
     for (kind, _), numbers in groups.items():

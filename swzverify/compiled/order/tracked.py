@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, widened
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
@@ -70,7 +70,7 @@ class Tracked:
         self._choices = _choices_of(kernel, needed)
         self._put: dict[Expr, Expr] = {}
         self._needed = [self.put(each) for each in needed]
-        self.periods = {each: self._period(each) for each in self.leaves if kernel.leaves[each].kind is Kind.TRIPS}
+        self.periods = {each: self._period(each) for each in self.leaves if isinstance(kernel.leaves[each], TripsLeaf)}
         self.open_leaf = self._open_leaf()
         self.leaves = (*self.leaves, *answers)
         self._readable: dict[Expr, bool] = {}
@@ -132,7 +132,7 @@ class Tracked:
         if value not in self._readable:
             read, leaves = variables(value), self._kernel.leaves
             is_here = all(
-                self.is_choice(each) or each in self.leaves or leaves[each].kind is Kind.LANE for each in read
+                self.is_choice(each) or each in self.leaves or isinstance(leaves[each], LaneLeaf) for each in read
             )
             self._readable[value] = is_here and all(self._is_known(each, value) for each in read)
         return self._readable[value]
@@ -154,7 +154,7 @@ class Tracked:
             while pending:
                 node = pending.pop()
                 read = variables(node)
-                if read and all(not self.is_choice(e) and self._kernel.leaves[e].kind is Kind.LANE for e in read):
+                if read and all(not self.is_choice(e) and isinstance(self._kernel.leaves[e], LaneLeaf) for e in read):
                     found[node] = None
                 else:
                     pending += operands(node)
@@ -163,7 +163,7 @@ class Tracked:
     # ---- parts
 
     def _is_known(self, leaf: Var, value: Expr) -> bool:
-        if self.is_choice(leaf) or self._kernel.leaves[leaf].kind is Kind.LANE:
+        if self.is_choice(leaf) or isinstance(self._kernel.leaves[leaf], LaneLeaf):
             return True
         period = self.periods.get(leaf)
         return leaf in self.leaves and (
@@ -178,7 +178,7 @@ class Tracked:
                 if self.is_choice(each):
                     continue
                 leaf = kernel.leaves[each]
-                is_given = leaf.kind is Kind.LANE or leaf.symbol is not None
+                is_given = isinstance(leaf, LaneLeaf | ArrayLeaf)
                 if not is_given and (each not in self.leaves or (each in self.periods and not self.periods[each])):
                     return each
         return None
@@ -239,7 +239,7 @@ def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
                 read = variables(atom)
                 is_joined = isinstance(atom, Ite) or (isinstance(atom, Binary) and atom.operator in _BOOLEAN)
                 leaves = [kernel.leaves[each] for each in read]
-                if read and not is_joined and all(e.kind is Kind.UNIFORM and e.symbol is None for e in leaves):
+                if read and not is_joined and all(is_launch_value(e) for e in leaves):
                     found.setdefault(atom, var(f"choice {len(found)}", 2))
     return found
 
@@ -262,7 +262,7 @@ def _closure(kernel: Kernel, values: Iterable[Expr]) -> tuple[tuple[Var, ...], l
     while pending:
         for each in variables(pending.pop()):
             carry = kernel.carried.get(each)
-            if each in found or (kernel.leaves[each].kind is not Kind.TRIPS and carry is None):
+            if each in found or (not isinstance(kernel.leaves[each], TripsLeaf) and carry is None):
                 continue
             found[each] = None
             if carry is not None:

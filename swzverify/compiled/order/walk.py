@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add
-from swzverify.compiled.kernel.leaves import Kind
+from swzverify.compiled.kernel.leaves import ArrayLeaf, LoopLeaf, UniformLeaf, are_all
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
@@ -218,7 +218,8 @@ class Walk:
         key = event.name if isinstance(event.name, int) else self._number(event, event.name, values)
         if event.place is not None:
             key = self._value(event.place, values)
-            if any(self._tracked.is_choice(e) or self._kernel.leaves[e].symbol is None for e in variables(key)):
+            read = variables(key)
+            if any(map(self._tracked.is_choice, read)) or not are_all(self._kernel.leaves.of(key), ArrayLeaf):
                 raise LostError(f"which barrier object line {self._line(event)} means is not known")
         numbers = [self._value(each, values) for each in (event.count, event.parity, event.bytes)]
         count, parity, size = (each.value if isinstance(each, Const) else -1 for each in numbers)
@@ -286,7 +287,7 @@ class Walk:
         new: dict[Var, Expr | None] = {}
         for variable in self._tracked.leaves:
             leaf = self._kernel.leaves[variable]
-            if leaf.block is None or leaf.kind not in (Kind.TRIPS, Kind.CARRIED):
+            if not isinstance(leaf, LoopLeaf):
                 continue
             if leaf.block == target:
                 new[variable] = self._next(variable, values, is_back=is_back)
@@ -302,7 +303,7 @@ class Walk:
         found = self._value(carry.after if is_back else carry.before, values)
         if (choice := next(filter(self._tracked.is_choice, variables(found)), None)) is not None:
             raise _OpenError(choice)
-        if any(self._kernel.leaves[each].kind is not Kind.UNIFORM for each in variables(found)):
+        if any(not isinstance(self._kernel.leaves[each], UniformLeaf) for each in variables(found)):
             raise LostError(f"what a loop makes of {self._kernel.leaves[variable].reason} is not known")
         return found
 

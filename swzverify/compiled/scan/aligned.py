@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from swzverify.claims.places import Places
 from swzverify.claims.stated import multiple
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
 from swzverify.compiled.scan.claimed import claimed
@@ -42,7 +43,7 @@ def aligned(subject: Subject) -> Claim:
     low = normal(extract(address, 0, bits))
     bad = negation(multiple(Integer(low, 0, width - 1), width))
     read = [subject.leaves[each.name] for each in variables(low)]
-    bases = tuple(leaf for leaf in read if leaf.symbol is not None)
+    bases = tuple(leaf for leaf in read if isinstance(leaf, ArrayLeaf))
 
     def place(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         rest = values(address) % np.uint64(width)

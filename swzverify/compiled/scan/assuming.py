@@ -17,7 +17,7 @@ from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.verdict import FAULT, Decision, Verdict, unknown
-from swzverify.ir.expr import FALSE, TRUE, Expr, Var, conjunction, const, substitute, variables
+from swzverify.ir.expr import FALSE, TRUE, Expr, Var, const, variables
 
 ELSEWHERE: Final = "it happens in some block, and another block of that launch may divide by 0"
 Decide = Callable[[KernelAccess], Decision]
@@ -26,7 +26,7 @@ Decide = Callable[[KernelAccess], Decision]
 def judged(access: KernelAccess, decide: Decide) -> tuple[KernelAccess, Decision]:
     """An access in the reading that is decided, with its verdict; in the plain one if none is."""
     decision = decide(access)
-    if access.defined is None or access.row is None or access.row.warp_wide:
+    if access.defined is None or access.cost.row is None or access.cost.row.warp_wide:
         # Of a warp-wide access the guard, which has the condition, says nothing of its addresses.
         return access, decision
     if decision.verdict is not Verdict.UNKNOWN or decision.reason == FAULT:
@@ -45,27 +45,11 @@ def in_first_block(access: KernelAccess) -> KernelAccess | None:
 
     None if no division that is assumed to have a result reads the block's place.
     """
-    place = [each for each in variables(access.guard) if is_place(each.name)]
+    place = [each for each in variables(access.who.guard) if is_place(each.name)]
     if not access.assumes or not place:
         return None
     first: dict[Var, Expr] = {each: const(0, each.width) for each in place}
-
-    def at_first(value: Expr | None) -> Expr | None:
-        return None if value is None else substitute(value, first)
-
-    return replace(
-        access,
-        address=at_first(access.address),
-        guard=substitute(access.guard, first),
-        launches=substitute(access.launches, first),
-        source=at_first(access.source),
-        whole=at_first(access.whole),
-        sure=at_first(access.sure),
-        loops=tuple(
-            replace(loop, again=replace(loop.again, condition=substitute(loop.again.condition, first)))
-            for loop in access.loops
-        ),
-    )
+    return access.with_values(first)
 
 
 def in_one_launch(access: KernelAccess) -> KernelAccess | None:
@@ -74,11 +58,10 @@ def in_one_launch(access: KernelAccess) -> KernelAccess | None:
     None if nothing is assumed about other blocks or other divisions.
     """
     first = in_first_block(access)
-    if first is None and access.launches is TRUE:
+    if first is None and access.who.launches is TRUE:
         return None
     strict = first or access
-    sure = None if strict.sure is None else conjunction((strict.sure, strict.launches))
-    return replace(strict, guard=conjunction((strict.guard, strict.launches)), sure=sure)
+    return replace(strict, who=strict.who.in_launches)
 
 
 def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
@@ -88,8 +71,8 @@ def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
     execute is not free.
     """
     found = decide(access)
-    if found.verdict is Verdict.FREE and access.launches not in (TRUE, FALSE):
-        there = decide(replace(access, guard=conjunction((access.guard, access.launches))))
+    if found.verdict is Verdict.FREE and access.who.launches not in (TRUE, FALSE):
+        there = decide(replace(access, who=access.who.in_launches))
         return there if there.reason == NEVER_MADE else found
     strict = in_one_launch(access) if found.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) else None
     if strict is None:

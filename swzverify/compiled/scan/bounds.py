@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from swzverify.claims.places import Places
 from swzverify.claims.stated import within
-from swzverify.compiled.kernel import Leaf
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.arithmetic import add, either, sub, widened
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal, sum_of
@@ -45,7 +45,7 @@ class _Case:
 
     condition: Expr
     address: Expr
-    base: Leaf
+    base: ArrayLeaf
     size: int
 
     @property
@@ -75,8 +75,9 @@ def in_bounds(subject: Subject) -> Claim:
     cases: list[_Case] = []
     open_arrays: list[str] = []
     for condition, part in parts:
-        arrays = [subject.leaves[each.name] for each in variables(part) if subject.leaves[each.name].symbol is not None]
-        if len(arrays) != 1 or arrays[0].symbol is None:
+        read = [subject.leaves[each.name] for each in variables(part)]
+        arrays = [leaf for leaf in read if isinstance(leaf, ArrayLeaf)]
+        if len(arrays) != 1:
             return not_known(
                 "the address begins with no shared array" if not arrays else "the address is made of several arrays"
             )

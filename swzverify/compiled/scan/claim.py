@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import Leaf
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.ir.expr import Expr
 
 NEVER_MADE: Final = "no lane makes this access"
@@ -113,6 +113,6 @@ class Property:
     address: Expr
     bad: Expr
     place: Callable[[Values], tuple[NDArray[np.uint64], NDArray[np.bool_]]]
-    bases: tuple[Leaf, ...]
+    bases: tuple[ArrayLeaf, ...]
     most_multiple: int
     words: Callable[[WitnessLane], str]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import ArrayLeaf, LaneLeaf, Leaf
 from swzverify.compiled.kernel.arithmetic import is_zero
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, Property, Witness, WitnessLane, not_known
@@ -79,13 +79,13 @@ class _Breaking:
     def __init__(self, subject: Subject, claim: Property) -> None:
         self.subject, self.claim = subject, claim
         self.makes = subject.makes(claim.bad, with_loops=True)
-        sure = subject.access.sure
+        sure = subject.access.who.sure
         self.sure: Expr = TRUE if sure is None else sure
         self.read = variables(*self.makes, self.sure, claim.bad)
 
     def found(self) -> Claim:
         """The verdict where some lane can break the claim."""
-        if self.subject.access.sure is None:
+        if self.subject.access.who.sure is None:
             return not_known("some lane may break it; whether one gets here is not known")
         point = self._point()
         if point is None:
@@ -118,7 +118,7 @@ class _Breaking:
         return None
 
     def _is_fixed(self, leaf: Leaf) -> bool:
-        return leaf.kind is Kind.LANE or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
+        return isinstance(leaf, LaneLeaf) or is_parameter(leaf) or self.subject.loop_of(leaf.name) is not None
 
     def _fixed(self, point: Mapping[str, int]) -> dict[str, int]:
         """Those values of a point that a launch can be chosen to have."""
@@ -141,7 +141,7 @@ class _Breaking:
     def _trips(self, values: Mapping[str, int]) -> list[Expr] | str:
         """What trips before must have fulfilled; a reason where that is not known."""
         conditions: list[Expr] = []
-        for loop in self.subject.access.loops:
+        for loop in self.subject.access.who.loops:
             count = 0 if loop.trips is None else values.get(loop.trips.name, 0)
             if loop.trips is None or not count:
                 continue
@@ -173,7 +173,7 @@ class _Breaking:
         """A lane that breaks the claim for those start addresses of arrays for which the first does not."""
         subject, claim = self.subject, self.claim
         unknown = [subject.leaves[each.name] for each in self.read]
-        if not claim.bases or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in unknown):
+        if not claim.bases or any(not is_shared(leaf) and not isinstance(leaf, LaneLeaf) for leaf in unknown):
             return None
         own = {name: value for name, value in first.items() if not self._is_free(name, value)}
         conditions = [self._put(each, own) for each in (self.sure, *self.makes, negation(claim.bad))]
@@ -199,7 +199,7 @@ class _Breaking:
             rest |= {
                 leaf.name: begin % leaf.variable.limit
                 for leaf in self.subject.leaves.values()
-                if leaf.symbol is not None
+                if isinstance(leaf, ArrayLeaf)
             }
             if not any(at_point(self.claim, rest | dict(lane))[1] for lane in lanes):
                 return False
@@ -211,7 +211,7 @@ class _Breaking:
         names: dict[str, None] = {}
         for each in variables(*(self._put(value, values) for value in (self.claim.bad, self.sure))):
             leaf = self.subject.leaves[each.name]
-            if leaf.symbol is not None:
+            if isinstance(leaf, ArrayLeaf):
                 names[f"where {spell_leaf(leaf)} begins"] = None
             else:
                 names[f"{spell_leaf(leaf)} ({leaf.reason})"] = None
@@ -228,7 +228,7 @@ class _Breaking:
             shown.append(WitnessLane(lane["laneid"], lane["thread"] // LANES, thread, place))
         given = [each for each in self.read if is_parameter(subject.leaves[each.name])]
         values = {spell_leaf(subject.leaves[each.name]): lanes[0][each.name] for each in given}
-        for loop in subject.access.loops:
+        for loop in subject.access.who.loops:
             if loop.trips is not None and loop.trips.name in lanes[0]:
                 values[f"trips@{loop.line}"] = lanes[0][loop.trips.name]
         witness = Witness(tuple(shown), values)

@@ -60,14 +60,14 @@ def _claims(
     no_shape = shape is None
     if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
         return _none_known(NO_BLOCK)
-    lanes = LANES if access.row is None else access.row.address_lanes
+    lanes = LANES if access.cost.row is None else access.cost.row.address_lanes
     subject = Subject(whole, width or 1, multiple, lanes, block_of(shape or (LANES, 1, 1)), asker, smem, most)
     texts = facts.texts_on(whole)
     found = tuple(
         not_known(_NO_WIDTH) if width is None and number == PLACE_OF_BOUNDS else _said(each, subject)
         for number, each in enumerate(SCAN_CLAIMS)
     )
-    if found[PLACE_OF_BOUNDS].is_broken and "shared::cluster" in access.opcode.split("."):
+    if found[PLACE_OF_BOUNDS].is_broken and "shared::cluster" in access.site.opcode.split("."):
         # The address may be that of another block of the cluster, which has arrays of its own.
         found = tuple(
             not_known(_OTHER_BLOCK) if number == PLACE_OF_BOUNDS else each for number, each in enumerate(found)
@@ -105,8 +105,8 @@ def width_of(access: KernelAccess) -> int | None:
     """
     if access.extent is not None:
         return access.extent.size_bytes
-    if access.row is not None:
-        return access.row.width_bytes
-    found = _ELEMENTS.fullmatch(access.opcode)
+    if access.cost.row is not None:
+        return access.cost.row.width_bytes
+    found = _ELEMENTS.fullmatch(access.site.opcode)
     size = None if found is None else size_of_type(found[2])
     return None if found is None or size is None else size * int(found[1] or 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import Leaf, TripsLeaf, UniformLeaf
 from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_right, widened
 from swzverify.compiled.kernel.special import BlockShape, launch_facts
 from swzverify.compiled.scan.split import Parts, is_shared
@@ -77,7 +77,8 @@ def known_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
 
 def assumed_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
     """What is assumed of the leaves' values; wider than 64 bits, perhaps."""
-    return list(dict.fromkeys(condition for each in read for condition in leaves[each.name].assumed))
+    given = [leaf for each in read if isinstance(leaf := leaves[each.name], UniformLeaf)]
+    return list(dict.fromkeys(condition for leaf in given for condition in leaf.assumed))
 
 
 def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
@@ -85,7 +86,7 @@ def found_of(read: tuple[Var, ...], leaves: Mapping[str, Leaf]) -> list[Expr]:
     found = launch_facts(read)
     for each in read:
         leaf = leaves[each.name]
-        if leaf.kind is Kind.TRIPS and leaf.values is not None:
+        if isinstance(leaf, TripsLeaf) and leaf.values is not None:
             found.append(less(each, const(len(leaf.values), each.width), signed=False))
     return found
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import Leaf, TripsLeaf
 from swzverify.compiled.kernel.arithmetic import add, is_zero, less, mul, shift_left, shift_right, sub, widened
 from swzverify.compiled.kernel.lanes import places_of
 from swzverify.compiled.kernel.linear import normal
@@ -218,9 +218,9 @@ def narrow_variables(roots: tuple[Expr, ...], read: Sequence[Leaf]) -> dict[Var,
 
 def _counted(leaf: Leaf) -> int:
     """How many values a leaf has: of a loop whose trips are counted so many."""
-    if leaf.kind is Kind.TRIPS and leaf.values is not None:
+    if isinstance(leaf, TripsLeaf) and leaf.values is not None:
         return len(leaf.values)
-    return leaf.most + 1 if leaf.kind is Kind.TRIPS and leaf.most is not None else leaf.variable.limit
+    return leaf.most + 1 if isinstance(leaf, TripsLeaf) and leaf.most is not None else leaf.variable.limit
 
 
 def coordinates(shape: BlockShape, lane: Expr, warp: Expr) -> dict[str, Expr]:

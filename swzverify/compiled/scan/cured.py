@@ -19,7 +19,7 @@ from typing import Final
 
 from swzverify.claims import ConflictFree, Measure, Outcome, Wavefronts
 from swzverify.claims.cost_claim import CostClaim
-from swzverify.compiled.kernel import KernelAccess, Kind
+from swzverify.compiled.kernel import ArrayLeaf, KernelAccess, LaneLeaf, TripsLeaf
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal, sum_of
@@ -107,7 +107,8 @@ def advice(judged: Sequence[Judged], launch: Launched) -> list[Advice]:
                 found[worst], reason = array.cures(numbers.index(worst))
             except (NotWrittenError, SwzError, ValueError) as error:
                 reason = str(error)
-        at_worst = f"changes of {symbol.name} are looked for at its costliest access, line {judged[worst].access.line}"
+        line = judged[worst].access.site.line
+        at_worst = f"changes of {symbol.name} are looked for at its costliest access, line {line}"
         for number in numbers:
             reasons[number] = _of_its_own(judged[number]) or (reason if reason or number == worst else at_worst)
     return [
@@ -149,12 +150,13 @@ def _arrays(made: Sequence[KernelAccess]) -> tuple[dict[Symbol, list[int]], str]
     for place, access in enumerate(made):
         symbols = _symbols_of(access)
         if access.touch is Touch.BARRIER:
-            return {}, f"the barrier object of line {access.line} may lie in any array"
-        if access.address is None or access.reason or access.row is None:
-            return {}, f"line {access.line} may reach any array"
+            return {}, f"the barrier object of line {access.site.line} may lie in any array"
+        if access.address is None or access.reason or access.cost.row is None:
+            return {}, f"line {access.site.line} may reach any array"
         if len(symbols) != 1:
             names = " and ".join(each.name for each in symbols)
-            return {}, f"line {access.line} reaches " + (f"{names} by one address" if symbols else "no array by name")
+            reached = f"{names} by one address" if symbols else "no array by name"
+            return {}, f"line {access.site.line} reaches {reached}"
         arrays.setdefault(symbols[0], []).append(place)
     dynamic = [each.name for each in arrays if each.size_bytes is None]
     if len(dynamic) > 1:
@@ -165,7 +167,7 @@ def _arrays(made: Sequence[KernelAccess]) -> tuple[dict[Symbol, list[int]], str]
 def _symbols_of(access: KernelAccess) -> list[Symbol]:
     """The arrays that an address reads."""
     read = {each.name for each in variables(access.address)} if access.address is not None else set[str]()
-    return [each.symbol for each in access.leaves if each.symbol is not None and each.name in read]
+    return [each.symbol for each in access.leaves if isinstance(each, ArrayLeaf) and each.name in read]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +189,20 @@ def _said(access: KernelAccess) -> _Said:
 
     An access that is free with more lanes is free with fewer.
     """
-    row, address = access.row, access.address
-    if access.piece is not None:
+    row, address = access.cost.row, access.address
+    if access.site.piece is not None:
         raise NotWrittenError("wmma reads rows that lie one stride apart: no other change than another stride helps it")
-    if row is None or address is None or access.note or row.name not in INSTRUCTIONS:
+    if row is None or address is None or access.cost.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("the search does not know the instruction")
-    (array,) = [each for each in access.leaves if each.symbol is not None and each.variable in variables(address)]
+    (array,) = [each for each in access.leaves if isinstance(each, ArrayLeaf) and each.variable in variables(address)]
     offset = normal(sub(address, begin_of(array, 32)))
     leaves = {each.name: each for each in access.leaves}
     names, limits = dict[str, str](), dict[str, int]()
     for variable in variables(offset):
         leaf = leaves[variable.name]
-        if leaf.kind is Kind.LANE and leaf.name in COORDINATES:
+        if isinstance(leaf, LaneLeaf) and leaf.name in COORDINATES:
             names[leaf.name] = COORDINATES[leaf.name]
-        elif leaf.kind is Kind.TRIPS and is_shared(leaf) and leaf.values is not None:
+        elif isinstance(leaf, TripsLeaf) and is_shared(leaf) and leaf.values is not None:
             names[leaf.name], limits[leaf.name] = f"trips_{len(names)}", max(leaf.values) + 1
         else:
             raise NotWrittenError(f"its address depends on {plain_name(leaf.name)}")
@@ -219,7 +221,7 @@ def _said_of(access: KernelAccess) -> _Said:
     try:
         return _said(access)
     except NotWrittenError as error:
-        raise NotWrittenError(f"line {access.line}: {error}") from None
+        raise NotWrittenError(f"line {access.site.line}: {error}") from None
 
 
 class _Array:
@@ -232,7 +234,7 @@ class _Array:
         self.symbol, self.judged, self.block, self.target = symbol, judged, block, launch.target
         for each in judged:
             if each.decision.is_of_source:
-                raise NotWrittenError(f"line {each.access.line}: its cost depends on where the copy reads")
+                raise NotWrittenError(f"line {each.access.site.line}: its cost depends on where the copy reads")
         self.said = [_said_of(each.access) for each in judged]
         self.element_bytes = min(each.row.width_bytes for each in self.said)
         if any(prod(block) * prod(loop.stop or 0 for loop in each.loops) > _MOST_LANES for each in self.said):
@@ -246,7 +248,8 @@ class _Array:
             enough[PLACE_OF_BOUNDS] = self.size_bytes
         for each in judged:
             if not all(map(_holds, each.claims, enough)):
-                raise NotWrittenError(f"line {each.access.line} is not known to be aligned and inside of {symbol.name}")
+                line = each.access.site.line
+                raise NotWrittenError(f"line {line} is not known to be aligned and inside of {symbol.name}")
 
     def _touched_bytes(self) -> int:
         """The first bytes of a dynamic array that all its accesses are proved to stay in."""
@@ -287,7 +290,7 @@ class _Array:
         if self.symbol.size_bytes is None:
             found += ["launch with these bytes more"] if cure.also else []
             found.append(f"the first {self.size_bytes} bytes of {name} are read as rows of {row_bytes} bytes")
-        others = sorted({each.access.line for each in self.judged} - {self.judged[place].access.line})
+        others = sorted({each.access.site.line for each in self.judged} - {self.judged[place].access.site.line})
         if others and (self.symbol.size_bytes is None or self.symbol.align_bytes < self.align_bytes):
             more = [f"{len(others) - _MOST_LINES} more"] if len(others) > _MOST_LINES else []
             lines = f"{counted(len(others), 'PTX line').partition(' ')[2]} {listed([*others[:_MOST_LINES], *more])}"
@@ -298,7 +301,7 @@ class _Array:
         """Lengths of rows that the address suggests: its factors, the longest first."""
         access, size = self.judged[place].access, self.size_bytes
         assert access.address is not None  # noqa: S101 - it is stated
-        begins = {each.variable for each in access.leaves if each.symbol is not None}
+        begins = {each.variable for each in access.leaves if isinstance(each, ArrayLeaf)}
         terms = sum_of(access.address).terms.items()
         factors = {factor & 0xFFFFFFFF for term, factor in terms if not begins & {*variables(term)}}
         rows = [each for each in factors if 2 * self.element_bytes <= each < size]

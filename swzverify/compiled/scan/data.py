@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel import LaneLeaf
+from swzverify.compiled.kernel.leaves import is_input
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.samples import Sampler
@@ -35,8 +36,9 @@ def limited_by_data(question: Question, sure: Question, worst: WorstCost | None)
         DisagreementError: Some data give more ways.
     """
     read = question.parts.leaves_of(question.parts.varying, question.guard)
-    data = [leaf for leaf in read if leaf.kind is not Kind.LANE and not is_shared(leaf)]
-    if not all(leaf.is_input and from_places_of_their_own(question.block, leaf) for leaf in data):
+    data = [leaf for leaf in read if not isinstance(leaf, LaneLeaf) and not is_shared(leaf)]
+    loaded = [leaf for leaf in data if is_input(leaf)]
+    if len(loaded) < len(data) or not all(from_places_of_their_own(question.block, leaf) for leaf in loaded):
         return None
     if worst is None or question.row.group_lanes < question.row.address_lanes:
         return None  # of several groups the engine has the sum

@@ -170,17 +170,17 @@ def scan_function(
             # It may lie in any array, so that the search for cures needs it; no verdict is about it.
             continue
         address = "" if access.address is None else spell(access.address, access.leaves)
-        text = " ".join(f"{access.opcode} {access.text}".split())
+        text = " ".join(f"{access.site.opcode} {access.site.text}".split())
         is_of_ptx = chip is None or chip.decision is decision
         found.append(
             ScannedAccess(
                 kernel=function.name,
                 is_entry=function.is_entry,
-                line=access.line,
-                location=access.location,
-                opcode=access.opcode,
-                calls=access.calls,
-                loops=tuple(loop.line for loop in access.loops),
+                line=access.site.line,
+                location=access.site.location,
+                opcode=access.site.opcode,
+                calls=access.site.calls,
+                loops=tuple(loop.line for loop in access.who.loops),
                 block=block,
                 assumptions=(*assumptions, *facts.texts_on(access), *decision.assumes),
                 assumed_block=assumed,
@@ -189,7 +189,7 @@ def scan_function(
                 decision=decision,
                 claims=tuple(replace(each, assumptions=(*assumptions, *each.assumptions)) for each in of_claims),
                 chip=chip,
-                is_certain=access.sure is TRUE and not access.loops,
+                is_certain=access.who.sure is TRUE and not access.who.loops,
                 executions=most_executions(access),
                 written=_said(access, decision, block, facts),
                 cures=cures if is_of_ptx else (),
@@ -217,17 +217,17 @@ def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstructi
 def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
     if block is None:
         return Written(reason="the shape of the block is not known")
-    if access.piece is not None:
+    if access.site.piece is not None:
         return Written(reason="a spec does not say what ptxas makes of wmma")
     if access.assumes:
         return Written(reason="a spec does not say that divisions have a result")
     if facts.texts_on(access):
         return Written(reason="parameters, the grid, or how an array begins, are given")
-    if access.merging.of_words is not False:
+    if access.cost.merging.of_words is not False:
         return Written(reason="a spec has no atomic that adds 1 without a result")
     if decision.is_of_source:
         return Written(reason="a spec does not say where a copy reads")
-    if access.fills_parts:
+    if access.source is not None and access.source.fills_parts:
         return Written(reason="a spec has no copy that fills a part with zeros")
     return written(access, decision)
 
@@ -261,14 +261,15 @@ class _Judge:
         """The verdict on one access."""
         if access.reason:
             return unknown(access.reason)
-        if access.no_row == OF_BULK:
+        row, note = access.cost.row, access.cost.note
+        if access.cost.reason == OF_BULK:
             return Decision(Verdict.BULK, OF_BULK)
-        if access.row is None:
-            return unknown(access.no_row or "the instruction is not in the table of costs")
+        if row is None:
+            return unknown(access.cost.reason or "the instruction is not in the table of costs")
         if access.address is None:
             return unknown("the address is not known")
         try:
-            require(self._target, access.row)
+            require(self._target, row)
         except SwzError as error:
             return unknown(error.message)
         parts = split(access, access.address)
@@ -278,17 +279,17 @@ class _Judge:
             if any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
                 return unknown(NO_BLOCK)
             shape = (32, 1, 1)
-        decided = self._placed(access.row, parts, shape, access.loops)
+        decided = self._placed(row, parts, shape, access.who.loops)
         if decided.verdict is not Verdict.FREE and self._shape is None:
             return unknown(NO_BLOCK)
-        if access.row.kind is Kind.ATOMIC and decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS):
-            decided = self._merged(access, access.row, parts, shape, decided)
-        elif access.row.kind is Kind.CP_ASYNC and not access.row.by_octets:
-            decided = by_cache(decided, access.row, parts, block_of(shape))
-        elif access.fills_parts and access.row.by_octets:
+        if row.kind is Kind.ATOMIC and decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS):
+            decided = self._merged(access, row, parts, shape, decided)
+        elif row.kind is Kind.CP_ASYNC and not row.by_octets:
+            decided = by_cache(decided, row, parts, block_of(shape))
+        elif row.by_octets and access.source is not None and access.source.fills_parts:
             decided = filled(decided)
-        if access.note:
-            reason = f"{decided.reason}; {access.note}" if decided.reason else access.note
+        if note:
+            reason = f"{decided.reason}; {note}" if decided.reason else note
             return replace(decided, reason=reason, wavefronts=None, minimum=None)
         return decided
 
@@ -296,13 +297,13 @@ class _Judge:
         self, access: KernelAccess, row: Instruction, parts: Parts, shape: BlockShape, decided: Decision
     ) -> Decision:
         """The verdict on an atomic that conflicts as it is written, by what ptxas may make of it."""
-        merged = self._placed(replace(row, counts_equal_words=False), parts, shape, access.loops)
+        merged = self._placed(replace(row, counts_equal_words=False), parts, shape, access.who.loops)
         if merged == decided:
             return decided
-        of_words = access.merging.of_words if find_target(self._target).capability >= INCREMENTS_FROM else False
+        of_words = access.cost.merging.of_words if find_target(self._target).capability >= INCREMENTS_FROM else False
         if of_words:
             return replace(merged, assumes=(INCREMENTED,)) if merged.verdict is not Verdict.UNKNOWN else merged
-        if access.merging.of_warps and is_warps_own(block_of(shape), parts):
+        if access.cost.merging.of_warps and is_warps_own(block_of(shape), parts):
             return unknown(ONE_LANE)
         return decided if of_words is False else unknown(MAY_INCREMENT)
 

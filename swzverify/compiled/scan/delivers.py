@@ -19,9 +19,11 @@ from swzverify.compiled.kernel import KernelAccess, KernelFill, KernelOperand
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
-from swzverify.compiled.scan.fills import NO_GAPS, Fill, Fills, frame_of, may_overlap
+from swzverify.compiled.scan.fill_copies import frame_of
+from swzverify.compiled.scan.filled import NO_GAPS, Fill, Filled, may_overlap
+from swzverify.compiled.scan.fills import Fills
 from swzverify.compiled.scan.operand_agreement import Judged, Key, agree
-from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, spelled
+from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, leaves_dimensions, spelled
 from swzverify.compiled.scan.operand_offsets import first_threads
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NO_WRAP
@@ -30,9 +32,12 @@ from swzverify.compiled.scan.stages import OperandRead
 from swzverify.compiled.scan.verdict import NO_BLOCK
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.expr import Const, Expr, Var, const, substitute, to_signed
+from swzverify.layout.tma import BASE_ALIGN_BYTES
 from swzverify.subjects.descriptor import ADDRESS_LIMIT, REPEATS_BYTES
 
 _ENGINES: Final = ("sums of products", "exhaustion")
+TOGETHER: Final = "one coordinate along a dimension of a tensor beside rows and columns means one thing for A and B"
+"""What counting along such dimensions assumes of the strides of two tensor maps."""
 _MOST_POINTS: Final = 512
 _MOST_SOURCES: Final = 4
 
@@ -87,16 +92,17 @@ class _Judge:
     def judged(self) -> list[tuple[Claim, Elements | None]]:
         """The verdicts."""
         first = self._at(0)
-        step = min((_multiple(each) for each in self._operands if each is not None), default=REPEATS_BYTES)
-        frames = {
-            frame_of(each.start) for each in self._operands if each is not None and _multiple(each) < REPEATS_BYTES
-        }
+        known = [each for each in self._operands if each is not None]
+        # A tensor copy to another multiple faults: nothing is to be said of what it brings.
+        least = BASE_ALIGN_BYTES if self._fills.swizzled else 1
+        step = max(least, min(map(self._multiple, known), default=REPEATS_BYTES))
+        frames = {frame_of(each.start) for each in known if self._multiple(each) < REPEATS_BYTES}
         needs = [REPEATS_BYTES] * len(first)
         alive = [status.holds for status in first]
         weakest = [self._weakest(each) for each in self._kernel]
         is_followed = len(frames) <= 1
         refuted = [
-            bool(status.broken) and (is_followed or each is None or _multiple(each) >= REPEATS_BYTES)
+            bool(status.broken) and (is_followed or each is None or self._multiple(each) >= REPEATS_BYTES)
             for status, each in zip(first, weakest, strict=True)
         ]
         multiple = REPEATS_BYTES
@@ -105,9 +111,13 @@ class _Judge:
             for begin in range(multiple, REPEATS_BYTES, 2 * multiple):
                 there = self._at(begin)
                 # A shift of 512 bytes may bring other columns of K to B than to A, in each instruction alike.
-                moved = {one.kernel.access.index for one, two in zip(first, there, strict=True) if one.maps != two.maps}
+                moved = {
+                    one.kernel.access.site.index
+                    for one, two in zip(first, there, strict=True)
+                    if not _are_alike(one, two)
+                }
                 alive = [
-                    is_alive and two.holds and two.kernel.access.index not in moved
+                    is_alive and two.holds and two.kernel.access.site.index not in moved
                     for is_alive, two in zip(alive, there, strict=True)
                 ]
                 refuted = [one and bool(two.broken) for one, two in zip(refuted, there, strict=True)]
@@ -123,15 +133,25 @@ class _Judge:
         """The operand of a basic block whose array has the least alignment: all of them are compared."""
         pairs = zip(self._kernel, self._operands, strict=True)
         block = [each for own, each in pairs if own.block == kernel.block and each is not None]
-        return min(block, key=_multiple, default=None)
+        return min(block, key=self._multiple, default=None)
+
+    def _multiple(self, operand: OperandRead) -> int:
+        """What the start of an operand's array is a multiple of, as far as a swizzle reads that."""
+        filled = self._fills.swizzled.get(frame_of(operand.start), REPEATS_BYTES)
+        return min(filled, operand.start.multiple if operand.descriptor.line_mask else REPEATS_BYTES)
 
     def _claim(self, operand: OperandRead | None, status: Judged, needs: int, *, is_refuted: bool) -> Claim:
         """The verdict, where `operand` is the one of its block whose array has the least alignment."""
         if operand is None or status.is_open:
             return not_known(status.is_open)
-        own = _multiple(operand)
+        own = self._multiple(operand)
         name = "its array" if operand.start.base is None else spell_leaf(operand.start.base)
-        assumptions = (NO_WRAP, NO_GAPS) if status.has_gaps else (NO_WRAP,)
+        maps = [each for of_start in status.maps.values() for _, each in of_start]
+        assumptions = (
+            NO_WRAP,
+            *([NO_GAPS] if status.has_gaps else []),
+            *([TOGETHER] if any(map(leaves_dimensions, maps)) else []),
+        )
         if status.broken:
             if is_refuted:
                 return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
@@ -163,25 +183,31 @@ class _Judge:
             Judged(kernel, read, points, "a field of the descriptor is not known" if read is None else "")
             for kernel, read, points in zip(self._kernel, self._operands, self._points, strict=True)
         ]
+        begins = {
+            frame_of(each.start): begin
+            for each in self._operands
+            if each is not None and self._multiple(each) < REPEATS_BYTES
+        }
+        filled = self._fills.at(begins)
         for each in found:
             if each.read is not None:
-                self._alone(each, each.read, begin if _multiple(each.read) < REPEATS_BYTES else 0)
+                self._alone(each, each.read, filled, begins.get(frame_of(each.read.start), 0))
         agree(found, self._names)
         return found
 
-    def _alone(self, judged: Judged, operand: OperandRead, begin: int) -> None:
+    def _alone(self, judged: Judged, operand: OperandRead, filled: Filled, begin: int) -> None:
         """Find what fills an operand, and whether each fill is affine."""
         starts = sorted({start for start in judged.points.values() if start is not None})
         if not starts or None in judged.points.values():
             judged.is_open = "its start address is not decided by the states of loops"
             return
         words = {start: _addresses(operand, start, begin) for start in starts}
-        judged.is_open = self._other_writer(operand, words.values())
+        judged.is_open = _other_writer(operand, filled, words.values())
         if judged.is_open:
             return
         broken: list[str] = []
         for start, addresses in words.items():
-            maps, wrong, reason = self._brought(judged, operand, addresses)
+            maps, wrong, reason = self._brought(judged, operand, filled, addresses)
             judged.maps[start] = maps
             if wrong and not maps and not reason:
                 broken.append(wrong)
@@ -192,20 +218,8 @@ class _Judge:
         elif broken:
             judged.broken = broken[0]
 
-    def _other_writer(self, operand: OperandRead, words: Iterable[NDArray[np.int64]]) -> str:
-        """Which instruction that is no known copy may write a byte of the operand; empty if none does."""
-        kernel, frame = operand.subject.operand, frame_of(operand.start)
-        read = np.unique(np.concatenate([each.reshape(-1) for each in words])) // BANK_WORD_BYTES
-        for each in self._fills.others:
-            if not each.fill.may_precede(kernel.block, kernel.access.index):
-                continue
-            is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
-            if is_near or (each.frame == frame and np.isin(read, each.words).any()):
-                return each.reason
-        return ""
-
     def _brought(
-        self, judged: Judged, operand: OperandRead, addresses: NDArray[np.int64]
+        self, judged: Judged, operand: OperandRead, filled: Filled, addresses: NDArray[np.int64]
     ) -> tuple[list[tuple[Fill, ElementMap]], str, str]:
         """The fills that bring an operand, each with its map; how one breaks it; and why something is not known."""
         kernel, frame = operand.subject.operand, frame_of(operand.start)
@@ -215,8 +229,8 @@ class _Judge:
             return maps, wrong, "it reads beyond the memory that descriptors name"
         words, inside = addresses // BANK_WORD_BYTES, (addresses % BANK_WORD_BYTES).astype(np.uint64)
         is_written = np.zeros(words.shape, dtype=np.bool_)
-        for fill, copies in self._fills.fills:
-            before = [each.may_precede(kernel.block, kernel.access.index) for each in copies]
+        for fill, copies in filled.fills:
+            before = [each.may_precede(kernel.block, kernel.access.site.index) for each in copies]
             if not may_overlap(fill.frame, frame) or not any(before):
                 continue
             if fill.frame != frame:
@@ -268,9 +282,30 @@ class _Judge:
         )
 
 
-def _multiple(operand: OperandRead) -> int:
-    """What the start of an operand's array is a multiple of, as far as its swizzle reads that."""
-    return operand.start.multiple if operand.descriptor.line_mask else REPEATS_BYTES
+def _other_writer(operand: OperandRead, filled: Filled, words: Iterable[NDArray[np.int64]]) -> str:
+    """Which instruction that is no known copy may write a byte of the operand; empty if none does."""
+    kernel, frame = operand.subject.operand, frame_of(operand.start)
+    read = np.unique(np.concatenate([each.reshape(-1) for each in words])) // BANK_WORD_BYTES
+    for each in filled.others:
+        if not each.fill.may_precede(kernel.block, kernel.access.site.index):
+            continue
+        is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
+        if is_near or (each.frame == frame and np.isin(read, each.words).any()):
+            return each.reason
+    return ""
+
+
+def _are_alike(one: Judged, two: Judged) -> bool:
+    """Whether the same copies bring the same elements to an operand, if its array begins in two ways."""
+
+    def maps(of: Judged) -> list[object]:
+        return [
+            (start, fill.section, fill.state, fill.lines, each)
+            for start, brought in of.maps.items()
+            for fill, each in brought
+        ]
+
+    return maps(one) == maps(two)
 
 
 def _addresses(operand: OperandRead, start: int, begin: int) -> NDArray[np.int64]:

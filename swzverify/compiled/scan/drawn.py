@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import Leaf
+from swzverify.compiled.kernel import Leaf, TripsLeaf, UniformLeaf
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, conjunction, variables
 
@@ -24,14 +24,14 @@ def drawn(leaf: Leaf, numbers: Sequence[int], shape: tuple[int, ...], source: np
     The 64 bits of an int64 are those of the value. Example: a leaf that is known to be 4 or 8.
 
     >>> from swzverify.ir.expr import var
-    >>> from swzverify.compiled.kernel import Kind
-    >>> leaf = Leaf(var("x", 16), Kind.OPAQUE, "", 1, values=(4, 8))
+    >>> from swzverify.compiled.kernel import OpaqueLeaf
+    >>> leaf = OpaqueLeaf(var("x", 16), "", 1, None, values=(4, 8))
     >>> sorted(set(drawn(leaf, (0, 1), (100,), np.random.Generator(np.random.PCG64(1))).tolist()))
     [4, 8]
     """
-    if known := leaf.candidates or leaf.values:
+    if known := (isinstance(leaf, UniformLeaf) and leaf.candidates) or leaf.values:
         return source.choice(words(known), shape)
-    if leaf.most is not None:
+    if isinstance(leaf, TripsLeaf) and leaf.most is not None:
         return source.integers(0, leaf.most, shape, dtype=np.uint64, endpoint=True).view(np.int64)
     found = source.choice(words(numbers), shape).view(np.uint64)
     kinds = source.random(shape)

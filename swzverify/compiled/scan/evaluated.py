@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import Kind, Leaf
-from swzverify.compiled.ptx import Symbol
+from swzverify.compiled.kernel import ArrayLeaf, LaneLeaf, Leaf, LoopLeaf, TripsLeaf
 from swzverify.compiled.scan.claim import Property
 from swzverify.compiled.scan.collide import assumed_of
 from swzverify.compiled.scan.drawn import drawn, fulfilled, words
@@ -27,7 +26,7 @@ from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.subject import Subject
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate
-from swzverify.ir.expr import Expr, Var, postorder, variables
+from swzverify.ir.expr import Expr, postorder, variables
 
 _SEED: Final = 20_250_103
 _SAMPLES: Final = 96
@@ -59,7 +58,7 @@ def seen(subject: Subject, claim: Property, multiple: int = 1) -> Seen:
     if any(node.width > MAX_ARRAY_WIDTH for node in postorder(claim.address, *checked)):
         return Seen(is_whole=False, is_bad=False, is_made=False, largest=0)
     names = {each.name: None for each in variables(claim.address, bad, *conditions, *assumed)}
-    leaves = [subject.leaves[name] for name in names if subject.leaves[name].kind is not Kind.LANE]
+    leaves = [subject.leaves[name] for name in names if not isinstance(subject.leaves[name], LaneLeaf)]
     whole = _all_of(leaves, {each.name for each in variables(bad)}, multiple)
     env = whole if whole is not None else _some_of(leaves, subject.block.warps, multiple)
     count = max((len(values) for values in env.values()), default=1)
@@ -102,9 +101,9 @@ def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, 
     total = 1
     for leaf in leaves:
         of_leaf: Sequence[int] | None = leaf.values
-        if of_leaf is None and leaf.most is not None:
+        if of_leaf is None and isinstance(leaf, TripsLeaf) and leaf.most is not None:
             of_leaf = range(leaf.most + 1)
-        if leaf.symbol is not None and leaf.name not in read:
+        if isinstance(leaf, ArrayLeaf) and leaf.name not in read:
             factor = max(1, multiple // leaf.multiple)
             of_leaf = [at % leaf.variable.limit for at in (factor, 3 * factor)]
         if of_leaf is None or total * len(of_leaf) > _MOST:
@@ -115,26 +114,28 @@ def _all_of(leaves: Sequence[Leaf], read: set[str], multiple: int) -> dict[str, 
     return {leaf.name: _array([row[at] for row in rows]) for at, leaf in enumerate(leaves)}
 
 
+_READ: Final = frozenset({"variable", "uniform", "values", "block", "multiple", "symbol", "candidates", "most"})
+
+
 class _Drawn(NamedTuple):
     """What the values of a leaf depend on."""
 
-    variable: Var
-    kind: Kind
-    multiple: int
-    uniform: bool
-    values: tuple[int, ...] | None
-    candidates: tuple[int, ...]
-    most: int | None
-    symbol: Symbol | None
+    kind: type[Leaf]
+    fields: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, leaf: Leaf) -> Self:
+        """Those of a leaf."""
+        read = [each.name for each in fields(leaf) if each.name in _READ]
+        return cls(type(leaf), tuple((each, getattr(leaf, each)) for each in read))
 
     def leaf(self) -> Leaf:
         """A leaf with these values."""
-        return Leaf(reason="", line=0, **self._asdict())
+        return self.kind(reason="", line=0, **dict(self.fields))
 
 
 def _some_of(leaves: Sequence[Leaf], warps: int, multiple: int) -> dict[str, Array]:
-    fields = _Drawn._fields
-    return _draw(tuple(_Drawn(*(getattr(leaf, each) for each in fields)) for leaf in leaves), warps, multiple)
+    return _draw(tuple(map(_Drawn.of, leaves)), warps, multiple)
 
 
 @lru_cache(maxsize=16)
@@ -145,7 +146,7 @@ def _draw(asked: tuple[_Drawn, ...], warps: int, multiple: int) -> dict[str, Arr
     env: dict[str, Array] = {}
     for each in asked:
         leaf = each.leaf()
-        if is_shared(leaf) or leaf.kind in (Kind.TRIPS, Kind.CARRIED):
+        if is_shared(leaf) or isinstance(leaf, LoopLeaf):
             env[leaf.name] = _array([value_of(leaf, draw, at, _NUMBERS, multiple) for at in range(_SAMPLES)])
         else:
             env[leaf.name] = drawn(leaf, _NUMBERS, (_SAMPLES, warps, LANES), source)

@@ -5,28 +5,38 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Final, TypeAlias
+from typing import Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, Kind, Leaf
+from swzverify.compiled.kernel import (
+    CarriedLeaf,
+    KernelAccess,
+    KernelFill,
+    LaneLeaf,
+    Leaf,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+)
+from swzverify.compiled.kernel.clusters import is_rank
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made
-from swzverify.compiled.kernel.reachable import is_state
-from swzverify.compiled.kernel.symbols import DYNAMIC
-from swzverify.compiled.scan.operand_fields import Start, start_of
+from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
+from swzverify.compiled.scan.fill_copies import ABSOLUTE, BoxCopy, Copy, Frame, State, ThreadsCopy, frame_of, line_of
+from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
+from swzverify.compiled.scan.operand_fields import start_of
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NotASumError, Product, Reading
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES
-from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import (
     Comparison,
     Expr,
@@ -38,160 +48,130 @@ from swzverify.ir.expr import (
     extract,
     negation,
     substitute,
+    to_signed,
     variables,
 )
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
-Frame: TypeAlias = tuple[str, int]
-"""What offsets count from: an array, and the multiple to which its address is rounded up."""
-State: TypeAlias = dict[Var, int]
-"""A number for each leaf that decides between places."""
-
-_ABSOLUTE: Final = ""
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
-NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, unless its coordinates alone decide it"
-"""What counting on all copies of a fill assumes."""
 _MOST_STATES: Final = 64
+_MOST_CASES: Final = 500
 _MOST_NUMBERS: Final = 1 << 24
 """Numbers of all sums of products of one function."""
-_SAMPLES: Final = 3
-_MOST_SAMPLED: Final = 97
-_MOST_FACTOR: Final = 1 << 12
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fill:
-    """The copies of one basic block between two barriers, fences or waits, in one trip of each loop around it.
-
-    Attributes:
-        section: The basic block, and how many barriers, fences and waits stand before the copies in it.
-        trips: For each loop around it that decides its sources, but not where it writes, the leaf that counts its
-            trips, with the header of the loop.
-        frame: What the places of words count from.
-        state: The numbers of the leaves that decide where it writes.
-        lines: The lines of its copies.
-        rows: For each word of shared memory, its row in `numbers`; -1 for what it does not write.
-        numbers: For each product of shared factors, the number of each row: the sum is the address.
-        paths: For each row, the number of the condition under which threads make its copy, where they share it;
-            -1 if a thread may leave it out, or write zeros, while others do not.
-        clashing: The words that may get different values of several copies.
-        torn: Those of them that surely do, of copies of two threads that are made together.
-    """
-
-    section: tuple[int, int]
-    trips: Mapping[Var, int]
-    frame: Frame
-    state: State
-    lines: tuple[int, ...]
-    rows: NDArray[np.int32]
-    numbers: dict[Product, NDArray[np.uint64]]
-    paths: NDArray[np.int64]
-    clashing: NDArray[np.bool_]
-    torn: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What an instruction that is no copy may write.
+class _NotPlaced:
+    """An instruction of which nothing more is known than its array, or all its places; in words why.
 
     Attributes:
-        fill: The instruction.
-        frame: What the places of words count from; None if it may write anywhere.
-        words: The words; empty if it may write anywhere.
-        reason: Why nothing is known of what is written.
+        reason: Why nothing more is known.
+        frame: What its places count from; None if that is not known.
+        places: All places at which it may write, in bytes; None if these are not known.
     """
 
-    fill: KernelFill
-    frame: Frame | None
-    words: NDArray[np.int64]
     reason: str
-
-
-def frame_of(start: Start) -> Frame:
-    """What the offsets of a start address count from.
-
-    Source: CUDA Programming Guide 13, dynamic shared memory: all `extern __shared__` arrays begin at one address.
-    """
-    if start.base is None:
-        return _ABSOLUTE, start.rounded
-    symbol = start.base.symbol
-    return DYNAMIC if symbol is not None and symbol.is_extern else start.base.name, start.rounded
-
-
-def may_overlap(one: Frame, other: Frame) -> bool:
-    """Whether bytes counted from one start may be bytes counted from another one."""
-    return one[0] == other[0] or _ABSOLUTE in (one[0], other[0])
+    frame: Frame | None = None
+    places: tuple[int, ...] | None = None
 
 
 class Fills:
-    """All that may write shared memory in one function.
+    """Finds all that may write shared memory in one function.
 
     Attributes:
-        fills: The fills whose copies are known, with the instructions that make them.
-        others: Everything else that may write.
         leaves: The leaves that addresses in global memory read.
+        swizzled: For each start of an array to which tensor copies swizzle, the least multiple that is known of it.
     """
 
     def __init__(
         self, fills: Sequence[KernelFill], subject_of: Callable[[KernelAccess], ValueSubject], threads: Threads
     ) -> None:
-        self.fills: list[tuple[Fill, tuple[KernelFill, ...]]] = []
-        self.others: list[Written] = []
         self.leaves: dict[str, Leaf] = {}
+        self.swizzled: dict[Frame, int] = {}
         self._threads, self._subject_of, self._left = threads, subject_of, _MOST_NUMBERS
-        copies: dict[tuple[int, int, Frame], list[_Copy]] = {}
+        self._others: list[Written] = []
+        self._copies: dict[tuple[int, int, Frame], list[Copy]] = {}
+        self._order: dict[Expr, int] = {}
         for each in fills:
             if each.destination.address is None and each.width_bytes:
                 continue  # no path leads to it
             found = self._copy(each)
-            if isinstance(found, _Copy) and each.source is not None:
-                copies.setdefault((each.block, each.section, found.frame), []).append(found)
-            else:
-                self.others.append(self._written(each, found))
-        for (_, _, frame), of_block in copies.items():
-            try:
-                made = list(self._of_block(frame, of_block))
-            except NotASumError as error:
-                self.others += [self._written(each.fill, f"{each.line}: {error}") for each in of_block]
-            else:
-                self.fills += [(each, tuple(copy.fill for copy in of_block)) for each in made]
+            if isinstance(found, _NotPlaced) or (each.source is None and each.moved is None):
+                self._others.append(self._written(each, found))
+                continue
+            frame = frame_of(found.start)
+            self._copies.setdefault((each.block, each.section, frame), []).append(found)
+            if each.moved is not None and each.moved.box.mode.swizzle is not None:
+                self.swizzled[frame] = min(self.swizzled.get(frame, found.start.multiple), found.start.multiple)
 
-    def _copy(self, fill: KernelFill) -> _Copy | str:
-        """Where an instruction writes, and where a copy reads; in words why that is not known."""
-        where = f"line {fill.destination.line}"
+    def at(self, begins: Mapping[Frame, int]) -> Filled:
+        """What is written, where some arrays begin so many bytes behind a multiple of 1024."""
+        found = Filled([], [*self._others])
+        self._left = _MOST_NUMBERS
+        for (_, _, frame), of_block in self._copies.items():
+            try:
+                made = list(self._of_block(frame, of_block, begins.get(frame, 0)))
+            except NotASumError as error:
+                reasons = [(each, f"{line_of(each)}: {error}") for each in of_block]
+                found.others.extend(
+                    self._written(each.fill, _NotPlaced(reason, frame_of(each.start))) for each, reason in reasons
+                )
+            else:
+                found.fills.extend((each, tuple(copy.fill for copy in of_block)) for each in made)
+        return found
+
+    def _copy(self, fill: KernelFill) -> Copy | _NotPlaced:
+        """Where an instruction writes, and where a copy reads, or why that is not known."""
+        where = f"line {fill.destination.site.line}"
         if not fill.width_bytes:
-            return f"{where}: {fill.reason}"
+            return _NotPlaced(f"{where}: {fill.reason}")
         subject = self._subject_of(fill.destination)
-        value = subject.access.address
-        start = "its address is not known" if value is None else start_of(subject, extract(value, 0, 32))
+        start = "its address is not known"
+        if (value := subject.access.address) is not None:
+            # Blocks of a cluster have one layout: what one writes to another, others write to it at that place.
+            ranks: dict[Var, Expr] = {
+                leaf.variable: const(0, leaf.variable.width) for leaf in subject.leaves_of(value) if is_rank(leaf)
+            }
+            start = start_of(subject, extract(substitute(value, ranks), 0, 32))
         if isinstance(start, str):
-            return f"{where}: where it writes is not known: {start}"
+            return _NotPlaced(f"{where}: where it writes is not known: {start}")
+        frame = frame_of(start)
         decide: dict[Var, Sequence[int]] = {}
         leaves = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
-        source: Expr | None = None
-        if fill.source is not None:
-            origin = self._subject_of(fill.source)
-            source = origin.access.address
-            if source is None:
-                return f"{where}: where it reads is not known"
+        sources: list[Expr] = []
+        for origin in map(self._subject_of, _origins(fill)):
+            if origin.access.address is None:
+                return _NotPlaced(f"{where}: where it reads is not known", frame)
+            sources.append(origin.access.address)
             self.leaves |= origin.here.leaves
-            leaves |= {leaf.variable: leaf for leaf in origin.leaves_of(source) if leaf.kind is Kind.CARRIED}
-        around = {loop.header for loop in subject.access.loops}
-        for loop in subject.access.loops:
-            if any(subject.here.leaves[each.name].kind is Kind.LANE for each in variables(loop.again.condition)):
-                return f"{where}: threads may leave the loop at line {loop.line} at different trips"
+            if fill.moved is None:
+                leaves |= {
+                    leaf.variable: leaf for leaf in origin.leaves_of(sources[-1]) if isinstance(leaf, CarriedLeaf)
+                }
+        around = {loop.header for loop in subject.access.who.loops}
+        for loop in subject.access.who.loops:
+            if any(isinstance(subject.here.leaves[each.name], LaneLeaf) for each in variables(loop.again.condition)):
+                return _NotPlaced(f"{where}: threads may leave the loop at line {loop.line} at different trips", frame)
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
-            return f"{where}: it writes zeros"
+            return _NotPlaced(f"{where}: it writes zeros", frame)
         for variable, leaf in leaves.items():
-            if leaf.kind is Kind.LANE:
+            if isinstance(leaf, LaneLeaf):
                 continue
-            is_own = source is not None and (is_state(leaf) or (leaf.block is not None and leaf.block not in around))
-            if leaf.values is None or is_own:
-                return f"{where}: what it copies depends on {leaf.reason}"
+            # One thread is in one state; threads that copy parts each may be in different ones.
+            is_own = is_state(leaf) or (leaf.block is not None and leaf.block not in around)
+            if leaf.values is None or (is_own and fill.source is not None):
+                places = None if _origins(fill) else _places(start.offset, leaves.values())
+                what = fill.reason if places else f"what it copies depends on {leaf.reason}"
+                return _NotPlaced(f"{where}: {what}", frame, places)
             decide[variable] = leaf.values
-        runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
-        return _Copy(fill, start, source, decide, subject, None if may_be_zero else self._path(subject, runs, around))
+        if fill.moved is not None:
+            box = BoxCopy(fill, start, fill.moved, tuple(sources), decide, subject)
+            self.leaves |= {leaf.name: leaf for leaf in box.leaves}
+            return box
+        runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
+        path = None if may_be_zero else self._path(subject, runs, around)
+        return ThreadsCopy(fill, start, next(iter(sources), None), decide, subject, path)
 
     def _may_be_zero(self, fill: KernelFill) -> bool | None:
         """Whether a copy may write zeros for some bytes; None if coordinates alone say that it does."""
@@ -203,28 +183,28 @@ class Fills:
         answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
         if answer is Answer.EMPTY:
             return False
-        if answer is Answer.HOLDS and all(leaf.kind is Kind.LANE for leaf in subject.leaves_of(value)):
+        if answer is Answer.HOLDS and all(isinstance(leaf, LaneLeaf) for leaf in subject.leaves_of(value)):
             return None
         while isinstance(value, Extend):
             value = value.operand
         if isinstance(value, Ite) and value.otherwise is const(0, value.width):
-            runs, _ = by_coordinates(subject, subject.access.guard, self._threads)
+            runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
             reads, _ = by_coordinates(subject, value.condition, self._threads)
             return True if bool((reads | ~runs).all()) else None
         return True
 
     def _path(self, subject: ValueSubject, runs: NDArray[np.bool_], around: set[int]) -> frozenset[Expr] | None:
         """What has to hold so that all threads make a copy that may make it; None if they need not do so together."""
-        loops = [loop.again for loop in subject.access.loops]
-        if subject.access.sure is None or not all(each.is_exact for each in loops):
+        loops = [loop.again for loop in subject.access.who.loops]
+        if subject.access.who.sure is None or not all(each.is_exact for each in loops):
             return None
-        makes, rest = by_coordinates(subject, subject.access.sure, self._threads)
+        makes, rest = by_coordinates(subject, subject.access.who.sure, self._threads)
         self.leaves |= subject.here.leaves
         conditions = [each.condition for each in loops]
         is_one = all(self._is_shared(each, around) for each in variables(*rest, *conditions))
         return rest if is_one and bool((makes | ~runs).all()) else None
 
-    def _of_block(self, frame: Frame, copies: Sequence[_Copy]) -> Iterator[Fill]:
+    def _of_block(self, frame: Frame, copies: Sequence[Copy], begin: int) -> Iterator[Fill]:
         """The fills of some copies that belong together, one for each state.
 
         Raises:
@@ -241,20 +221,16 @@ class Fills:
             of_threads: list[NDArray[np.int64]] = []
             places: list[NDArray[np.int64]] = []
             sums: list[dict[Product, NDArray[np.uint64]]] = []
-            around = {loop.header for each in copies for loop in each.fill.destination.loops}
-            reading = Reading(self._threads.point, partial(self._is_shared, around=around))
+            around = {loop.header for each in copies for loop in each.fill.destination.who.loops}
+            by_all = Reading(self._threads.point, partial(self._is_shared, around=around), self._order)
+            # One thread copies a box: each value that is no coordinate is one number in one trip of all loops.
+            by_one = Reading(self._threads.point, self._is_no_lane, self._order)
             for each in copies:
-                words, runs = each.words(self._threads, values)
-                source = substitute(each.source or const(0, 64), values)
-                found = reading.products(source)
-                self._check(source, found)
-                steps = np.arange(words.shape[1], dtype=np.uint64) * np.uint64(BANK_WORD_BYTES)
-                own = {one: np.repeat(numbers[runs], words.shape[1]) for one, numbers in found.items()}
-                own[()] = own.get((), np.zeros(words.size, np.uint64)) + np.tile(steps, len(words))
-                places.append(words.reshape(-1))
-                of_threads.append(np.repeat(np.flatnonzero(runs), words.shape[1]))
-                of_paths.append(np.full(words.size, -1 if each.path is None else paths[each.path]))
-                sums.append(own)
+                own = each.brought(self._threads, values, by_one if isinstance(each, BoxCopy) else by_all, begin)
+                places.append(own.words)
+                of_threads.append(own.threads)
+                of_paths.append(np.full(own.words.size, -1 if each.path is None else paths[each.path]))
+                sums.append(own.numbers)
             where = np.concatenate(places)
             if where.size and (int(where.min()) < 0 or int(where.max()) >= _WORDS):
                 raise NotASumError("it writes beyond what descriptors name")
@@ -275,105 +251,96 @@ class Fills:
                 is_other = of_product != of_product[last]
                 clashing[where[is_other]] = True
                 torn[where[is_other & is_sure]] = True
-            lines = tuple(dict.fromkeys(each.fill.destination.line for each in copies))
+            lines = tuple(dict.fromkeys(each.fill.destination.site.line for each in copies))
             first = copies[0].fill
+            headers = [loop.header for loop in first.destination.who.loops]
+            factors = dict.fromkeys(factor for each in numbers for factor in each)
             trips = {
-                loop.trips: loop.header
-                for loop in first.destination.loops
+                loop.trips: InLoop(
+                    loop.header, frozenset(each for each in factors if not self._is_fixed(each, headers, at))
+                )
+                for at, loop in enumerate(first.destination.who.loops)
                 if loop.trips is not None and loop.trips not in state
             }
             section = first.block, first.section
             yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn)
 
-    def _written(self, fill: KernelFill, found: _Copy | str) -> Written:
-        nowhere = np.zeros(0, dtype=np.int64)
-        if isinstance(found, str):
-            return Written(fill, None, nowhere, found)
-        words: list[NDArray[np.int64]] = []
+    def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
+        """What an instruction may write: if nothing else is known, its whole array."""
+        if isinstance(found, _NotPlaced):
+            words = np.arange(_WORDS)
+            if found.places is not None:
+                at = np.asarray(found.places)[:, None] + np.arange(fill.width_bytes)
+                words = np.unique(at // BANK_WORD_BYTES)
+            is_known = found.frame is not None and (found.places is not None or found.frame[0] != ABSOLUTE)
+            return Written(fill, found.frame if is_known else None, words, found.reason)
+        parts: list[NDArray[np.int64]] = []
         try:
             for state in _states([found]):
                 values: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
-                words.append(found.words(self._threads, values)[0].reshape(-1))
+                parts.append(found.places(self._threads, values, 0)[0].reshape(-1))
         except NotASumError as error:
-            return Written(fill, None, nowhere, f"{found.line}: {error}")
-        return Written(fill, found.frame, np.unique(np.concatenate(words)), f"{found.line}: {fill.reason}")
+            return self._written(fill, _NotPlaced(f"{line_of(found)}: {error}", frame_of(found.start)))
+        reason = f"{line_of(found)}: {fill.reason}"
+        return Written(fill, frame_of(found.start), np.unique(np.concatenate(parts)), reason)
 
     def _is_shared(self, variable: Var, around: set[int]) -> bool:
         """Whether all threads of the block have one value of a leaf, in one trip of each loop around."""
         leaf = self.leaves.get(variable.name)
         if leaf is None:
             return False
-        if leaf.kind in (Kind.UNIFORM, Kind.TRIPS):
+        if isinstance(leaf, UniformLeaf | TripsLeaf):
             return leaf.block is None or leaf.block in around
-        is_made = leaf.kind is Kind.OPAQUE and leaf.made is Made.DETERMINED and leaf.open is None
-        return is_made and all(self._is_shared(each, around) for each in variables(*leaf.feeds))
+        return _is_made(leaf) and all(self._is_shared(each, around) for each in variables(*leaf.feeds))
 
-    def _check(self, source: Expr, found: dict[Product, NDArray[np.uint64]]) -> None:
-        """Compare a sum of products with plain numbers at samples.
+    def _is_no_lane(self, variable: Var) -> bool:
+        """Whether a leaf is no coordinate."""
+        leaf = self.leaves.get(variable.name)
+        return leaf is not None and not isinstance(leaf, LaneLeaf)
 
-        Raises:
-            NotASumError: A sample has another number.
-        """
-        draw = np.random.default_rng(len(found))
-        for _ in range(_SAMPLES):
-            point = dict(self._threads.point)
-            for each in variables(source):
-                if each.name not in point:
-                    point[each.name] = np.asarray(draw.integers(0, min(each.limit, _MOST_SAMPLED)))
-            factors = dict.fromkeys(each for one in found for each in one)
-            values = dict(zip(factors, evaluate_many(tuple(factors), point), strict=True))
-            if any(bool(((each < 0) | (each >= _MOST_FACTOR)).any()) for each in values.values()):
-                continue  # sums of these may overflow, which the reading takes for granted that they do not
-            total = np.zeros(len(self._threads.first_of_warp), dtype=np.uint64)
-            for one, numbers in found.items():
-                term = numbers
-                for each in one:
-                    term = term * values[each].astype(np.uint64)
-                total = total + term
-            (exact,) = evaluate_many((source,), point)
-            if not bool((total == exact.astype(np.uint64)).all()):
-                raise NotASumError("plain numbers contradict that its address is a sum")
+    def _is_fixed(self, factor: Expr, around: Sequence[int], at: int) -> bool:
+        """Whether a factor is one number in all trips of a loop, where each other loop around is in one trip."""
+        leaves = [self.leaves.get(each.name) for each in variables(factor)]
+        return all(
+            leaf is not None
+            and (
+                isinstance(leaf, UniformLeaf)
+                or (isinstance(leaf, TripsLeaf) and leaf.block in around and leaf.block != around[at])
+                or (isinstance(leaf, CarriedLeaf) and leaf.block in around[:at])
+                or (_is_made(leaf) and all(self._is_fixed(each, around, at) for each in leaf.feeds))
+            )
+            for leaf in leaves
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """An instruction that writes at known places."""
-
-    fill: KernelFill
-    start: Start
-    source: Expr | None
-    decide: dict[Var, Sequence[int]]
-    subject: ValueSubject
-    path: frozenset[Expr] | None
-
-    @property
-    def frame(self) -> Frame:
-        return frame_of(self.start)
-
-    @property
-    def line(self) -> str:
-        return f"line {self.fill.destination.line}"
-
-    def words(self, threads: Threads, values: dict[Var, Expr]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The words that each thread writes, in a state, and which threads do.
-
-        Raises:
-            NotASumError: A place is no multiple of a word, or not decided.
-        """
-        offset = substitute(self.start.offset, values)
-        if any(each.name not in threads.point for each in variables(offset)):
-            raise NotASumError("where it writes is not decided")
-        (found,) = evaluate_many((offset,), threads.point)
-        runs, _ = by_coordinates(self.subject, substitute(self.subject.access.guard, values), threads)
-        places = np.broadcast_to(found, runs.shape)[runs]
-        width = self.fill.width_bytes
-        if bool((places % min(width, BANK_WORD_BYTES)).any()) or (self.source is not None and width % BANK_WORD_BYTES):
-            raise NotASumError("it writes parts of words")
-        count = -(-width // BANK_WORD_BYTES)
-        return places[:, None] // BANK_WORD_BYTES + np.arange(count), runs
+def _origins(fill: KernelFill) -> tuple[KernelAccess, ...]:
+    """What says where a copy reads; empty for other instructions."""
+    if fill.moved is not None:
+        return fill.moved.coordinates
+    return () if fill.source is None else (fill.source,)
 
 
-def _states(copies: Sequence[_Copy]) -> Iterator[State]:
+def _places(offset: Expr, leaves: Iterable[Leaf]) -> tuple[int, ...] | None:
+    """All numbers that an offset can be, whatever decides between them; None if these are many or not known."""
+    known = {leaf.variable: leaf.values for leaf in leaves if leaf.values is not None}
+    found: set[int] = set()
+    if prod(map(len, known.values())) > _MOST_STATES:
+        return None
+    try:
+        for numbers in product(*known.values()):
+            state: dict[Var, Expr] = {each: const(of, each.width) for each, of in zip(known, numbers, strict=True)}
+            found |= {to_signed(each, offset.width) for (each,) in cases((substitute(offset, state),), _MOST_CASES)}
+    except TooManyError:
+        return None
+    return tuple(sorted(found))
+
+
+def _is_made(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
+    """Whether a value is decided by what feeds it."""
+    return isinstance(leaf, OpaqueLeaf) and leaf.made is Made.DETERMINED and leaf.open is None
+
+
+def _states(copies: Sequence[Copy]) -> Iterator[State]:
     decide = {variable: values for each in copies for variable, values in each.decide.items()}
     if prod(map(len, decide.values())) > _MOST_STATES:
         raise NotASumError("where it writes has many states")

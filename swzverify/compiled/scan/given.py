@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from swzverify.compiled.kernel import Arguments, Field, KernelAccess, Kind, Leaf, parameter_variable
+from swzverify.compiled.kernel import Arguments, ArrayLeaf, Box, Field, KernelAccess, UniformLeaf, parameter_variable
 from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
-from swzverify.compiled.scan.tensor_maps import MAP_BYTES, box_of, name_in
+from swzverify.compiled.scan.tensor_maps import MAP_BYTES, POINTER_BYTES, box_of, name_in
 from swzverify.core.demangle import demangled
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError, nearest
@@ -67,7 +67,7 @@ class Assumed:
 
     texts: tuple[str, ...]
     condition: Expr
-    leaves: Mapping[str, Leaf]
+    leaves: Mapping[str, UniformLeaf]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class Facts:
     def texts_on(self, access: KernelAccess) -> tuple[str, ...]:
         """What an access's verdict rests on, by what is given and by the reading of the access."""
         given = (text for each in self._concerned(access) for text in each.texts)
-        arrays = [leaf.symbol for leaf in access.leaves if leaf.symbol is not None and leaf.symbol.is_extern]
+        arrays = [leaf.symbol for leaf in access.leaves if isinstance(leaf, ArrayLeaf) and leaf.symbol.is_extern]
         aligned = dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned)
-        made = () if access.piece is None else (MADE_BY_PTXAS,)
+        made = () if access.site.piece is None else (MADE_BY_PTXAS,)
         window = (WINDOW_ALIGNED,) if access.is_window_aligned else ()
         return (*self.settings, *given, *aligned, *access.assumes, *window, *made)
 
@@ -165,19 +165,20 @@ def facts_of(function: Function, given: Given) -> Facts:
             known[name] = (*known.get(name, ()), field)
             part = f"+{field.offset}:{field.size}" if "+" in text.partition("=")[0] else ""
             settings.append(f"{name}{part} = {field.value}")
-    boxes: dict[tuple[str, int], int] = {}
+    boxes: dict[tuple[str, int], Box] = {}
     for text in given.tensor_maps:
-        offset, size = box_of(text)
+        offset, box = box_of(text)
         parameter = named(name_in(text), function)
         if parameter is None:
             continue
-        if parameter.size_bytes is not None and offset + MAP_BYTES > parameter.size_bytes:
+        is_pointer = (parameter.size_bytes, offset) == (POINTER_BYTES, 0)
+        if parameter.size_bytes is not None and offset + MAP_BYTES > parameter.size_bytes and not is_pointer:
             message = f"{text!r}: {parameter.name} has {parameter.size_bytes} bytes, and a tensor map has {MAP_BYTES}"
             raise SwzError("SWZ551", message, hint="of a struct give the byte at which the map begins, such as p+128")
         if any(name == parameter.name and abs(offset - at) < MAP_BYTES for name, at in boxes):
             raise SwzError("SWZ551", f"{text!r}: this tensor map has a box already", hint="give each tensor map once")
-        boxes[parameter.name, offset] = size
-        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {size} bytes")
+        boxes[parameter.name, offset] = box
+        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {box.size_bytes} bytes")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     if given.grid is not None:
         cluster = function.tuning.cluster or (1, 1, 1)
@@ -314,12 +315,12 @@ def _assumed(texts: tuple[str, ...], names: list[str], function: Function, argum
         message = f"whether some values fulfil {_quoted(texts)} is not decided within the budget"
         raise SwzError("SWZ552", message, hint="give simpler conditions")
     alone = [_condition((text,), function, _distinct(_names(text, function) or {}), arguments) for text in texts]
-    leaves: dict[str, Leaf] = {}
+    leaves: dict[str, UniformLeaf] = {}
     for each in variables(whole):
         name = each.name.rpartition("+")[0]
         values = candidates(each, alone, (found.point or {}).get(each.name))
-        leaves[each.name] = Leaf(
-            each, Kind.UNIFORM, f"the parameter {name}", function.line, uniform=True, candidates=values or ()
+        leaves[each.name] = UniformLeaf(
+            each, f"the parameter {name}", function.line, None, uniform=True, candidates=values or ()
         )
     return Assumed(texts, whole, leaves)
 

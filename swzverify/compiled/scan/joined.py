@@ -61,7 +61,9 @@ def joined(accesses: Sequence[KernelAccess], code: Sequence[SassInstruction]) ->
         if each.line is not None:
             by_line[each.line].append(each)
     crowded = _crowded(accesses)
-    found = [_by_itself(each, by_line.get(each.line, []), is_crowded=each.line in crowded) for each in accesses]
+    found = [
+        _by_itself(each, by_line.get(each.site.line, []), is_crowded=each.site.line in crowded) for each in accesses
+    ]
     _Merging(accesses, found).run()
     if any(each.line is None for each in code):
         found = [
@@ -76,25 +78,25 @@ def _crowded(accesses: Sequence[KernelAccess]) -> set[int]:
     texts: defaultdict[int, set[tuple[int, str]]] = defaultdict(set)
     seen: defaultdict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
     for each in accesses:
-        if each.piece is not None and each.piece.place:
+        if each.site.piece is not None and each.site.piece.place:
             continue
-        seen[each.line, each.calls] += 1
-        texts[each.line].add((seen[each.line, each.calls], each.text))
+        seen[each.site.line, each.site.calls] += 1
+        texts[each.site.line].add((seen[each.site.line, each.site.calls], each.site.text))
     return {line for line, found in texts.items() if len(found) > 1}
 
 
 def _by_itself(access: KernelAccess, mine: Sequence[SassInstruction], *, is_crowded: bool) -> Joined:
     """What the instructions of an access's own line say."""
     code = tuple(mine)
-    row = access.row
-    if access.piece is not None:
-        count = len(access.piece.fragment.starts)
+    row = access.cost.row
+    if access.site.piece is not None:
+        count = len(access.site.piece.fragment.starts)
         if len(code) % count:
             return Joined(Relation.UNKNOWN, code, "ptxas left out machine instructions of this line, or joined some")
         # They differ in a distance that all lanes share: which one is which does not matter.
-        code = code[access.piece.place :: count]
+        code = code[access.site.piece.place :: count]
     if row is None:
-        return Joined(Relation.UNKNOWN, code, access.no_row or "the instruction is not looked at")
+        return Joined(Relation.UNKNOWN, code, access.cost.reason or "the instruction is not looked at")
     if is_crowded:
         return Joined(Relation.UNKNOWN, code, "several accesses stand in this line")
     if not code:
@@ -124,7 +126,7 @@ def _by_itself(access: KernelAccess, mine: Sequence[SassInstruction], *, is_crow
 
 def _is_same_kind(access: KernelAccess, code: Sequence[SassInstruction]) -> bool:
     """Whether what width does not tell is the same: the matrices, and the way of a copy."""
-    row = access.row
+    row = access.cost.row
     assert row is not None  # noqa: S101 - the caller has seen it
     if row.kind.moves_matrices:
         return all(each.opcode.matrices * 8 == row.address_lanes for each in code)
@@ -150,14 +152,15 @@ class _Merging:
         self.groups: defaultdict[object, list[_Part]] = defaultdict(list)
         self.power: dict[object, int] = {}
         for number, access in enumerate(accesses):
-            if access.row is None or access.address is None or access.row.kind not in (Kind.LOAD, Kind.STORE):
+            row, who = access.cost.row, access.who
+            if row is None or access.address is None or row.kind not in (Kind.LOAD, Kind.STORE):
                 continue
             whole = sum_of(access.address)
-            key = (access.row.kind, access.calls, access.guard, access.loops, frozenset(whole.terms.items()))
+            key = (row.kind, access.site.calls, who.guard, who.loops, frozenset(whole.terms.items()))
             self.power[key] = power_of_terms(whole.terms)
             # Numbers near 2^32 are negative offsets.
             first = whole.number - (1 << 32 if whole.number >> 31 else 0)
-            self.groups[key].append(_Part(number, first, access.row.width_bytes))
+            self.groups[key].append(_Part(number, first, row.width_bytes))
 
     def run(self) -> None:
         """Tell merged accesses of their instructions."""
@@ -207,7 +210,7 @@ class _Merging:
 
     def _tell(self, wide: _Part, window: Sequence[_Part]) -> None:
         lowest = min(window, key=lambda each: each.first).number
-        lines = tuple(sorted({self.accesses[each.number].line for each in window}))
+        lines = tuple(sorted({self.accesses[each.number].site.line for each in window}))
         told = replace(self.found[wide.number], lines=lines, lowest=lowest)
         for each in window:
             self.found[each.number] = told

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel import LaneLeaf, OpaqueLeaf
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.sources import are_alike, rows_of
@@ -23,7 +23,8 @@ ONE_LANE: Final = "all lanes of a warp have one address: ptxas may let one lane 
 
 def is_warps_own(block: Block, parts: Parts) -> bool:
     """Whether all lanes of each warp have one address, or may have one that ptxas knows of."""
-    leaves = parts.leaves_of(parts.own, parts.mixed)
-    if any(not is_shared(leaf) and leaf.kind is not Kind.LANE and leaf.made is not Made.EXCHANGED for leaf in leaves):
+    own = [leaf for leaf in parts.leaves_of(parts.own, parts.mixed) if not is_shared(leaf)]
+    exchanged = [leaf for leaf in own if isinstance(leaf, OpaqueLeaf) and leaf.made is Made.EXCHANGED]
+    if not all(isinstance(leaf, LaneLeaf) or leaf in exchanged for leaf in own):
         return False
     return are_alike(rows_of(block, parts, parts.own, parts.mixed), block.exists, LANES)

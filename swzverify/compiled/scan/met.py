@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import LaneLeaf, Leaf, LoopLeaf, UniformLeaf
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.collide import assumed_of, found_of
 from swzverify.compiled.scan.drawn import fulfilled, words
@@ -38,7 +38,7 @@ def is_met(guard: Expr, leaves: Mapping[str, Leaf], block: Block, address_lanes:
     env = {
         leaf.name: words([_first(leaf, draw) if at % 2 else value_of(leaf, draw, at) for at in range(_SAMPLES)])
         for leaf in read
-        if leaf.kind is not Kind.LANE
+        if not isinstance(leaf, LaneLeaf)
     }
     env = {name: values[:, None, None] for name, values in env.items()}
     comes, holds = block.all_values((guard, known), env)
@@ -57,8 +57,8 @@ def _assumed(guard: Expr, leaves: Mapping[str, Leaf]) -> list[Expr]:
 
 def _first(leaf: Leaf, draw: random.Random) -> int:
     """A value with which many threads come: a large one of a parameter, the first one of the rest."""
-    if leaf.candidates:
+    if isinstance(leaf, UniformLeaf) and leaf.candidates:
         return draw.choice(leaf.candidates)
-    if leaf.kind is Kind.UNIFORM and not is_place(leaf.name):
+    if isinstance(leaf, UniformLeaf) and not is_place(leaf.name):
         return min(draw.choice(_LARGE), leaf.variable.limit - 1)
-    return leaf.values[0] if leaf.values else leaf.first or 0
+    return leaf.values[0] if leaf.values else (isinstance(leaf, LoopLeaf) and leaf.first) or 0

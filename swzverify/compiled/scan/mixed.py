@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import CarriedLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
+from swzverify.compiled.kernel.leaves import is_input
 from swzverify.compiled.kernel.linear import Sum, normal
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE
@@ -36,7 +37,7 @@ def mixed(question: Question) -> Decision:
         return question.free(asked, whole)
     if asked.answer is Answer.EMPTY:
         return unknown(NEVER_MADE)
-    data = [leaf for leaf in parts.leaves_of(parts.mixed) if leaf.kind is Kind.OPAQUE and not is_shared(leaf)]
+    data = [leaf for leaf in parts.leaves_of(parts.mixed) if isinstance(leaf, OpaqueLeaf) and not is_shared(leaf)]
     if data:
         sure = question.surely() if asked.answer is Answer.FAILS else NOT_DECIDED
         if not isinstance(sure, str) and (found := _always(sure) or limited_by_data(question, sure, asked.worst)):
@@ -97,7 +98,7 @@ def _first_trip(question: Question) -> Decision | None:
     parts = question.parts
     new: dict[Var, Expr] = {}
     for leaf in parts.leaves_of(parts.shared.expression(), parts.varying, question.guard):
-        if leaf.kind in (Kind.CARRIED, Kind.TRIPS):
+        if isinstance(leaf, LoopLeaf):
             if leaf.first is None:
                 return None
             new[leaf.variable] = const(leaf.first, leaf.variable.width)
@@ -145,7 +146,7 @@ def _contended(question: Question, samples: _Samples, point: Mapping[str, int]) 
     if any(_ran_before(question, leaf) for leaf in read):
         sure = _whatever_ran_before(question, sampler, found)
         return sure or unknown("it conflicts for some number of trips of a loop before; whether it occurs is not known")
-    if any(leaf.kind is Kind.CARRIED and not leaf.values for leaf in read):
+    if any(isinstance(leaf, CarriedLeaf) and not leaf.values for leaf in read):
         first = _first_trip(question)
         return first or unknown("it conflicts for some values that a loop carries; whether they occur is not known")
     sure = question.surely()
@@ -161,7 +162,7 @@ def _contended(question: Question, samples: _Samples, point: Mapping[str, int]) 
     if (first := _first_block(question)) is not None:
         return first
     free_for = _free_for(question, sampler, found)
-    if computed := [leaf for leaf in blamed if leaf.kind is Kind.OPAQUE and not leaf.is_input]:
+    if computed := [leaf for leaf in blamed if isinstance(leaf, OpaqueLeaf) and not is_input(leaf)]:
         # A value that nobody chooses need not be one for which lanes meet.
         free_for = ""
         names = tuple(dict.fromkeys(map(spell_leaf, computed)))
@@ -190,7 +191,7 @@ def _free_for(question: Question, sampler: Sampler, found: Sampled) -> str:
 
 def _ran_before(question: Question, leaf: Leaf) -> bool:
     """Whether a leaf counts the trips of a loop that the access does not stand in."""
-    return leaf.kind is Kind.TRIPS and leaf.line not in question.around
+    return isinstance(leaf, TripsLeaf) and leaf.line not in question.around
 
 
 def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -> Decision | None:
@@ -204,7 +205,7 @@ def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -
         return None
     if any(_ran_before(question, leaf) for leaf in parts.leaves_of(parts.sure)):
         return None
-    if any(leaf.kind is Kind.CARRIED for leaf in parts.leaves_of(parts.sure, parts.mixed)):
+    if any(isinstance(leaf, CarriedLeaf) for leaf in parts.leaves_of(parts.sure, parts.mixed)):
         return None
     sure = next((each for each in found.stuck[:_PARAMETERS_TRIED] if _always_meet(question, sampler, each)), None)
     if sure is None:

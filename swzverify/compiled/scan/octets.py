@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import ArrayLeaf, LaneLeaf
 from swzverify.compiled.kernel.powers import power_of_terms
 from swzverify.compiled.scan.collide import known_of, octet_parts
 from swzverify.compiled.scan.price import Array, DisagreementError, Mask, Price, are_coalesced, price, price_of_copies
@@ -82,7 +82,7 @@ def _fewer_lanes(question: Question, active: Mask) -> tuple[Mask, ...]:
     Lanes for which the guard reads the same values come together.
     """
     parts, block = question.parts, question.block
-    own = any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard))
+    own = any(not isinstance(leaf, LaneLeaf) and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard))
     own = own or not _leave_together(question)
     octets = np.arange(LANES).reshape(-1, CHUNKS_PER_LINE)
     place = np.broadcast_to(np.arange(LANES) % CHUNKS_PER_LINE, active.shape)
@@ -196,7 +196,7 @@ def _come_together(question: Question, active: Mask) -> bool:
     parts, block = question.parts, question.block
     if all(is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
         return True
-    if any(leaf.kind is not Kind.LANE and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
+    if any(not isinstance(leaf, LaneLeaf) and not is_shared(leaf) for leaf in parts.leaves_of(parts.other_guard)):
         return False
     if octets_share(block.values(parts.own, {}), active):
         return False
@@ -248,7 +248,7 @@ def _by_array(question: Question, active: Mask, prices: Sequence[_Placed]) -> De
     return replace(shown, verdict=Verdict.DEPENDS, reason=reason, parameters=(name,))
 
 
-def _array_that_moves(question: Question) -> Leaf | None:
+def _array_that_moves(question: Question) -> ArrayLeaf | None:
     """The array, if its begin is the only unknown of the shared part modulo 128 bytes."""
     shared, leaves = question.parts.shared, question.parts.leaves
     open_terms = [
@@ -260,4 +260,4 @@ def _array_that_moves(question: Question) -> Leaf | None:
     while isinstance(term, Extend):
         term = term.operand
     leaf = leaves[read[0].name] if len(read) == 1 and term is read[0] else None
-    return leaf if leaf is not None and leaf.symbol is not None and factor == leaf.multiple else None
+    return leaf if isinstance(leaf, ArrayLeaf) and factor == leaf.multiple else None

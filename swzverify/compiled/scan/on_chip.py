@@ -90,7 +90,7 @@ class _Chip:
         self.price, self.possible = price, possible
         self.priced: dict[tuple[int, int], Decision] = {}
         self.lost = [
-            each for each, told in zip(accesses, found, strict=True) if told.relation is Relation.NONE and each.row
+            each for each, told in zip(accesses, found, strict=True) if told.relation is Relation.NONE and each.cost.row
         ]
 
     def decided(self, number: int) -> Decision:
@@ -113,31 +113,31 @@ class _Chip:
 
         This is an access in the other branch of an `if`.
         """
-        row = access.row
+        row = access.cost.row
         return row is not None and any(
-            lost.row is not None
-            and lost.row.kind is row.kind
-            and lost.row.width_bytes == row.width_bytes
-            and lost.guard is not access.guard
-            and not self.possible(conjunction((lost.guard, access.guard)))
+            lost.cost.row is not None
+            and lost.cost.row.kind is row.kind
+            and lost.cost.row.width_bytes == row.width_bytes
+            and lost.who.guard is not access.who.guard
+            and not self.possible(conjunction((lost.who.guard, access.who.guard)))
             for lost in self.lost
         )
 
     def _same(self, access: KernelAccess, own: Decision, found: Joined) -> Decision:
-        row = access.row
+        row = access.cost.row
         if row is None or row.kind is not Kind.ATOMIC:
             return own
         # The machine code says whether equal words count once or each.
         is_once = all(each.opcode.adds_one for each in found.instructions)
-        merging = replace(access.merging, of_words=is_once and access.merging.of_words is not False)
-        return replace(self.price(replace(access, merging=merging)), assumes=())
+        merging = replace(access.cost.merging, of_words=is_once and access.cost.merging.of_words is not False)
+        return replace(self.price(replace(access, cost=replace(access.cost, merging=merging))), assumes=())
 
     def _split(self, number: int, own: Decision, found: Joined) -> Decision:
         access = self.accesses[number]
-        row = access.row
+        row = access.cost.row
         if row is None or any(each.opcode.kind is Kind.ATOMIC for each in found.instructions):
             # The table of costs knows these loops, as far as they are known.
-            return own if access.note else unknown("the cost of this loop is not known")
+            return own if access.cost.note else unknown("the cost of this loop is not known")
         widths = {each.opcode.width_bits or 0 for each in found.instructions}
         if min(widths) < _WORD_BITS:
             return unknown("the costs of parts of words are not known")
@@ -157,13 +157,13 @@ class _Chip:
 
     def _at_width(self, number: int, width_bits: int) -> Decision:
         access = self.accesses[number]
-        row = access.row
+        row = access.cost.row
         if row is not None and row.width_bytes * 8 == width_bits:
             return self.decisions[number]
         if (number, width_bits) not in self.priced:
             name = "ld" if row is not None and row.kind is Kind.LOAD else "st"
             wide = find_instruction(f"{name}.shared.{_SUFFIXES[width_bits]}")
-            self.priced[number, width_bits] = self.price(replace(access, row=wide))
+            self.priced[number, width_bits] = self.price(replace(access, cost=replace(access.cost, row=wide)))
         return self.priced[number, width_bits]
 
 

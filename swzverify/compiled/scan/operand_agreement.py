@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import KernelOperand
 from swzverify.compiled.kernel.sums import Sums
-from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, pointers_of, spelled
 from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips
 from swzverify.compiled.scan.stages import OperandRead
@@ -70,7 +70,7 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
     blocks: dict[int, dict[int, _Roles]] = {}
     for each in operands:
         kernel = each.kernel
-        blocks.setdefault(kernel.block, {}).setdefault(kernel.access.index, {})[kernel.role] = each
+        blocks.setdefault(kernel.block, {}).setdefault(kernel.access.site.index, {})[kernel.role] = each
     for of_block in blocks.values():
         products = [roles for roles in of_block.values() if all(each.holds for each in roles.values())]
         for roles in of_block.values():
@@ -190,7 +190,7 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
 
 def _matrix(steps: ElementMap) -> tuple[object, ...]:
     """What two operands of one matrix have in common: its strides, and the pointers of its address."""
-    return pointers_of(steps.first), frozenset(steps.row.items()), frozenset(steps.column.items())
+    return pointers_of(steps.first, steps), frozenset(steps.row.items()), frozenset(steps.column.items())
 
 
 def _words(parts: Mapping[OperandRole, tuple[Address, Address]], names: Mapping[str, str]) -> str:
@@ -212,10 +212,10 @@ def _keep_apart(placed: Sequence[tuple[_Roles, Mapping[OperandRole, tuple[Addres
         is_added = _is_added(kernel.sums, other[OperandRole.B].kernel.sums)
         for each in other.values():
             if is_added is None:
-                each.leave_open(f"whether it adds to the sums of line {kernel.access.line} is not known")
+                each.leave_open(f"whether it adds to the sums of line {kernel.access.site.line} is not known")
             elif is_added:
                 each.compared[-1] = each.compared[-1] or (
-                    f"it adds {common} of the same columns of K to the same sums as line {kernel.access.line}"
+                    f"it adds {common} of the same columns of K to the same sums as line {kernel.access.site.line}"
                 )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, is_zero
 from swzverify.compiled.scan.bounds import in_bounds
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
@@ -50,7 +51,7 @@ def reserved_bits(subject: OperandSubject, value: Expr) -> Claim:
     def words(lane: WitnessLane) -> str:
         return f"the descriptor has the bits {lane.at % _WORD:#x} outside of its fields"
 
-    bases = tuple(leaf for leaf in subject.leaves_of(bad) if leaf.symbol is not None)
+    bases = tuple(leaf for leaf in subject.leaves_of(bad) if isinstance(leaf, ArrayLeaf))
     claim = Property("reserved_bits", value, bad, place, bases, _MOST_BEGIN, words)
     found = claimed(subject.anywhere, claim)
     if found.verdict is not ClaimVerdict.PROVED:

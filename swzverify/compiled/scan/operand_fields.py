@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, LaneLeaf, Leaf, TripsLeaf, UniformLeaf
 from swzverify.compiled.kernel.arithmetic import bit_and, widened
 from swzverify.compiled.kernel.descriptors import Field, Place, differ, is_other, number_of, place_of, start_field
 from swzverify.compiled.kernel.linear import normal
@@ -162,7 +162,7 @@ class _Numbers:
                 self.unknown[name] = NOT_DECIDED
                 return None
         read = self.subject.leaves_of(part)
-        self.unknown[name] = dependence([leaf for leaf in read if leaf.symbol is None] or read)
+        self.unknown[name] = dependence([leaf for leaf in read if not isinstance(leaf, ArrayLeaf)] or read)
         return None
 
     def check(self) -> None:
@@ -216,7 +216,7 @@ def start_of(subject: ValueSubject, start: Expr, multiple: int = 1) -> Start | s
 def _spelled(start: Start, subject: ValueSubject) -> str:
     """A start address in words; where a loop's states decide it, all numbers that it can be."""
     leaves = subject.access.leaves
-    is_stepped = any(leaf.kind is Kind.CARRIED for leaf in subject.leaves_of(start.offset))
+    is_stepped = any(isinstance(leaf, CarriedLeaf) for leaf in subject.leaves_of(start.offset))
     if start.base is None or (start.rounded == 1 and not (is_stepped and start.offsets)):
         return spell(start.address, leaves)
     name = spell_leaf(start.base) + (f" rounded up to {start.rounded}" if start.rounded > 1 else "")
@@ -249,7 +249,7 @@ def _plainer(subject: ValueSubject, offset: Expr) -> Expr:
 
 def _is_told(leaf: Leaf) -> bool:
     """Whether a start address may be written with a leaf."""
-    return leaf.kind in (Kind.LANE, Kind.UNIFORM, Kind.TRIPS) or leaf.values is not None
+    return isinstance(leaf, LaneLeaf | UniformLeaf | TripsLeaf) or leaf.values is not None
 
 
 def _equal(left: Expr, right: Expr) -> Expr:

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.compiled.scan.fill_copies import dimension_of
 from swzverify.compiled.scan.products import Product
 from swzverify.ir.expr import Expr, to_signed
 
@@ -109,7 +110,8 @@ def difference(left: Address, right: Address) -> Address:
 def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | None:
     """A distance in global memory as steps along K, and what is left: whole steps along the rows.
 
-    None if it is not the sum of such steps, or not of these in one way only.
+    Steps along other dimensions of a tensor count as both: A and B make them alike, but they may be rows of one. None
+    if it is not the sum of such steps, or not of these in one way only.
     """
     if len(steps.column) != 1 or len(steps.row) > 1:
         return None
@@ -118,6 +120,9 @@ def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | 
     of_k: Address = {}
     rest: Address = {}
     for product, number in distance.items():
+        if (others := _in_dimensions(product, steps)) is not None:
+            of_k[others] = rest[product] = number
+            continue
         inner = _without(product, along)
         other = None if across is None else _without(product, across)
         if inner is not None and other is not None and len(inner) == len(other):
@@ -136,9 +141,25 @@ def parts_of(distance: Address, steps: ElementMap) -> tuple[Address, Address] | 
     return of_k, rest
 
 
-def pointers_of(address: Address) -> frozenset[Product]:
-    """The pointers from which an address counts."""
-    return frozenset(filter(_is_pointer, address))
+def leaves_dimensions(steps: ElementMap) -> bool:
+    """Whether an operand has a place along dimensions of a tensor that are neither its rows nor its columns."""
+    return any(_in_dimensions(product, steps) is not None for product in steps.first)
+
+
+def _in_dimensions(product: Product, steps: ElementMap) -> Product | None:
+    """A product with dimensions in the place of strides that are none of the steps; None if it has no such stride."""
+    own = {factor for step in (steps.row, steps.column) for each in step for factor in each}
+    found = [(factor, dimension_of(factor)) for factor in product]
+    if all(dimension is None or factor in own for factor, dimension in found):
+        return None
+    return tuple(factor if dimension is None else dimension for factor, dimension in found)
+
+
+def pointers_of(address: Address, steps: ElementMap) -> frozenset[Product]:
+    """The pointers from which an address counts, of an operand with such steps: strides are none."""
+    own = {factor for step in (steps.row, steps.column) for each in step for factor in each}
+    found = filter(_is_pointer, address)
+    return frozenset(each for each in found if each[0] not in own and dimension_of(each[0]) is None)
 
 
 def _is_pointer(product: Product) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel import LaneLeaf, TripsLeaf
 from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.kernel.special import BlockShape
@@ -56,7 +56,7 @@ def first_threads(subject: ValueSubject, shape: BlockShape) -> dict[int, dict[Va
     """The coordinates of the first thread of each warp group that may execute the instruction."""
     threads = Threads(shape)
     groups, lanes = _groups(threads), _lanes(subject)
-    runs, _ = by_coordinates(subject, subject.access.guard, threads)
+    runs, _ = by_coordinates(subject, subject.access.who.guard, threads)
     first_of = {int(group): int(np.argmax(groups == group)) for group in np.unique(groups[runs])}
     return {
         group: {each: const(int(threads.point[each.name][first]), each.width) for each in lanes}
@@ -84,7 +84,7 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     This is as far as coordinates decide it: the parts of it that depend on coordinates alone are one number there;
     the rest is what lanes share.
     """
-    of_loops = [leaf for leaf in subject.leaves_of(value) if is_state(leaf) or leaf.kind is Kind.TRIPS]
+    of_loops = [leaf for leaf in subject.leaves_of(value) if is_state(leaf) or isinstance(leaf, TripsLeaf)]
     if not all(leaf.uniform for leaf in of_loops):
         return False
     lanes = _lanes(subject)
@@ -94,7 +94,7 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     threads = Threads(subject.shape)
     groups = _groups(threads)
     firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
-    runs, _ = by_coordinates(subject, subject.access.guard, threads)
+    runs, _ = by_coordinates(subject, subject.access.who.guard, threads)
     is_there = np.isin(groups, groups[runs])
     pending, seen = [value], set[Expr]()
     while pending:
@@ -118,7 +118,7 @@ def _groups(threads: Threads) -> NDArray[np.int64]:
 
 
 def _lanes(subject: ValueSubject) -> set[Var]:
-    return {leaf.variable for leaf in subject.access.leaves if leaf.kind is Kind.LANE}
+    return {leaf.variable for leaf in subject.access.leaves if isinstance(leaf, LaneLeaf)}
 
 
 def _per_thread(value: Expr, threads: Threads) -> NDArray[np.int64]:

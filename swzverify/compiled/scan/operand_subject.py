@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from swzverify.compiled.kernel import KernelAccess, KernelOperand, Leaf
+from swzverify.compiled.kernel import ArrayLeaf, KernelAccess, KernelOperand, Leaf, OpaqueLeaf, UniformLeaf
 from swzverify.compiled.kernel.arithmetic import is_zero, widened
 from swzverify.compiled.kernel.descriptors import is_window
 from swzverify.compiled.kernel.special import BlockShape
@@ -19,7 +19,7 @@ from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES, MOST_SHARED_BYTES
-from swzverify.ir.expr import TRUE, Expr, Var, extract, substitute, var, variables
+from swzverify.ir.expr import TRUE, Expr, Var, extract, var, variables
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 WINDOW_BYTES = MOST_SHARED_BYTES + 1024
@@ -55,12 +55,12 @@ class ValueSubject:
     @cached_property
     def anywhere(self) -> Subject:
         """The same as if every lane executed it: what is proved of that holds on every path."""
-        return replace(self.here, access=replace(self.access, guard=TRUE, sure=TRUE))
+        return replace(self.here, access=replace(self.access, who=replace(self.access.who, guard=TRUE, sure=TRUE)))
 
     @property
     def path(self) -> tuple[Expr, ...]:
         """What decides whether some lane executes the instruction."""
-        return self.access.guard, *(loop.again.condition for loop in self.access.loops)
+        return self.access.who.guard, *(loop.again.condition for loop in self.access.who.loops)
 
     def leaves_of(self, value: Expr) -> list[Leaf]:
         """The leaves that a value reads."""
@@ -82,7 +82,7 @@ class ValueSubject:
         names = [
             spell_leaf(leaf)
             for leaf in self.leaves_of(value)
-            if leaf.symbol is not None and not size_of(leaf, self.smem)
+            if isinstance(leaf, ArrayLeaf) and not size_of(leaf, self.smem)
         ]
         return names[0] if names else ""
 
@@ -102,7 +102,7 @@ def dependence(leaves: list[Leaf]) -> str:
 
 def size_of(leaf: Leaf, smem: int | None) -> int:
     """The bytes of an array; 0 if they are not known."""
-    return 0 if leaf.symbol is None else leaf.symbol.size_bytes or smem or 0
+    return leaf.symbol.size_bytes or smem or 0 if isinstance(leaf, ArrayLeaf) else 0
 
 
 def in_window(access: KernelAccess, smem: int | None) -> KernelAccess:
@@ -111,7 +111,7 @@ def in_window(access: KernelAccess, smem: int | None) -> KernelAccess:
     leaves: list[Leaf] = []
     for leaf in access.leaves:
         limit = leaf.variable.limit
-        if leaf.symbol is not None and leaf.symbol.space is Space.SHARED:
+        if isinstance(leaf, ArrayLeaf) and leaf.symbol.space is Space.SHARED:
             limit = min(limit, max(0, WINDOW_BYTES - size_of(leaf, smem)) // leaf.multiple + 1)
         if limit == leaf.variable.limit:
             leaves.append(leaf)
@@ -119,19 +119,9 @@ def in_window(access: KernelAccess, smem: int | None) -> KernelAccess:
             lower = var(leaf.name, limit)
             new[leaf.variable] = widened(lower, leaf.variable.width)
             leaves.append(replace(leaf, variable=lower))
-    others = [each for leaf in leaves for each in (*leaf.feeds, *leaf.assumed)]
-    conditions = [loop.again.condition for loop in access.loops]
+    others = [each for leaf in leaves if isinstance(leaf, OpaqueLeaf) for each in leaf.feeds]
+    others += [each for leaf in leaves if isinstance(leaf, UniformLeaf) for each in leaf.assumed]
+    conditions = [loop.again.condition for loop in access.who.loops]
     if not set(variables(*others, *conditions)).isdisjoint(new):
         return access
-
-    def put(value: Expr | None) -> Expr | None:
-        return None if value is None else substitute(value, new)
-
-    return replace(
-        access,
-        address=put(access.address),
-        whole=None,
-        guard=substitute(access.guard, new),
-        sure=put(access.sure),
-        leaves=tuple(leaves),
-    )
+    return replace(access.with_values(new), leaves=tuple(leaves))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
-from swzverify.compiled.scan.fills import Fill
+from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_maps import Address, ElementMap, difference, parts_of, pointers_of, spelled
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.expr import Var, variables
+from swzverify.ir.expr import Expr, Var, variables
 
 Brought: TypeAlias = tuple[Fill, ElementMap]
 """What brings an operand, and where its elements come from."""
@@ -46,17 +46,18 @@ def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, 
 def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str]) -> Iterator[tuple[Var, Trips]]:
     """For each loop in which both are brought, whether they go on alike from one trip to the next one."""
     a, b = (pair[role] for role in OperandRole)
-    for trips, header in a[0].trips.items():
+    for trips, loop in a[0].trips.items():
         if trips not in b[0].trips:
             continue
-        steps = {role: _per_trip(each[1].first, trips) for role, each in pair.items()}
+        varying = loop.varying | b[0].trips[trips].varying
+        steps = {role: _per_trip(each[1].first, trips, varying) for role, each in pair.items()}
         words = _unlike(pair, steps, names)
         if words is None:
             yield trips, Trips(is_open="how far along K it goes in a trip is not decided")
             continue
         text, is_of_rows = words
-        is_linear = not any(trips in variables(*product) for each in steps.values() for product in each)
-        is_sure = sums is not None and header in sums.carried and not is_of_rows and is_linear
+        is_linear = varying.isdisjoint(factor for each in steps.values() for product in each for factor in product)
+        is_sure = sums is not None and loop.header in sums.carried and not is_of_rows and is_linear
         text = text and f"A and B of one instruction go on along K by different steps from trip to trip: {text}"
         yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
 
@@ -77,7 +78,8 @@ def _between_places(pairs: Iterable[Pair], names: Mapping[str, str]) -> Iterator
     first: dict[object, dict[OperandRole, Address]] = {}
     for pair in pairs:
         own = {role: _without_trips(fill, each.first) for role, (fill, each) in pair.items()}
-        base = first.setdefault(tuple(map(pointers_of, own.values())), own)
+        matrices = tuple(pointers_of(own[role], each) for role, (_, each) in pair.items())
+        base = first.setdefault(matrices, own)
         words = _unlike(pair, {role: difference(own[role], base[role]) for role in own}, names)
         if words is None:
             yield "how far along K it goes from stage to stage is not decided"
@@ -96,15 +98,15 @@ def _unlike(pair: Pair, steps: Mapping[OperandRole, Address], names: Mapping[str
     return text, bool(rows_of_a or rows_of_b)
 
 
-def _per_trip(address: Address, trips: Var) -> Address:
-    """How far an address goes in a trip; where it is not linear in the number of the trip, what depends on it."""
+def _per_trip(address: Address, trips: Var, varying: frozenset[Expr]) -> Address:
+    """How far an address goes in a trip; a product with other factors that change stands for its own change."""
     found: Address = {}
     for product, number in address.items():
-        if any(trips in variables(each) for each in product):
-            rest = list(product)
-            if rest.count(trips) == 1 and not any(each is not trips and trips in variables(each) for each in rest):
-                rest.remove(trips)
-            found[tuple(rest)] = found.get(tuple(rest), 0) + number
+        rest = [each for each in product if each is not trips]
+        is_step = len(rest) == len(product) - 1 and varying.isdisjoint(rest)
+        if is_step or not varying.isdisjoint(product):
+            step = tuple(rest) if is_step else product
+            found[step] = found.get(step, 0) + number
     return {each: number for each, number in found.items() if number}
 
 

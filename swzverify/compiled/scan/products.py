@@ -54,13 +54,15 @@ class Reading:
     Args:
         point: The coordinates of each thread, by the names of their variables.
         is_shared: Whether all threads of the block have one value of a variable.
+        order: The order of factors so far; readings whose products are compared have one.
     """
 
-    def __init__(self, point: Mapping[str, NDArray[np.int64]], is_shared: Callable[[Var], bool]) -> None:
-        self._point, self._is_shared = point, is_shared
+    def __init__(
+        self, point: Mapping[str, NDArray[np.int64]], is_shared: Callable[[Var], bool], order: dict[Expr, int]
+    ) -> None:
+        self._point, self._is_shared, self._order = point, is_shared, order
         self._count = len(next(iter(point.values())))
         self._known: dict[Expr, Products] = {}
-        self._order: dict[Expr, int] = {}
 
     def products(self, value: Expr) -> Products:
         """A value as a sum of products.
@@ -148,9 +150,12 @@ class Reading:
         found: Products = {}
         for one, numbers in left.items():
             for other, more in right.items():
-                factors = tuple(sorted((*one, *other), key=self._place))
-                found = _plus(found, {factors: numbers * more})
+                found = _plus(found, {self.in_order((*one, *other)): numbers * more})
         return found
+
+    def in_order(self, factors: Product) -> Product:
+        """The product of some factors."""
+        return tuple(sorted(factors, key=self._place))
 
     def _place(self, factor: Expr) -> int:
         return self._order.setdefault(factor, len(self._order))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.families import Family
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
@@ -340,7 +341,7 @@ class MeetingJudge:
                 if not self.never(conjunction((condition, negation(question.same)))):
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
                 return Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness, met=met)
-        given = [leaf for leaf in question.read if leaf.symbol is None and is_of_launch(asked, leaf)]
+        given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
         in_first = conjunction((exact, *in_first_block(given)))
         if given and (not in_first_block(given) or self._point(in_first) is None):
             reason = f"it depends on {given[0].reason}"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
-from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import Arrays
 from swzverify.compiled.order.barriers import Orders, Scope
 from swzverify.compiled.order.events import LostError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
-from swzverify.compiled.kernel import Kind
+from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, OpaqueLeaf, UniformLeaf
 from swzverify.compiled.kernel.arithmetic import less
-from swzverify.compiled.kernel.leaves import Leaf, begin_of
+from swzverify.compiled.kernel.leaves import Leaf, begin_of, is_input, is_launch_value
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.pairs import Asked, Question
@@ -31,12 +31,12 @@ def witness_of(kernel: Kernel, question: Question, point: Mapping[str, int]) -> 
         counted = [(header, instances.value(kernel.trips(header), who, place)) for header, _ in place]
         return tuple((kernel.slices.line_of(header), number(trip)) for header, trip in counted)
 
-    arrays = [leaf for leaf in question.read if leaf.symbol is not None]
+    arrays = [leaf for leaf in question.read if isinstance(leaf, ArrayLeaf)]
     byte, array = number(question.addresses[0]), ""
-    if len(arrays) == 1 and arrays[0].symbol is not None:
+    if len(arrays) == 1:
         array = arrays[0].symbol.name
         byte -= number(instances.value(begin_of(arrays[0], 32), 0, question.places[0]))
-    launch = [leaf for leaf in question.read if leaf.kind is Kind.UNIFORM and leaf.symbol is None]
+    launch = [leaf for leaf in question.read if is_launch_value(leaf)]
     parameters = tuple((leaf.name, number(leaf.variable)) for leaf in launch)
     first, second = (number(each.number) for each in instances.threads)
     return Witness((first, second), (trips(0), trips(1)), byte, array, parameters)
@@ -44,7 +44,7 @@ def witness_of(kernel: Kernel, question: Question, point: Mapping[str, int]) -> 
 
 def small_values(condition: Expr, question: Question) -> Iterator[Expr]:
     """That the values of the launch and the trips in a condition are small; the smallest values first."""
-    of_launch = {leaf.variable for leaf in question.read if leaf.kind is Kind.UNIFORM and leaf.symbol is None}
+    of_launch = {leaf.variable for leaf in question.read if is_launch_value(leaf)}
     wanted = [each for each in variables(condition) if each in of_launch or each.name.startswith(BASE)]
     for most in _SMALL:
         yield conjunction(less(each, const(most, each.width), signed=False) for each in wanted if each.limit > most)
@@ -60,15 +60,15 @@ def in_first_block(leaves: Sequence[Leaf]) -> list[Expr]:
 
 def is_of_launch(asked: Asked, leaf: Leaf) -> bool:
     """Whether a leaf is one value of the launch, or of its input, for all threads."""
-    return leaf.kind is Kind.UNIFORM or (leaf.is_input and asked.sharing.leaf(leaf.variable))
+    return isinstance(leaf, UniformLeaf) or (is_input(leaf) and asked.sharing.leaf(leaf.variable))
 
 
 def is_loose(leaf: Leaf) -> bool:
     """Whether nothing is known of a leaf, which a program may not make at all."""
-    return leaf.kind in (Kind.OPAQUE, Kind.CARRIED) and not leaf.is_input
+    return isinstance(leaf, OpaqueLeaf | CarriedLeaf) and not is_input(leaf)
 
 
-def is_written_perhaps(leaf: Leaf) -> bool:
+def is_written_perhaps(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
     """Whether a leaf is words of global memory that others may write while the kernel runs."""
     opcode = leaf.name.partition(" ")[0].split(".")
-    return leaf.is_input and "global" in opcode and "nc" not in opcode
+    return is_input(leaf) and "global" in opcode and "nc" not in opcode

@@ -18,9 +18,10 @@ from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.clusters import assumption_on_clusters
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import Leaf
+from swzverify.compiled.kernel.leaves import OpaqueLeaf
+from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel, SharedAccess
+from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel
 from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
@@ -218,7 +219,7 @@ class _Judge:
             free_by=tuple(free_by.most_common()),
         )
 
-    def _shared_loads(self) -> list[Leaf]:
+    def _shared_loads(self) -> list[OpaqueLeaf]:
         """What threads share that they load from global memory, if nobody writes there."""
         steps = self._of_block.sharing, self._of_warp.sharing
         loads = [each for each in self._kernel.leaves.by_name.values() if is_written_perhaps(each)]

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, TripsLeaf, UniformLeaf
 from swzverify.compiled.kernel.arithmetic import is_zero, sub, widened
 from swzverify.compiled.kernel.linear import Sum
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
@@ -77,10 +77,10 @@ class Sampler:
         self.row, self.parts, self.block, self.guard = row, parts, block, guard
         self.assumed = assumed_of(variables(parts.varying, guard), parts.leaves)
         read = parts.leaves_of(parts.varying, guard, *self.assumed)
-        self.free = [leaf for leaf in dict.fromkeys(read) if leaf.kind is not Kind.LANE]
+        self.free = [leaf for leaf in dict.fromkeys(read) if not isinstance(leaf, LaneLeaf)]
         mixed = {leaf.name for leaf in parts.leaves_of(parts.mixed)}
         guarding = {leaf.name for leaf in parts.leaves_of(guard) if leaf.values is None}
-        self.trips = [leaf.name for leaf in self.free if leaf.kind is Kind.TRIPS and leaf.name in mixed | guarding]
+        self.trips = [leaf.name for leaf in self.free if isinstance(leaf, TripsLeaf) and leaf.name in mixed | guarding]
         self.counters = [
             leaf.name for leaf in self.free if leaf.name in self.trips and around is not None and leaf.line in around
         ]
@@ -251,7 +251,7 @@ def thread_values(block: Block, parts: Parts, number: int, mark: str) -> Callabl
         found: dict[Var, Expr] = {}
         for each in variables(value):
             leaf = parts.leaves[each.name]
-            if leaf.kind is Kind.LANE:
+            if isinstance(leaf, LaneLeaf):
                 found[each] = const(int(block.point[each.name].reshape(-1)[number]), each.width)
             elif not is_shared(leaf):
                 found[each] = var(each.name + mark, each.limit)
@@ -285,12 +285,12 @@ def _least(active: Mask, ways: Array) -> int:
 
 def _runs(leaf: Leaf) -> bool:
     """Whether a leaf runs through its values in one block: a loop's."""
-    return leaf.kind in (Kind.TRIPS, Kind.CARRIED)
+    return isinstance(leaf, LoopLeaf)
 
 
 def _is_listed(leaf: Leaf) -> bool:
     """Whether a loop carries a leaf of which all values are known."""
-    return leaf.kind is Kind.CARRIED and bool(leaf.values)
+    return isinstance(leaf, CarriedLeaf) and bool(leaf.values)
 
 
 def value_of(leaf: Leaf, draw: random.Random, at: int, numbers: Sequence[int] = _NUMBERS, multiple: int = 1) -> int:
@@ -299,15 +299,15 @@ def value_of(leaf: Leaf, draw: random.Random, at: int, numbers: Sequence[int] = 
     An array starts at a multiple of `multiple`.
     """
     limit = leaf.variable.limit
-    if known := leaf.candidates or leaf.values:
+    if known := (isinstance(leaf, UniformLeaf) and leaf.candidates) or leaf.values:
         return known[at % len(known)]
-    if leaf.most is not None:
+    if isinstance(leaf, TripsLeaf) and leaf.most is not None:
         return draw.randint(0, leaf.most)
-    if leaf.symbol is not None:
+    if isinstance(leaf, ArrayLeaf):
         factor = max(1, multiple // leaf.multiple)
         places = (SHARED_LIMIT - (leaf.symbol.size_bytes or 0)) // leaf.multiple
         return draw.randrange(max(1, min(places, limit))) // factor * factor
-    if leaf.kind in (Kind.TRIPS, Kind.CARRIED) and at < _TRIPS:
+    if isinstance(leaf, LoopLeaf) and at < _TRIPS:
         return at % limit
     number = draw.choice(numbers) if draw.random() < 0.8 else draw.getrandbits(16)
     if draw.random() < 0.05:

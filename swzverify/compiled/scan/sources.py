@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import LaneLeaf, Leaf, TripsLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.powers import power_of_terms
 from swzverify.compiled.scan.price import Array, Block, Mask
@@ -58,7 +58,7 @@ class Sources:
 def sources_of(block: Block, parts: Parts, width_bytes: int, active: Mask) -> Sources | None:
     """Where the lanes of a copy read; None if that is not known."""
     source = parts.source
-    if source is None or any(not is_shared(leaf) and leaf.kind is not Kind.LANE for leaf in _read(source)):
+    if source is None or any(not is_shared(leaf) and not isinstance(leaf, LaneLeaf) for leaf in _read(source)):
         return None
     if not all(_is_of_rows(source, term) for term in sum_of(source.mixed).terms):
         return None
@@ -112,10 +112,10 @@ def of_lanes_alone(parts: Parts, root: Expr) -> list[Expr]:
         if node in met:
             continue
         met.add(node)
-        kinds = {leaf.kind for leaf in parts.leaves_of(node)}
-        if kinds == {Kind.LANE}:
+        are_lanes = [isinstance(leaf, LaneLeaf) for leaf in parts.leaves_of(node)]
+        if are_lanes and all(are_lanes):
             found[node] = None
-        elif Kind.LANE in kinds:
+        elif any(are_lanes):
             pending += operands(node)
     return list(found)
 
@@ -137,6 +137,8 @@ def _is_of_rows(source: Parts, term: Expr) -> bool:
 def _is_counted(source: Parts, term: Expr) -> bool:
     """Whether a term has loops and places of blocks alone: these take many values in one launch."""
     return all(
-        leaf.kind is Kind.TRIPS or leaf.values is not None or leaf.name.startswith(("ctaid.", "clusterid.", "cluster_"))
+        isinstance(leaf, TripsLeaf)
+        or leaf.values is not None
+        or leaf.name.startswith(("ctaid.", "clusterid.", "cluster_"))
         for leaf in source.leaves_of(term)
     )

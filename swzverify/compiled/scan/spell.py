@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from swzverify.compiled.kernel import Kind, Leaf
+from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, Leaf, TripsLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder, to_signed
 
@@ -22,15 +22,16 @@ def spell_leaf(leaf: Leaf) -> str:
     """The name of a leaf, short.
 
     >>> from swzverify.ir.expr import var
-    >>> spell_leaf(Leaf(var("shared tile", 4), Kind.UNIFORM, "", 1))
+    >>> from swzverify.compiled.kernel import UniformLeaf
+    >>> spell_leaf(UniformLeaf(var("shared tile", 4), "", 1, None))
     'tile'
     """
     name = leaf.name
     if name.startswith(("shared ", "address of ")):
         return name.split(" ")[-1]
-    if leaf.kind is Kind.TRIPS:
+    if isinstance(leaf, TripsLeaf):
         return f"trips@{leaf.line}"
-    if leaf.kind is Kind.CARRIED:
+    if isinstance(leaf, CarriedLeaf):
         return f"loop@{leaf.line}"
     if found := re.match(r"(\S+) at line (\d+)", name):
         return f"{found[1].split('.')[0]}@{found[2]}"
@@ -50,15 +51,16 @@ def spell(root: Expr, leaves: Iterable[Leaf]) -> str:
     """An expression with C's signs; sums are written as sums. A long one is cut.
 
     >>> from swzverify.ir.expr import var, BinaryOperator, binary, const
+    >>> from swzverify.compiled.kernel import LaneLeaf
     >>> x = var("tid.x", 32)
-    >>> spell(binary(BinaryOperator.MUL, x, const(4, 5)), [Leaf(x, Kind.LANE, "", 0)])
+    >>> spell(binary(BinaryOperator.MUL, x, const(4, 5)), [LaneLeaf(x, "", 0, None)])
     'tid.x*4'
     """
     if len(postorder(root)) > _MOST_NODES:
         return "(too long to write)"
     names = {leaf.name: spell_leaf(leaf) for leaf in leaves}
     text: dict[Expr, str] = {}
-    bases = {leaf.name: leaf.multiple for leaf in leaves}
+    bases = {leaf.name: leaf.multiple if isinstance(leaf, ArrayLeaf) else 1 for leaf in leaves}
     for node in postorder(root):
         text[node] = _cut(_spelled(node, text, names, bases))
     return _cut(_sum(root, text, names, bases))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from swzverify.compiled.kernel import KernelAccess, Kind, Leaf
+from swzverify.compiled.kernel import KernelAccess, LaneLeaf, Leaf
 from swzverify.compiled.kernel.linear import Sum, Terms, sum_of
 from swzverify.compiled.kernel.powers import power_of
 from swzverify.ir.expr import (
@@ -79,15 +79,15 @@ def split(access: KernelAccess, address: Expr) -> Parts:
     leaves = {leaf.name: leaf for leaf in (*access.leaves, *access.around)}
     source: Parts | None = None
     if access.source is not None:
-        whole = with_sums(access.source)
+        whole = with_sums(access.source.address)
         source = parts_of(whole, TRUE, leaves)
         if not source.is_exact:
-            source = parts_of(with_sums(access.source, wraps=False), TRUE, leaves)
+            source = parts_of(with_sums(access.source.address, wraps=False), TRUE, leaves)
     return replace(
-        parts_of(address, access.guard, leaves),
-        sure=access.sure,
+        parts_of(address, access.who.guard, leaves),
+        sure=access.who.sure,
         source=source,
-        is_together=access.is_together,
+        is_together=access.who.is_together,
         has_results=bool(access.assumes),
     )
 
@@ -145,7 +145,7 @@ def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:
 
     def all_of(value: Expr, shared: bool) -> bool:
         found = (leaves[each.name] for each in variables(value))
-        return all(is_shared(leaf) if shared else leaf.kind is Kind.LANE for leaf in found)
+        return all(is_shared(leaf) if shared else isinstance(leaf, LaneLeaf) for leaf in found)
 
     whole = sum_of(address)
     groups: tuple[dict[Expr, int], ...] = ({}, {}, {})
@@ -166,4 +166,4 @@ def parts_of(address: Expr, guard: Expr, leaves: dict[str, Leaf]) -> Parts:
 
 def is_shared(leaf: Leaf) -> bool:
     """Whether all lanes that make an access together have one value of a leaf."""
-    return leaf.uniform and leaf.kind is not Kind.LANE
+    return leaf.uniform and not isinstance(leaf, LaneLeaf)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelAccess, KernelTransfer, Kind
+from swzverify.compiled.kernel import KernelAccess, KernelTransfer, LaneLeaf
 from swzverify.compiled.kernel.reachable import TooManyError, cases
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
@@ -135,7 +135,7 @@ def _with_others(
     is_off = None not in (found.expects, found.brings) and found.brings != found.expects
     words = f"copies bring {found.brings} bytes, and the barrier object expects {found.expects}"
     if lonely and (is_off or found.claim.verdict is ClaimVerdict.PROVED):
-        where = f"line {lonely[0].barrier.line} brings bytes to a barrier object that may be the same"
+        where = f"line {lonely[0].barrier.site.line} brings bytes to a barrier object that may be the same"
         return replace(found, claim=not_known(f"{words}; {where}" if is_off else where))
     if found.expects is None or found.brings is None or not is_off:
         return found
@@ -161,7 +161,7 @@ class _Stage:
     def takes(self, copy: KernelTransfer) -> bool:
         """Whether every thread that announces starts this copy too, on the same barrier object."""
         own, other = self.transfer.barrier, copy.barrier
-        is_beside = copy.is_known and copy.block == self.transfer.block and own.guard is other.guard
+        is_beside = copy.is_known and copy.block == self.transfer.block and own.who.guard is other.who.guard
         return is_beside and own.address is not None and own.address is other.address
 
     def judged(self, kernel: str, destinations: _Destinations, operands: Sequence[OperandRead | None]) -> ScannedStage:
@@ -185,11 +185,11 @@ class _Stage:
             claim = not_known(str(reads))
         return ScannedStage(
             kernel=kernel,
-            line=access.line,
-            location=access.location,
-            opcode=access.opcode,
+            line=access.site.line,
+            location=access.site.location,
+            opcode=access.site.opcode,
             expects=expects,
-            copies=tuple(each.barrier.line for each in copies),
+            copies=tuple(each.barrier.site.line for each in copies),
             brings=brings,
             reads=number,
             claim=claim,
@@ -219,16 +219,16 @@ class _Destinations:
 
     def _read(self, copy: KernelTransfer, subject_of: Callable[[KernelAccess], ValueSubject]) -> str:
         """Why the destination of a copy is not known; empty if it is."""
-        where = f"the destination of line {copy.barrier.line}"
+        where = f"the destination of line {copy.barrier.site.line}"
         if copy.destination is None:
-            return f"line {copy.barrier.line} brings bytes in a way that is not looked at"
+            return f"line {copy.barrier.site.line} brings bytes in a way that is not looked at"
         subject = subject_of(copy.destination)
         value = subject.access.address
         start = "it is not read" if value is None else start_of(subject, extract(value, 0, 32))
         if isinstance(start, str):
             return f"{where} is not known: {start}"
         for leaf in subject.leaves_of(start.offset):
-            if leaf.kind is Kind.LANE:
+            if isinstance(leaf, LaneLeaf):
                 return f"{where} depends on {leaf.name}"
             if leaf.values is not None:
                 self._ranges[leaf.variable] = leaf.values

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import KernelAccess, Kind, Leaf, accesses
+from swzverify.compiled.kernel import ArrayLeaf, KernelAccess, LaneLeaf, Leaf, TripsLeaf, accesses
 from swzverify.compiled.kernel.access import LoopAround
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.leaves import begin_of
@@ -106,9 +106,9 @@ def read_accesses(
 
 def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> Stated:
     """As `stated`, for one of the accesses that `read_accesses` gives."""
-    at_line = [each for each in found if each.line == line]
+    at_line = [each for each in found if each.site.line == line]
     if not at_line:
-        lines = ", ".join(map(str, dict.fromkeys(each.line for each in found[:_MOST_LISTED])))
+        lines = ", ".join(map(str, dict.fromkeys(each.site.line for each in found[:_MOST_LISTED])))
         more = ", ..." if len(found) > _MOST_LISTED else ""
         raise NotWrittenError(f"no access to shared memory; there are some at lines {lines or 'none'}{more}")
     if len(at_line) > 1:
@@ -125,13 +125,17 @@ def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruct
         NotWrittenError: Several source files have that line, or the line has other widths of the same
             kind.
     """
-    there = [(each, files) for each in found if each.row is not None and (files := _files(each.location, source))]
-    if len({file for _, files in there for file in files}) > 1:
+    there = [
+        (each.site.line, row, files)
+        for each in found
+        if (row := each.cost.row) is not None and (files := _files(each.site.location, source))
+    ]
+    if len({file for _, _, files in there for file in files}) > 1:
         raise NotWrittenError(f"several source files have accesses at line {source}: give `line`, that of the PTX")
-    kinds = {each.row.name for each, _ in there if each.row is not None and each.row.kind is instruction.kind}
+    kinds = {row.name for _, row, _ in there if row.kind is instruction.kind}
     if others := sorted(kinds - {instruction.name}):
         raise NotWrittenError(f"line {source} of the source has {', '.join(others)} too: give `line`, that of the PTX")
-    return sorted({each.line for each, _ in there if each.row is not None and each.row.name == instruction.name})
+    return sorted({line for line, row, _ in there if row.name == instruction.name})
 
 
 def _files(location: Location | None, source: int) -> set[int]:
@@ -145,37 +149,35 @@ def _files(location: Location | None, source: int) -> set[int]:
 
 
 def _stated(access: KernelAccess, block: Block) -> Stated:
-    row = access.row
+    row = access.cost.row
     if access.reason or row is None or access.address is None:
-        raise NotWrittenError(access.reason or access.no_row or "the address is not known")
-    if access.note or row.name not in INSTRUCTIONS:
+        raise NotWrittenError(access.reason or access.cost.reason or "the address is not known")
+    if access.cost.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("a spec has no such instruction")
-    if access.sure is None:
+    if access.who.sure is None:
         raise NotWrittenError("it is not known whether each lane that may make it does")
     array = _array(access)
     offset = normal(sub(access.address, begin_of(array, 32)))
-    guards = conjuncts(access.guard)
+    guards = conjuncts(access.who.guard)
     names = _Names()
     for variable in variables(offset, *guards):
         _name(next(each for each in access.leaves if each.name == variable.name), access, block, names)
     if row.warp_wide and guards:
         raise NotWrittenError("some lanes of a warp may not make it, and it needs all")
-    for loop in access.loops:
+    for loop in access.who.loops:
         if not loop.is_uniform and (loop.trips is None or loop.trips.name not in names.known):
             raise NotWrittenError(f"lanes may leave the loop at line {loop.line} at different trips")
     condition = " && ".join(c_text(each, names.known, names.limits) for each in guards)
     address = c_text(offset, names.known, names.limits, can_wrap=False)
-    if array.symbol is None:
-        raise AssertionError(array)
     return Stated(row, address, condition, tuple(names.loops), array.symbol)
 
 
-def _array(access: KernelAccess) -> Leaf:
+def _array(access: KernelAccess) -> ArrayLeaf:
     """The array that an address begins with."""
     address = access.address
     leaves = {each.name: each for each in access.leaves}
     found = [leaves[each.name] for each in (variables(address) if address is not None else ())]
-    arrays = [each for each in found if each.symbol is not None]
+    arrays = [each for each in found if isinstance(each, ArrayLeaf)]
     if len(arrays) != 1:
         raise NotWrittenError(
             "the address is made of several arrays" if arrays else "the address begins with no shared array"
@@ -185,12 +187,12 @@ def _array(access: KernelAccess) -> Leaf:
 
 def _name(leaf: Leaf, access: KernelAccess, block: Block, names: _Names) -> None:
     """Name a variable, if it is exactly known what it is."""
-    if leaf.kind is Kind.LANE and leaf.name in COORDINATES:
+    if isinstance(leaf, LaneLeaf) and leaf.name in COORDINATES:
         names.known[leaf.name] = COORDINATES[leaf.name]
         return
-    if leaf.kind is not Kind.TRIPS:
+    if not isinstance(leaf, TripsLeaf):
         raise NotWrittenError(f"it depends on {plain_name(leaf.name)}")
-    loop = next((each for each in access.loops if each.trips is leaf.variable), None)
+    loop = next((each for each in access.who.loops if each.trips is leaf.variable), None)
     if loop is None:
         raise NotWrittenError(f"it depends on how often the loop at line {leaf.line} ran before")
     count = _count(loop, leaf, block)

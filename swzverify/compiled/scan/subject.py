@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from swzverify.compiled.kernel import KernelAccess, Kind, Leaf, LoopAround
+from swzverify.compiled.kernel import ArrayLeaf, KernelAccess, LaneLeaf, Leaf, LoopAround, TripsLeaf
 from swzverify.compiled.kernel.arithmetic import bit_and, either, is_zero, less, sub, widened
+from swzverify.compiled.kernel.leaves import is_launch_value
 from swzverify.compiled.kernel.special import is_of_grid
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.scan.asker import Asker, Proof
@@ -63,7 +64,7 @@ class Subject:
         """Whether no lane that the instruction looks at fulfils conditions."""
         whole = conjunction(dict.fromkeys(self.of_lane(self.lane(), *conditions)))
         read = [self.leaves[each.name] for each in variables(whole) if each.name in self.leaves]
-        narrow = narrow_variables((whole,), [leaf for leaf in read if leaf.kind is not Kind.LANE])
+        narrow = narrow_variables((whole,), [leaf for leaf in read if not isinstance(leaf, LaneLeaf)])
         return self.asker.never(substitute(whole, {each: widened(few, each.width) for each, few in narrow.items()}))
 
     def of_lane(self, lane: Lane, *conditions: Expr) -> list[Expr]:
@@ -80,9 +81,9 @@ class Subject:
         They are its guard, and facts about all values that the guard and `bad` read. `with_loops` adds what
         earlier trips satisfied.
         """
-        found = [self.access.guard]
+        found = [self.access.who.guard]
         if with_loops:
-            found += self._loop_facts(variables(self.access.guard, bad))
+            found += self._loop_facts(variables(self.access.who.guard, bad))
         read = variables(*found, bad)
         return [*found, *known_of(read, self.leaves), *self.more_of(read)]
 
@@ -99,7 +100,7 @@ class Subject:
         changed = True
         while changed:
             changed = False
-            for loop in self.access.loops:
+            for loop in self.access.who.loops:
                 trips = loop.trips
                 if trips is None or trips.name not in names or trips.name in found:
                     continue
@@ -114,9 +115,9 @@ class Subject:
         found: list[Expr] = []
         for each in dict.fromkeys(read):
             leaf = self.leaves[each.name]
-            if leaf.most is not None:
+            if isinstance(leaf, TripsLeaf) and leaf.most is not None:
                 found.append(less(each, const(leaf.most + 1, each.width), signed=False))
-            if leaf.symbol is not None and leaf.symbol.size_bytes:
+            if isinstance(leaf, ArrayLeaf) and leaf.symbol.size_bytes:
                 last = (SHARED_LIMIT - leaf.symbol.size_bytes) // leaf.multiple
                 if last + 1 < each.limit:
                     found.append(less(each, const(last + 1, each.width), signed=False))
@@ -129,7 +130,8 @@ class Subject:
 
     def loop_of(self, name: str) -> LoopAround | None:
         """The loop around the access if a leaf of this name counts its trips."""
-        return next((loop for loop in self.access.loops if loop.trips is not None and loop.trips.name == name), None)
+        loops = self.access.who.loops
+        return next((loop for loop in loops if loop.trips is not None and loop.trips.name == name), None)
 
 
 def again_at(loop: LoopAround, trip: Expr) -> Expr:
@@ -139,12 +141,12 @@ def again_at(loop: LoopAround, trip: Expr) -> Expr:
 
 def is_parameter(leaf: Leaf) -> bool:
     """Whether a leaf is a number that the launch gives: of a parameter, or of the grid."""
-    if leaf.kind is not Kind.UNIFORM or leaf.symbol is not None:
+    if not is_launch_value(leaf):
         return False
     return _PARAMETER.fullmatch(leaf.name) is not None or is_of_grid(leaf.name)
 
 
-def multiple_of(leaf: Leaf, multiple: int) -> Expr:
+def multiple_of(leaf: ArrayLeaf, multiple: int) -> Expr:
     """Whether an array begins at a multiple of a power of two."""
     factor = max(1, multiple // leaf.multiple)
     low = bit_and(leaf.variable, const(factor - 1, leaf.variable.width))

@@ -16,8 +16,16 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel import Kind, Leaf, LoopAround
+from swzverify.compiled.kernel import (
+    ArrayLeaf,
+    CarriedLeaf,
+    Leaf,
+    LoopAround,
+    LoopLeaf,
+    OpaqueLeaf,
+)
 from swzverify.compiled.kernel.arithmetic import both, either, is_zero
+from swzverify.compiled.kernel.leaves import is_input
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import Parts, is_shared
@@ -62,10 +70,10 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
         conditions.append(_made(loop, [each for each in read if _is_of(each, loop)], loops, MOST_TRIPS if later else 1))
     whole = conjunction(part for each in conditions for part in dict.fromkeys(conjuncts(each)))
     asked = parts.leaves_of(whole)
-    places = [leaf.feeds for leaf in asked if leaf.kind is Kind.OPAQUE]
+    places = [leaf.feeds for leaf in asked if isinstance(leaf, OpaqueLeaf)]
     for leaf in asked:
         # Two loads of one place are not two values.
-        is_one = leaf.kind is not Kind.OPAQUE or places.count(leaf.feeds) == 1
+        is_one = not isinstance(leaf, OpaqueLeaf) or places.count(leaf.feeds) == 1
         if not is_one or not _is_chosen(leaf, parts, loops, block):
             return f"{NOT_SURE}: {spell_leaf(leaf)} ({leaf.reason})"
     own = set(conjuncts(parts.own_guard))
@@ -74,7 +82,7 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
 
 def _is_of(leaf: Leaf, loop: LoopAround) -> bool:
     """Whether a leaf counts the trips of a loop, or is what a register of the loop carries."""
-    return leaf.kind in (Kind.TRIPS, Kind.CARRIED) and leaf.block == loop.header
+    return isinstance(leaf, LoopLeaf) and leaf.block == loop.header
 
 
 def _made(loop: LoopAround, read: Sequence[Leaf], loops: Sequence[LoopAround], most: int) -> Expr:
@@ -82,7 +90,7 @@ def _made(loop: LoopAround, read: Sequence[Leaf], loops: Sequence[LoopAround], m
     trips = loop.trips
     if trips is None:
         raise AssertionError(loop)
-    registers = [leaf for leaf in read if leaf.kind is Kind.CARRIED]
+    registers = [leaf for leaf in read if isinstance(leaf, CarriedLeaf)]
     others = [each.trips for each in loops if each.trips is not None and each.trips is not trips]
     found, reached = FALSE, TRUE
     for trip in range(most):
@@ -105,20 +113,16 @@ def _made(loop: LoopAround, read: Sequence[Leaf], loops: Sequence[LoopAround], m
 
 def _is_chosen(leaf: Leaf, parts: Parts, loops: Sequence[LoopAround], block: Block) -> bool:
     """Whether some launch gives a leaf any value that the conditions allow."""
-    match leaf.kind:
-        case Kind.LANE:
-            return True
-        case Kind.UNIFORM:
-            return leaf.symbol is None
-        case Kind.TRIPS | Kind.CARRIED:
-            return any(_is_of(leaf, loop) for loop in loops)
-        case Kind.OPAQUE if leaf.open is not None and parts.has_results:
+    if isinstance(leaf, LoopLeaf):
+        return any(_is_of(leaf, loop) for loop in loops)
+    if isinstance(leaf, OpaqueLeaf):
+        if leaf.open is not None and parts.has_results:
             return True  # no thread has this value: it stands for the result of a division by 0
-        case Kind.OPAQUE:
-            return leaf.is_input and (is_shared(leaf) or from_places_of_their_own(block, leaf))
+        return is_input(leaf) and (is_shared(leaf) or from_places_of_their_own(block, leaf))
+    return not isinstance(leaf, ArrayLeaf)
 
 
-def from_places_of_their_own(block: Block, leaf: Leaf) -> bool:
+def from_places_of_their_own(block: Block, leaf: OpaqueLeaf) -> bool:
     """Whether the lanes of some warp may load a leaf from as many places as there are lanes."""
     draw = random.Random(_SEED)  # noqa: S311 - no secret
     for place in leaf.feeds:

@@ -1,29 +1,36 @@
-"""What the user says of tensor maps: the box, in elements with the innermost extent first, and the swizzle mode.
+"""What the user says of tensor maps: the box, in elements with the innermost extent first, the swizzle mode, strides.
 
-A tensor map is a parameter of the kernel that the host fills, so PTX does not say how many bytes a copy has.
+A tensor map is a parameter of the kernel that the host fills, or a parameter points to it. PTX does not say how many
+bytes a copy has.
 
-Source: CUDA Driver API, cuTensorMapEncodeTiled: boxDim, swizzle.
+Source: CUDA Driver API, cuTensorMapEncodeTiled: boxDim, swizzle, globalStrides.
 """
 
 from __future__ import annotations
 
 import re
-from math import prod
 from typing import Final
 
+from swzverify.compiled.kernel.arguments import Box
 from swzverify.compiled.ptx import size_of_type
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_SHARED_BYTES
 from swzverify.layout.tma import parse_tma_mode, tma_pitch_bytes
 
-_MAP: Final = re.compile(r"([\w$%.]+)(?:\+(\d{1,6}))?=((?:\d{1,4}x){1,5})(\w+)(?:,(\w+))?", re.ASCII)
+_MAP: Final = re.compile(
+    r"([\w$%.]+)(?:\+(\d{1,6}))?=((?:\d{1,4}x){1,5})(\w+)(?:,(\w+)(?:,((?:\d+|_)(?:x(?:\d+|_))*))?)?", re.ASCII
+)
 _MOST_EXTENT: Final = 256
+_STRIDE_BYTES: Final = 16
+_MOST_STRIDE: Final = 1 << 40
 _MAP_ALIGN: Final = 64
+POINTER_BYTES: Final = 8
+"""The bytes of a pointer to a tensor map."""
 MAP_BYTES: Final = 128
 """The bytes of a tensor map."""
 _HINT: Final = (
     "give NAME=BOX,SWIZZLE with the innermost extent first and the type of an element, such as a=64x128xf16,128B or "
-    "p+128=64x128xf16"
+    "p+128=64x128xf16; behind the mode may stand the strides in bytes, _ for those that are not known"
 )
 
 
@@ -32,14 +39,14 @@ def name_in(text: str) -> str:
     return text.partition("=")[0].partition("+")[0]
 
 
-def box_of(text: str) -> tuple[int, int]:
-    """Where in its parameter a tensor map begins, and the bytes of its box.
+def box_of(text: str) -> tuple[int, Box]:
+    """Where in its parameter a tensor map begins, and its box.
 
     Raises:
         SwzError: SWZ551 for what is no such text; SWZ220, SWZ221 and SWZ224 for a box that no map has.
 
-    >>> box_of("p+128=64x128xf16,128B"), box_of("a=32x8x2xf32")
-    ((128, 16384), (0, 2048))
+    >>> box_of("p+128=64x128xf16,128B")
+    (128, Box(extents=(64, 128), element_bytes=2, mode=<TmaMode.B128: '128B'>, strides_bytes=(None,)))
     """
     found = _MAP.fullmatch(text)
     size = None if found is None else size_of_type(found[4])
@@ -54,7 +61,17 @@ def box_of(text: str) -> tuple[int, int]:
     if tma_pitch_bytes(mode, extents[0], 8 * size) != inner:
         message = f"{text!r}: rows of {inner} bytes do not fill the rows of the {mode.value} swizzle"
         raise SwzError("SWZ551", message, hint="such boxes leave gaps in shared memory, which are not modelled")
-    if prod(extents) * size > MOST_SHARED_BYTES:
-        message = f"{text!r}: a box of {prod(extents) * size} bytes is larger than the shared memory of a block"
+    strides = tuple(None if each == "_" else int(each) for each in (found[6] or "_").split("x"))
+    box = Box(tuple(extents), size, mode, strides)
+    if len(strides) > max(1, len(extents) - 1):
+        message = (
+            f"{text!r}: a tensor of {len(extents)} dimensions has {len(extents) - 1} strides, without the first one"
+        )
+        raise SwzError("SWZ551", message, hint=_HINT)
+    if any(each is not None and (each % _STRIDE_BYTES or each >= _MOST_STRIDE) for each in strides):
+        message = f"{text!r}: a stride is a multiple of {_STRIDE_BYTES} bytes below 2^40"
+        raise SwzError("SWZ551", message, hint=_HINT)
+    if box.size_bytes > MOST_SHARED_BYTES:
+        message = f"{text!r}: a box of {box.size_bytes} bytes is larger than the shared memory of a block"
         raise SwzError("SWZ551", message, hint=f"a block has {MOST_SHARED_BYTES} bytes at most")
-    return offset, prod(extents) * size
+    return offset, box

@@ -101,25 +101,26 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
         return found
     costs = {at: row for at, each in enumerate(read) if (row := _row(each, kernel.target, kernel.block)) is not None}
     is_open = [at for at in costs if _is_open(found[at])]
-    trials = _Trials(kernel, kernel.block, [read[at].index for at in costs], [read[at].index for at in is_open])
+    places = [each.site.index for each in read]
+    trials = _Trials(kernel, kernel.block, [places[at] for at in costs], [places[at] for at in is_open])
     for launch, trial in trials if is_open else ():
         for at, row in costs.items() if not trial.fault else ():
-            seen = trial.seen.get(read[at].index)
+            seen = trial.seen.get(places[at])
             if seen is not None:
-                found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].note)
+                found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].cost.note)
         is_open = [at for at in is_open if _is_open(found[at])]
         if trials.steps >= OF_ANY_SPACE:
             is_open = [at for at in is_open if read[at].reason != ANY_SPACE]
         if not is_open:
             break
-        trials.wanted = [read[at].index for at in is_open]
+        trials.wanted = [places[at] for at in is_open]
     return found
 
 
 def _row(access: KernelAccess, target: str, block: BlockShape) -> Instruction | None:
     """What an access costs; None where a trial cannot tell it."""
-    row = access.row
-    if row is None or access.index < 0:
+    row = access.cost.row
+    if row is None or access.site.index < 0:
         return None
     try:
         require(target, row)
@@ -129,7 +130,8 @@ def _row(access: KernelAccess, target: str, block: BlockShape) -> Instruction | 
         # A trial does not keep where lanes read.
         return None
     # Lanes of one word may count once, or one lane may do it for all.
-    may_merge = access.merging.of_words is not False or (access.merging.of_warps and _may_be_of_warps(access, block))
+    merging = access.cost.merging
+    may_merge = merging.of_words is not False or (merging.of_warps and _may_be_of_warps(access, block))
     return replace(row, counts_equal_words=False) if may_merge else row
 
 

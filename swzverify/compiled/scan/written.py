@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from swzverify.compiled.kernel import KernelAccess, Kind, Leaf
+from swzverify.compiled.kernel import KernelAccess, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.powers import power_of_terms
 from swzverify.compiled.scan.c_text import COORDINATES, NotWrittenError, c_text
@@ -59,10 +59,10 @@ def written(access: KernelAccess, decision: Decision) -> Written:
 
 
 def _written(access: KernelAccess, decision: Decision) -> Written:
-    row = access.row
+    row = access.cost.row
     if row is None or access.address is None or decision.verdict not in (Verdict.FREE, Verdict.CONFLICT):
         raise NotWrittenError(decision.reason or f"its verdict is {decision.verdict}")
-    if decision.at_least or access.note or row.name not in INSTRUCTIONS:
+    if decision.at_least or access.cost.note or row.name not in INSTRUCTIONS:
         raise NotWrittenError("what it costs is not pinned down")
     parts = split(access, access.address)
     names = _Names()
@@ -100,9 +100,9 @@ class _Names:
         if leaf.name in COORDINATES:
             self.known[leaf.name] = COORDINATES[leaf.name]
             return
-        if leaf.values is not None and leaf.kind in (Kind.TRIPS, Kind.CARRIED):
-            name = f"{'trips' if leaf.kind is Kind.TRIPS else 'value'}_{leaf.line}_{len(self.known)}"
-            counted = leaf.kind is Kind.TRIPS
+        if leaf.values is not None and isinstance(leaf, LoopLeaf):
+            name = f"{'trips' if isinstance(leaf, TripsLeaf) else 'value'}_{leaf.line}_{len(self.known)}"
+            counted = isinstance(leaf, TripsLeaf)
             self.limits[leaf.name] = len(leaf.values) if counted else max(leaf.values) + 1
             if is_shared(leaf):
                 self.loops[name] = str(len(leaf.values)) if counted else str(sorted(leaf.values))
@@ -110,7 +110,7 @@ class _Names:
                 self.lanes[name] = str(len(leaf.values))
             else:
                 raise NotWrittenError(f"each lane has its own value of {plain_name(leaf.name)}")
-        elif leaf.kind is Kind.OPAQUE and not is_shared(leaf) and leaf.variable.limit <= 1 << MOST_BITS:
+        elif isinstance(leaf, OpaqueLeaf) and not is_shared(leaf) and leaf.variable.limit <= 1 << MOST_BITS:
             name = f"data_{leaf.line}_{len(self.known)}"
             self.lanes[name] = str(leaf.variable.limit)
         else:
@@ -129,7 +129,7 @@ def _condition(parts: Parts, names: _Names) -> str:
         try:
             found.append(_said(each, parts, names))
         except NotWrittenError:
-            if not parts.is_exact or all(leaf.kind is Kind.LANE for leaf in parts.leaves_of(each)):
+            if not parts.is_exact or all(isinstance(leaf, LaneLeaf) for leaf in parts.leaves_of(each)):
                 raise
     return " && ".join(found)
 

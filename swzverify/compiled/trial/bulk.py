@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel.whole import TENSOR_TO_PHASE
+from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE
 from swzverify.compiled.ptx import Address, Instruction, Operand
 from swzverify.compiled.trial.code import EndError
 from swzverify.compiled.trial.history import Accesses, History
