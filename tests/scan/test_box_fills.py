@@ -75,7 +75,14 @@ def test_the_mode_of_the_map_is_that_of_the_descriptor(name: str, mode: str) -> 
 
 def check_modes() -> None:
     for mode in ("none", "32B"):
-        assert "refuted" in verdicts(replace(BOXES, a=replace(BOXES.a, box=mode)))
+        wrong = replace(BOXES, a=replace(BOXES.a, box=mode))
+        claim = scanned(text(wrong), maps=wrong.maps)[0].claim("delivers")
+        assert claim.verdict.value == "refuted"
+        assert claim.reason.endswith(f"; the tensor map has the swizzle {mode}, and the descriptor 64B")
+
+
+def test_the_message_names_both_modes() -> None:
+    check_modes()
 
 
 def test_both_xor_the_address_wherever_the_array_begins() -> None:
@@ -172,6 +179,15 @@ def test_a_pointer_to_a_map() -> None:
         ptx = ptx.replace(f".param .align 64 .b8 {name}[128]", f".param .u64 {name}")
         ptx = ptx.replace(f"mov.b64 %rd3, {name}; cvta.param.u64 %rd3, %rd3;", f"ld.param.u64 %rd3, [{name}];")
     assert verdicts(BOXES, ptx) == ["proved"] * 4
+    changed = ptx.replace("L:", "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1; L:")
+    assert set(verdicts(BOXES, changed)) == {"unknown"}
+
+
+def test_copies_to_another_block_are_not_known() -> None:
+    """They have the coordinates of the block that makes them."""
+    copy = "@%p3 cp.async.bulk.tensor"
+    ptx = text(BOXES).replace(copy, f"mapa.shared::cluster.u32 %r14, %r14, 1; {copy}")
+    assert set(verdicts(BOXES, ptx)) == {"unknown"}
 
 
 def test_several_boxes_of_several_threads_are_not_known() -> None:

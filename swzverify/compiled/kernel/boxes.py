@@ -10,6 +10,7 @@ from typing import Final
 from swzverify.compiled.kernel.arguments import Box
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.bulk import Bulk
+from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import parameter_variable
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import long_of, word_of
@@ -43,8 +44,12 @@ def map_of(slices: Slices, instruction: Instruction) -> tuple[str, int] | None:
         return None
     place = slices.run(long_of(slices, tensor.items[0], instruction))
     generic = sub(place, slices.symbols.window("param", 64))
-    pointers = (each for each in slices.arguments.boxes if place is parameter_variable(*each, _POINTER_BYTES))
-    return slices.symbols.parameter(place) or slices.symbols.parameter(generic) or next(pointers, None)
+    found = slices.symbols.parameter(place) or slices.symbols.parameter(generic)
+    if found is None and not any(base_name(each) == "tensormap" for each in slices.function.instructions):
+        # A map in global memory is what the host gives as long as no instruction of the kernel changes maps.
+        pointers = (each for each in slices.arguments.boxes if place is parameter_variable(*each, _POINTER_BYTES))
+        found = next(pointers, None)
+    return found
 
 
 def moves_one_box(instruction: Instruction) -> bool:

@@ -260,7 +260,7 @@ class _Judge:
             if isinstance(found, Break) and found.is_of_rows:
                 return maps, wrong, f"its rows come in another order, which may be meant: {self._of_break(found)}"
             if isinstance(found, Break):
-                wrong = wrong or self._of_break(found)
+                wrong = wrong or self._of_break(found) + _of_modes(found, fill, operand)
             elif found is None or not present.all():
                 some = f"{int(present.sum())} of its {present.size} elements"
                 return maps, wrong, f"line {fill.lines[0]} and those beside it bring {some}"
@@ -280,6 +280,14 @@ class _Judge:
             f"element ({r}, {k}) comes from {spelled(found.found, self._names)} in global memory; by elements "
             f"{corner} it should come from {spelled(found.expected, self._names)}"
         )
+
+
+def _of_modes(found: Break, fill: Fill, operand: OperandRead) -> str:
+    """That a tensor map has another swizzle mode than the descriptor, if it has."""
+    modes = [mode for tensor, mode in fill.modes.items() if (tensor,) in found.found]
+    if not modes or modes[0] is operand.descriptor.swizzle:
+        return ""
+    return f"; the tensor map has the swizzle {modes[0]}, and the descriptor {operand.descriptor.swizzle}"
 
 
 def _other_writer(operand: OperandRead, filled: Filled, words: Iterable[NDArray[np.int64]]) -> str:

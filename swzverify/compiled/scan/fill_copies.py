@@ -5,7 +5,6 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,8 +37,6 @@ Places: TypeAlias = tuple[NDArray[np.int64], NDArray[np.bool_]]
 """For each thread that writes, the words; and which threads do."""
 
 _STRIDE: Final = "stride "
-_OF_NVCC: Final = re.compile(r"^.*_(?=param_\d+$)")
-"""What nvcc puts before the names of parameters: the kernel's name."""
 ABSOLUTE: Final = ""
 """The array of an address that counts from none."""
 _SAMPLES: Final = 3
@@ -164,7 +161,7 @@ class BoxCopy:
     def leaves(self) -> tuple[Leaf, ...]:
         """What the tensor map says and nobody knows: where the tensor begins, and the strides but the first."""
         name, offset = self.moved.tensor_map
-        where = (_OF_NVCC.sub("", name) or name) + (f"+{offset}" if offset else "")
+        where = f"{name}+{offset}" if offset else name
         words = (f"tensor {where}", *(f"{_STRIDE}{each} of {where}" for each in range(1, len(self.coordinates))))
         line = self.fill.destination.site.line
         return tuple(UniformLeaf(var(each, 1 << 64), "the tensor map says it", line, None) for each in words)

@@ -16,6 +16,7 @@ from swzverify.compiled.kernel import KernelFill
 from swzverify.compiled.scan.fill_copies import ABSOLUTE, Frame, State
 from swzverify.compiled.scan.products import Product
 from swzverify.ir.expr import Expr, Var
+from swzverify.layout.tma import TmaMode
 
 NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, unless its coordinates alone decide it"
 """What counting on all copies of a fill assumes."""
@@ -46,6 +47,7 @@ class Fill:
             -1 if a thread may leave it out, or write zeros, while others do not.
         clashing: The words that may get different values of several copies.
         torn: Those of them that surely do, of copies of two threads that are made together.
+        modes: The swizzle mode of each tensor map, by the factor that stands for where its tensor begins.
     """
 
     section: tuple[int, int]
@@ -58,6 +60,7 @@ class Fill:
     paths: NDArray[np.int64]
     clashing: NDArray[np.bool_]
     torn: NDArray[np.bool_]
+    modes: Mapping[Expr, TmaMode]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ from swzverify.ir.expr import (
     to_signed,
     variables,
 )
+from swzverify.layout.tma import TmaMode
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
@@ -92,6 +93,7 @@ class Fills:
         self._others: list[Written] = []
         self._copies: dict[tuple[int, int, Frame], list[Copy]] = {}
         self._order: dict[Expr, int] = {}
+        self._filled: dict[tuple[int, ...], Filled] = {}
         for each in fills:
             if each.destination.address is None and each.width_bytes:
                 continue  # no path leads to it
@@ -106,6 +108,12 @@ class Fills:
 
     def at(self, begins: Mapping[Frame, int]) -> Filled:
         """What is written, where some arrays begin so many bytes behind a multiple of 1024."""
+        key = tuple(begins.get(frame, 0) for frame in self.swizzled)
+        if key not in self._filled:
+            self._filled[key] = self._at(begins)
+        return self._filled[key]
+
+    def _at(self, begins: Mapping[Frame, int]) -> Filled:
         found = Filled([], [*self._others])
         self._left = _MOST_NUMBERS
         for (_, _, frame), of_block in self._copies.items():
@@ -126,16 +134,18 @@ class Fills:
         if not fill.width_bytes:
             return _NotPlaced(f"{where}: {fill.reason}")
         subject = self._subject_of(fill.destination)
-        start = "its address is not known"
-        if (value := subject.access.address) is not None:
-            # Blocks of a cluster have one layout: what one writes to another, others write to it at that place.
-            ranks: dict[Var, Expr] = {
-                leaf.variable: const(0, leaf.variable.width) for leaf in subject.leaves_of(value) if is_rank(leaf)
-            }
-            start = start_of(subject, extract(substitute(value, ranks), 0, 32))
+        value = subject.access.address
+        if value is None:
+            return _NotPlaced(f"{where}: where it writes is not known: its address is not known")
+        # Blocks of a cluster have one layout: what one writes to another, others write to it at that place.
+        others = [leaf.variable for leaf in subject.leaves_of(value) if is_rank(leaf)]
+        ranks: dict[Var, Expr] = {each: const(0, each.width) for each in others}
+        start = start_of(subject, extract(substitute(value, ranks), 0, 32))
         if isinstance(start, str):
             return _NotPlaced(f"{where}: where it writes is not known: {start}")
         frame = frame_of(start)
+        if ranks and _origins(fill):
+            return _NotPlaced(f"{where}: it copies to another block of the cluster", frame)
         decide: dict[Var, Sequence[int]] = {}
         leaves = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
         sources: list[Expr] = []
@@ -263,7 +273,9 @@ class Fills:
                 if loop.trips is not None and loop.trips not in state
             }
             section = first.block, first.section
-            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn)
+            boxes = [each for each in copies if isinstance(each, BoxCopy)]
+            modes: dict[Expr, TmaMode] = {each.leaves[0].variable: each.moved.box.mode for each in boxes}
+            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes)
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
         """What an instruction may write: if nothing else is known, its whole array."""
