@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from swzverify.core.mangled import MOST_DEPTH, GiveUpError, Node, entry, last_of, parse, without_types
+from swzverify.core.mangled import MOST_DEPTH, GiveUpError, Node, entry, last_of, parse
 
 _MOST_LETTERS: Final = 20_000
 
@@ -20,12 +20,10 @@ _MOST_LETTERS: Final = 20_000
 class Readable(NamedTuple):
     """A name for people.
 
-    `whole` has the types of a function's parameters, `qualified` has not. `short` is its last part alone,
-    with its template arguments.
+    `whole` has the types of a function's parameters. `short` is its last part alone, with its template arguments.
     """
 
     whole: str
-    qualified: str
     short: str
 
 
@@ -41,10 +39,10 @@ def demangled(name: str) -> Readable:
     if name.startswith("_Z") and len(name) <= _MOST_LETTERS:
         try:
             found = parse(name)
-            return Readable(*(_Printer().text(each) for each in (found, without_types(found), last_of(found))))
+            return Readable(*(_Printer().text(each) for each in (found, last_of(found))))
         except (GiveUpError, RecursionError):
             pass
-    return Readable(name, name, name)
+    return Readable(name, name)
 
 
 class _Printer:

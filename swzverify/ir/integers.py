@@ -51,7 +51,7 @@ def width_for(low: int, high: int) -> int:
     (3, 4, 3, 1)
     """
     if low >= 0:
-        return max(1, high.bit_length())
+        return high.bit_length() or 1
     return max((-low - 1).bit_length(), high.bit_length() if high > 0 else 0) + 1
 
 
@@ -116,14 +116,16 @@ def multiply(left: Integer, right: Integer) -> Integer:
     """The product left * right; by a power of two it is a shift."""
     if right.low == right.high == 1 and _is_tight(left):
         return left
-    corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
-    low, high = min(corners), max(corners)
     for value, factor in ((left, right), (right, left)):
-        if factor.is_constant and factor.low > 0 and factor.low & (factor.low - 1) == 0 and low != high:
-            width = width_for(low, high)
-            amount = const(factor.low.bit_length() - 1, max(width, 6))
-            widened = resize(value, max(width, 6))
-            return _fit(binary(BinaryOperator.SHL, widened, amount), low, high)
+        number = factor.low
+        if number == factor.high and number > 0 and number & (number - 1) == 0 and value.low != value.high:
+            low, high = value.low * number, value.high * number
+            width = max(width_for(low, high), 6)
+            return _fit(
+                binary(BinaryOperator.SHL, resize(value, width), const(number.bit_length() - 1, width)), low, high
+            )
+    corners = left.low * right.low, left.low * right.high, left.high * right.low, left.high * right.high
+    low, high = min(corners), max(corners)
     return _ring(BinaryOperator.MUL, left, right, low, high)
 
 

@@ -7,6 +7,7 @@ Loop variables count iterations from 0, so that every variable starts at 0. The 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -33,13 +34,19 @@ def threads(access: StatedAccess) -> dict[str, Integer]:
 
     Beyond the block they have no meaning.
     """
-    lane, warp = ints.named(LANE, LANES), ints.named(WARP, access.warps)
+    return dict(_threads(access.block, access.warps))
+
+
+@lru_cache(maxsize=64)
+def _threads(block: tuple[int, ...], warps: int) -> Mapping[str, Integer]:
+    """As `threads`: accesses of one block have the same names."""
+    lane, warp = ints.named(LANE, LANES), ints.named(WARP, warps)
     tid = ints.add(ints.multiply(warp, ints.integer(LANES)), lane)
     env = {"tid": tid, "lane": lane, "warp": warp}
     rest = tid
-    for axis, extent in zip("xyz", access.block, strict=False):
+    for axis, extent in zip("xyz", block, strict=False):
         size = ints.integer(extent)
-        last = axis == "z" or prod(access.block["xyz".index(axis) + 1 :]) == 1
+        last = axis == "z" or prod(block["xyz".index(axis) + 1 :]) == 1
         # The last axis needs no remainder: only threads beyond the block would differ, and they are
         # inactive.
         part = rest if last else ints.remainder(rest, size)

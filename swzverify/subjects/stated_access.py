@@ -345,6 +345,8 @@ class StatedAccess:
     @property
     def read_unknowns(self) -> tuple[Unknown, ...]:
         """The unknowns that some expression reads: on the others nothing depends."""
+        if not self.unknowns:
+            return ()
         read = frozenset[str]().union(*(each.names for each in self.expressions))
         return tuple(each for each in self.unknowns if each.name in read)
 

@@ -228,7 +228,7 @@ def test_pairs_and_barriers(name: str) -> None:
     body, wanted, barriers = CASES[name]
     found = run(body)
     assert pairs(found) == wanted
-    assert {each.line - FIRST for each in found.missed} == barriers
+    assert {line - FIRST for line in found.missed} == barriers
     is_stuck = name in ("barriers with two numbers", "a lane that does not come to the barrier of its warp")
     assert bool(found.ended) == is_stuck
     for each in found.races:

@@ -43,8 +43,6 @@ from swzverify.prover import Options, prove
 from swzverify.search.cures import Cure, Surroundings, find_cures
 from swzverify.subjects import Access, AlignedBase, Loop, Tile
 
-MOST_ARRAYS: Final = 1
-"""Arrays of one function that are searched: the first ones with a conflict."""
 MOST_ACCESSES: Final = 32
 """Accesses of one array."""
 _MOST_ROWS: Final = 2

@@ -82,7 +82,7 @@ class Clocked(Machine):
         ended, kind = self.stopped.get(0, (self.recorder.lost, EndError))
         return Replay(
             tuple(self.history.found.values()),
-            tuple(self.misses.found.values()),
+            frozenset(self.misses.lines),
             ended,
             kind is CutOffError,
             () if is_helped or self.recorder.lost or self.recorder.objects.has_boxes else tuple(self.hangs.values()),

@@ -83,7 +83,7 @@ def replay(
     try:
         machine = Clocked(module, function, launch, most_steps, wanted, is_late=is_late, lockstep=lockstep)
     except (FlowError, LimitError) as error:
-        return Replay((), (), str(error))
+        return Replay((), frozenset(), str(error))
     machine.run()
     return machine.result()
 
@@ -167,7 +167,7 @@ class Launches:
         """The lines of the barriers that some threads miss in one of a few launches."""
         whole = self._whole()
         runs = (replay(self.module, whole, launch) for launch in self._launches(whole, _PLANS))
-        return frozenset(each.line for run in runs for each in run.missed)
+        return frozenset[int]().union(*(run.missed for run in runs))
 
     def search(self) -> Iterator[Run]:
         """A few launches, as far as they are followed. One with a fault shows nothing."""

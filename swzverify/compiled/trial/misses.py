@@ -16,21 +16,6 @@ from swzverify.hardware import LANES
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
-    """A barrier at which one thread waits, and to which another one does not come.
-
-    Attributes:
-        line: The line of the PTX.
-        waiting: The number of the thread that waits.
-        absent: The number of the thread that does not come.
-    """
-
-    line: int
-    waiting: int
-    absent: int
-
-
-@dataclass(frozen=True, slots=True)
 class Hang:
     """An instruction at which a thread waits for ever: for a phase, a write, or a count of threads.
 
@@ -51,7 +36,7 @@ class Replay:
 
     Attributes:
         races: The unordered pairs, one for each two lines.
-        missed: The barriers that not all threads reach.
+        missed: The lines of the barriers that not all threads reach.
         ended: Why the run ended early, or which of its values are not known. Empty if it shows all pairs of its launch.
         is_cut_off: Whether it would go on with more steps.
         hangs: Where threads wait for ever.
@@ -61,7 +46,7 @@ class Replay:
     """
 
     races: tuple[Unordered, ...]
-    missed: tuple[Missed, ...]
+    missed: frozenset[int]
     ended: str
     is_cut_off: bool = False
     hangs: tuple[Hang, ...] = ()
@@ -71,19 +56,18 @@ class Replay:
 
 
 class Misses:
-    """Barriers that some threads of a block miss, by their instructions.
+    """Barriers that some threads of a block miss: their lines in the PTX.
 
     `stands` has the instruction at which each thread waits, `numbers` the number or the mask of its barrier.
     """
 
     def __init__(self, function: Function, flow: Flow) -> None:
-        self.found: dict[int, Missed] = {}
+        self.lines: set[int] = set()
         self._function, self._flow = function, flow
         self._leading: dict[int, frozenset[int]] = {}
 
-    def _note(self, stands: Array, waiting: int, absent: int) -> None:
-        index = int(stands[waiting])
-        self.found.setdefault(index, Missed(self._function.instructions[index].line, waiting, absent))
+    def _note(self, stands: Array, waiting: int) -> None:
+        self.lines.add(self._function.instructions[int(stands[waiting])].line)
 
     def note_parted(self, stands: Array, waiting: Array) -> None:
         """Threads stand at several places of one barrier, and one of these needs a warp, or all, at the same one."""
@@ -95,21 +79,21 @@ class Misses:
             for place in stand:
                 here = stands[group] == place
                 if here.any() and not here.all():
-                    self._note(stands, int(group[here][0]), int(group[~here][0]))
+                    self._note(stands, int(group[here][0]))
 
     def note_ended(self, stands: Array, waiting: Array, ended: Mask, touched: Mapping[int, Mask]) -> None:
         """Threads ended behind an access from which no path leads to the barrier: they do not count as arrived."""
         places: list[int] = np.unique(stands[waiting]).tolist()
         behind = [self._leading_to(each) for each in places]
         for index, threads in touched.items():
-            absent = np.flatnonzero(threads & ended)
+            is_absent = bool((threads & ended).any())
             block = self._flow.block_of[index]
             leads = any(
                 block in blocks or (block == self._flow.block_of[place] and index < place)
                 for place, blocks in zip(places, behind, strict=True)
             )
-            if len(absent) and not leads:
-                self._note(stands, int(waiting[0]), int(absent[0]))
+            if is_absent and not leads:
+                self._note(stands, int(waiting[0]))
 
     def _leading_to(self, place: int) -> frozenset[int]:
         """The blocks at whose end a path to an instruction begins."""
@@ -134,7 +118,7 @@ class Misses:
             else:
                 others = waiting[~alike[waiting]]
             if len(others):
-                self._note(stands, thread, int(others[0]))
+                self._note(stands, thread)
 
 
 def _is_aligned(instruction: Instruction) -> bool:
