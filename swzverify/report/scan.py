@@ -28,7 +28,7 @@ from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
 from swzverify.report.json import cure_object
 from swzverify.report.plain import members, to_json
-from swzverify.report.scan_chip import chip_record, decision_record
+from swzverify.report.scan_chip import chip_record, decision_record, verdict_word
 from swzverify.report.scan_counts import counts_record
 from swzverify.report.scan_race_record import races_record
 from swzverify.report.source_line import source_line
@@ -264,7 +264,7 @@ def _record(file: ScannedFile, access: ScannedAccess, found: Measured | None) ->
         **members(decision, "reason", "engines"),
         "trial": None if decision.launch is None else decision.launch.record(),
         **{each.kind: _claim(access.claim(each.kind)) for each in SCAN_CLAIMS},
-        "settled": access.settled.verdict.value,
+        "settled": verdict_word(access.settled.verdict),
         **chip_record(access, file.no_machine),
         "measured": counts_record(found),
         "cures": [cure_object(each) for each in access.cures],

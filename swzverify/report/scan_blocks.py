@@ -30,7 +30,7 @@ class Shown:
     @property
     def is_problem(self) -> bool:
         """Whether a person has to look at it: machine code has the last word on what is free."""
-        return self.has_fault or self.access.settled.verdict is not Verdict.FREE
+        return self.has_fault or self.access.settled.verdict not in (Verdict.FREE, Verdict.BULK)
 
     @property
     def has_fault(self) -> bool:

@@ -26,9 +26,14 @@ def decision_words(decision: Decision) -> str:
     return words
 
 
+def verdict_word(verdict: Verdict) -> str | None:
+    """A verdict on bank conflicts as programs read it; None for a bulk copy, which has none."""
+    return None if verdict is Verdict.BULK else verdict.value
+
+
 def decision_record(decision: Decision) -> dict[str, Any]:
     """The keys of a verdict that the PTX and the machine code both have."""
-    return {**members(decision, "verdict", "ways", "at_least", "wavefronts", "minimum")}
+    return {"verdict": verdict_word(decision.verdict), **members(decision, "ways", "at_least", "wavefronts", "minimum")}
 
 
 def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
@@ -52,7 +57,7 @@ def differs(access: ScannedAccess) -> bool:
     chip = access.chip
     if chip is None:
         return False
-    if chip.decision.verdict is Verdict.UNKNOWN and access.decision.verdict is Verdict.UNKNOWN:
+    if chip.decision.verdict is Verdict.UNKNOWN and access.decision.verdict in (Verdict.UNKNOWN, Verdict.BULK):
         return False
     return chip.relation is not Relation.SAME or chip.decision.verdict is not access.decision.verdict
 

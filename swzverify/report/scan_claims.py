@@ -88,9 +88,10 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
             name = _id(file, access)
             seen[name] += 1
             number = f"#{seen[name]}" if seen[name] > 1 else ""
-            found = _result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access))
-            found = replace(found, cures=access.cures) if found.failing else found
-            results.append(replace(found, picture=_picture(access.decision)) if pictures else found)
+            if access.settled.verdict is not Scanned.BULK:
+                found = _result(file, access, f"{name}{number}::{KIND}", KIND, _verdict(access))
+                found = replace(found, cures=access.cures) if found.failing else found
+                results.append(replace(found, picture=_picture(access.decision)) if pictures else found)
             for kind, claim in zip((each.kind for each in SCAN_CLAIMS), access.claims, strict=True):
                 if claim.verdict is not ClaimVerdict.UNKNOWN:
                     results.append(_result(file, access, f"{name}{number}::{kind}", kind, _of_claim(access, claim)))

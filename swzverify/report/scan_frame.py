@@ -11,6 +11,7 @@ from swzverify.compiled.scan.measured import Measured
 from swzverify.core.demangle import demangled
 from swzverify.core.frames import Columns
 from swzverify.report.scan import ScannedFile
+from swzverify.report.scan_chip import verdict_word
 from swzverify.report.scan_race_record import source_place
 from swzverify.report.source_line import source_line
 
@@ -80,8 +81,8 @@ def access_rows(files: Iterable[ScannedFile]) -> Iterator[dict[str, object]]:
                 "source_line": None if lines is None else lines.shown.line,
                 "instruction": access.instruction,
                 "address": access.address,
-                "verdict": decision.verdict.value,
-                "ptx_verdict": access.decision.verdict.value,
+                "verdict": verdict_word(decision.verdict),
+                "ptx_verdict": verdict_word(access.decision.verdict),
                 "ways": decision.ways,
                 "ways_at_least": decision.at_least,
                 "wavefronts_per_execution": decision.wavefronts,

@@ -163,7 +163,7 @@ def conflict_faults(files: Sequence[ScannedFile], wanted: Wanted) -> list[str]:
                 may = may or wanted.allow_unknown
             elif at_most is not None and not decision.at_least and decision.wavefronts is not None:
                 may = may or decision.wavefronts <= at_most
-            if verdict is not Verdict.FREE and not may:
+            if verdict not in (Verdict.FREE, Verdict.BULK) and not may:
                 bad.append((file, access))
         for operand in file.operands:
             count += 1

@@ -21,7 +21,7 @@ from tests.ptx_oracle.summary import Line, Summary
 from tests.trial.against import by_oracle
 
 Shape = tuple[int, int, int]
-HIDDEN = ("not looked at", "may belong to another space", "` is not known")
+HIDDEN = ("not looked at", "a bulk copy is no access of a warp", "may belong to another space", "` is not known")
 """Parts of the reasons of accesses that the scan does not look at."""
 NEVER = ("no path leads here", "no lane makes this access", "no thread of the block makes this access")
 

@@ -1,11 +1,16 @@
-"""Claims on bulk copies, asynchronous stores and accesses of a cluster; nothing is said of their conflicts."""
+"""Claims on bulk copies, asynchronous stores and accesses of a cluster; no rule is known for their conflicts."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan import ScannedAccess, Verdict, scan_module
+from swzverify.report.scan import ScannedFile, scan_json
+from swzverify.report.scan_claims import KIND, report_of
+from swzverify.testing.scans import Wanted, conflict_faults
 from tests.scan.texts import text_of
 
 IN = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes {}, [%d1], {}, [%r9];"
@@ -24,8 +29,9 @@ def scanned(body: str, outside: str = "", target: str = "sm_90") -> list[Scanned
 
 def claims(body: str, outside: str = "") -> tuple[str, str]:
     (found,) = scanned(body, outside)
-    assert found.decision.verdict.value == "unknown"
-    assert "not looked at" in found.decision.reason
+    is_bulk = "bulk" in found.opcode
+    assert found.decision.verdict is (Verdict.BULK if is_bulk else Verdict.UNKNOWN)
+    assert ("a bulk copy" if is_bulk else "not looked at") in found.decision.reason
     return found.aligned.verdict.value, found.in_bounds.verdict.value
 
 
@@ -112,3 +118,16 @@ def test_the_address_of_another_block_is_not_known() -> None:
         "unknown",
         "unknown",
     )
+
+
+def test_a_bulk_copy_is_no_finding_on_banks_and_json_has_no_verdict_for_it() -> None:
+    text = text_of(f"st.shared.u32 [%r3], %r1; {OUT.format('[%r3]', 8192)}")
+    file = ScannedFile("k.ptx", tuple(scan_module(read_module(text, "k.ptx"), (64, 1, 1))), {})
+    rows = json.loads(scan_json([file]))["accesses"]
+    assert [(each["verdict"], each["settled"], each["aligned"]["verdict"]) for each in rows] == [
+        ("free", "free", "proved"),
+        (None, None, "proved"),
+    ]
+    kinds = [result.kind for result in report_of([file]).results]
+    assert (kinds.count(KIND), kinds.count("aligned")) == (1, 2)
+    assert conflict_faults([file], Wanted()) == []

@@ -367,7 +367,7 @@ def test_what_synchronizes_is_counted_and_no_access(text: str) -> None:
 
 @pytest.mark.parametrize("text", MOVED)
 def test_what_moves_data_is_an_access_though_it_completes_on_a_barrier(text: str) -> None:
-    assert [each.decision.verdict.value for each in scanned(text)] == ["unknown"]
+    assert [each.decision.verdict.value for each in scanned(text)] == ["bulk" if "bulk" in text else "unknown"]
     module = read_module(text_of(text), "k.ptx")
     assert synchronizations(module, module.functions[0]) == 0
 

@@ -4,10 +4,10 @@
 into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
 an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
 `powers` what divides a value, `remainders` which products divide, `reachable` which states the
-registers of loops have, `descriptors` what a matrix descriptor names, `mma` from which loads the registers of
-`mma.sync` come, `parts` which parts of addresses have few numbers, `uniform` what all lanes of a
-warp share. `whole` gives all of this of one function, for questions about two accesses. Imports
-`ptx`, `hardware`, `ir`, `layout` and `errors`.
+registers of loops have, `generic` which generic addresses are shared ones, `descriptors` what a
+matrix descriptor names, `mma` from which loads the registers of `mma.sync` come, `parts` which parts
+of addresses have few numbers, `uniform` what all lanes of a warp share. `whole` gives all of this of
+one function, for questions about two accesses. Imports `ptx`, `hardware`, `ir`, `layout` and `errors`.
 
 What it relies on: lanes that part meet again at the place to which all their ways lead; lanes run
 an access together only in the same trip of a loop that all of them leave at one trip; an address

@@ -175,6 +175,7 @@ class KernelAccess:
         assumes: What `defined` readings assume, in words.
         defined: The same access in launches whose divisions all have a result, if that changes what
             is read of it. Its guard may hold in other launches too.
+        is_window_aligned: Whether its address assumes that the shared window of generic addresses is aligned.
     """
 
     site: Site
@@ -190,6 +191,7 @@ class KernelAccess:
     around: tuple[Leaf, ...] = ()
     assumes: tuple[str, ...] = ()
     defined: KernelAccess | None = None
+    is_window_aligned: bool = False
 
     def with_values(self, values: dict[Var, Expr]) -> KernelAccess:
         """The same with values in place of variables."""

@@ -7,15 +7,16 @@ from typing import Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE, CopySource, Executions, KernelAccess, LoopAround, Site, blank
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
-from swzverify.compiled.kernel.arithmetic import sub, widened
+from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.atomics import is_read, merging
 from swzverify.compiled.kernel.boxes import bytes_of
 from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.divisions import Divisions, with_results
-from swzverify.compiled.kernel.evaluate import InShared, evaluate, in_shared
+from swzverify.compiled.kernel.evaluate import evaluate
 from swzverify.compiled.kernel.flow import FlowError, Loop
+from swzverify.compiled.kernel.generic import if_shared, in_aligned_shared
 from swzverify.compiled.kernel.induction import (
     MOST_VALUES,
     Forms,
@@ -257,12 +258,11 @@ class Reader:
         there = [resolved(raw.own)]
         whole = address
         if address is not None and access.touch is Touch.GENERIC:
-            found = in_shared(self.slices, address)
+            found = in_aligned_shared(self.slices, address)
             if found is None or found.holds is FALSE:
-                window = self.slices.symbols.window("shared", address.width)
-                whole = sub(address, window)
-                found = InShared(normal(widened(whole, 32)), TRUE, whole)
+                found = if_shared(self.slices, address)
                 access = replace(access, reason=ANY_SPACE)
+            access = replace(access, is_window_aligned=found.is_aligned)
             address, whole = normal(found.address), normal(found.whole)
             there.append(found.holds)
         sure: Expr | None = None

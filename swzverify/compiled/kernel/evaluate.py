@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from typing import Final, NamedTuple
+from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, either, joined, sub, widened
 from swzverify.compiled.kernel.effects import DETERMINED, width_of, written
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.generic import in_shared
 from swzverify.compiled.kernel.lanes import ALL_LANES
-from swzverify.compiled.kernel.leaves import LaneLeaf, Open, TripsLeaf, UniformLeaf, are_all, parameter_variable
-from swzverify.compiled.kernel.linear import Sum, normal, sum_of
+from swzverify.compiled.kernel.leaves import Open, UniformLeaf, parameter_variable
+from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.opcodes import Operation, operation
 from swzverify.compiled.kernel.parameters import Piece
 from swzverify.compiled.kernel.shuffles import source_lane
@@ -33,7 +34,7 @@ from swzverify.compiled.ptx import (
     Vector,
     size_of_type,
 )
-from swzverify.ir.expr import FALSE, TRUE, Const, Expr, Ite, Var, const, extract, ite, variables
+from swzverify.ir.expr import FALSE, TRUE, Const, Expr, const, extract, ite
 
 _LOADS: Final = frozenset({"ld", "ldu"})
 _VOTES: Final = re.compile(r"vote\.sync\.(?:all|any|uni)\.pred|vote\.sync\.ballot\.b32")
@@ -43,8 +44,6 @@ _SHUFFLE: Final = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
 _CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
 _IS_SHARED: Final = re.compile(r"isspacep\.shared(?:::cta)?")
 _SIGNED_LOAD: Final = re.compile(r"s\d+")
-MOST_CHOICES: Final = 8
-"""Nested choices that are looked into for a shared address."""
 _MOST_PIECE: Final = 8
 """Bytes of a parameter that one variable stands for, at most."""
 SPACES: Final = ("shared", "global", "const", "local", "param")
@@ -188,65 +187,6 @@ def space_of(opcode: str) -> str:
     """
     words = (word.partition("::")[0] for word in opcode.split(".")[1:])
     return next((word for word in words if word in SPACES), "")
-
-
-class InShared(NamedTuple):
-    """A shared address of 32 bits, from a generic address.
-
-    `holds` says where the generic address is a shared one. `whole` is the generic address minus the
-    window's start, with all its bits.
-    """
-
-    address: Expr
-    holds: Expr
-    whole: Expr
-
-
-def in_shared(slices: Slices, generic: Expr) -> InShared | None:
-    """The shared address of a generic one; None if it may belong to another space in unknown cases.
-
-    An address that is the window's start plus a number was made of a shared address and stays in the
-    window. One that starts with a pointer of the host is never in it: the host has no shared address.
-    """
-    return _in_window(slices, generic, slices.symbols.window("shared", generic.width), MOST_CHOICES)
-
-
-def _in_window(slices: Slices, generic: Expr, window: Expr, left: int) -> InShared | None:
-    found = sum_of(generic)
-    if found.terms.get(window) == 1:
-        whole = found.plus(sum_of(window), -1).expression()
-        return InShared(normal(widened(whole, 32)), TRUE, whole)
-    # A choice first: a number from the host beside it does not say which pointer is chosen.
-    for term, count in found.terms.items():
-        if isinstance(term, Ite) and count == 1 and left:
-            rest = found.plus(sum_of(term), -1).expression()
-            then = _in_window(slices, add(term.then, rest), window, left - 1)
-            otherwise = None if then is None else _in_window(slices, add(term.otherwise, rest), window, left - 1)
-            if then is not None and otherwise is not None:
-                return _one_of(term.condition, then, otherwise)
-            return None
-    if _is_outside(slices, found, window):
-        return InShared(const(0, 32), FALSE, const(0, generic.width))
-    return None
-
-
-def _one_of(condition: Expr, then: InShared, otherwise: InShared) -> InShared:
-    holds = ite(condition, then.holds, otherwise.holds)
-    if FALSE in (then.holds, otherwise.holds):
-        return (otherwise if then.holds is FALSE else then)._replace(holds=holds)
-    whole = ite(condition, then.whole, otherwise.whole)
-    return InShared(ite(condition, then.address, otherwise.address), holds, whole)
-
-
-def _is_outside(slices: Slices, place: Sum, window: Expr) -> bool:
-    """Whether a generic address begins with the host's pointer, and no part may be a shared address."""
-    # A number beside a shared address may come from the host, too.
-    read = {each for term in place.terms for each in variables(term)}
-    is_known = are_all((slices.leaves[each] for each in read), (UniformLeaf, LaneLeaf, TripsLeaf))
-    if not is_known or not read.isdisjoint(variables(window)):
-        return False
-    begins = [term for term, count in place.terms.items() if count == 1 and isinstance(term, Var)]
-    return any(each.limit == 1 << 64 and slices.symbols.is_parameter(each) for each in begins)
 
 
 def _load(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:

@@ -75,8 +75,10 @@ _SYNCHRONIZES: Final = re.compile(
 Source: PTX ISA, Parallel Synchronization and Communication Instructions; Asynchronous Copy; Asynchronous
 Warpgroup Level Matrix Instructions; TensorCore 5th Generation Family Instructions.
 """
+OF_BULK: Final = "no verdict on bank conflicts: a bulk copy is no access of a warp, and the copy engine moves its bytes"
+"""What an end of a bulk copy has in place of a row of the table of costs."""
 _REASONS: Final = {
-    "cp": "bank conflicts of bulk and tensor copies are not looked at",
+    "cp": "this copy is not looked at",
     "mbarrier": "barriers in shared memory are not looked at",
     "wgmma": "operands in shared memory that descriptors name are not looked at",
     "wmma": "fragments of wmma are not looked at before sm_75, at generic addresses, and of parts of bytes",
@@ -123,7 +125,7 @@ def uses_of(instruction: Instruction, capability: int | None) -> list[Use]:
         return []
     pieces = pieces_of(instruction.opcode, capability) if capability is not None else ()
     found = [Use(Touch.SHARED, piece=each) for each in pieces]
-    found += [Use(Touch.SHARED, use.reason, bulk=each) for each in ends_of(instruction.opcode)]
+    found += [Use(Touch.SHARED, OF_BULK, bulk=each) for each in ends_of(instruction.opcode)]
     return found or [use]
 
 

@@ -24,6 +24,13 @@ Source: CUDA Programming Guide 13, 5.1.3, table 31.
 """
 SHARED_WINDOW: Final = "window of shared"
 """The name of the leaf that says where shared memory begins in generic addresses."""
+WINDOW_ALIGN_BYTES: Final = 1 << 18
+WINDOW_ALIGNED: Final = f"shared memory begins at a multiple of {WINDOW_ALIGN_BYTES} in generic addresses"
+"""What a shared address assumes that a kernel takes from the low bits of a generic address.
+
+No manual says it. A matrix descriptor with such bits is right only where it holds, as its field is the address
+in shared memory.
+"""
 
 
 class Symbols:

@@ -23,8 +23,8 @@ from swzverify.compiled.kernel.calls import Inlined
 from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone
 from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.divisions import Divisions, with_results
-from swzverify.compiled.kernel.evaluate import InShared, in_shared
 from swzverify.compiled.kernel.flow import Loop, base_name
+from swzverify.compiled.kernel.generic import InShared, in_shared
 from swzverify.compiled.kernel.induction import by_trip, trips_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from itertools import chain
+from typing import Final, NamedTuple
 
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.between import ENTRY, Between, Choice, Presence, Together, Trip, Trips, Way
 from swzverify.compiled.order.step import InStep
 from swzverify.compiled.ptx import Immediate, Instruction
 
-ENTRY: Final = -1
 MOST_APART: Final = 3
 """Trips that two accesses may be apart before the relation of their trips is given up."""
 _MOST_CHOICES: Final = 4
@@ -25,49 +26,6 @@ _MOST_STATES: Final = 20_000
 """States of a search; beyond, choices are not kept."""
 _MOST_GROUPS: Final = 9
 """Groups of copies that are counted."""
-
-
-class Trip(NamedTuple):
-    """A trip of a loop: absolute from 0, or relative to the trip of the barrier; None if it is not known."""
-
-    is_absolute: bool
-    number: int | None
-
-
-Trips: TypeAlias = tuple[tuple[int, Trip], ...]
-"""The trips of the loops in step around a place, by their headers."""
-
-
-class Choice(NamedTuple):
-    """An edge that a thread took where all threads of the scope take one edge in one trip."""
-
-    block: int
-    target: int
-    trips: Trips
-
-
-class Presence(NamedTuple):
-    """An access that is reachable from an instance of a barrier.
-
-    Attributes:
-        access: The instruction.
-        trips: Its trips.
-        choices: Edges of shared choices since the barrier.
-        fixed: Of a copy in flight: the absolute trips of the barrier itself, as far as they are known.
-    """
-
-    access: int
-    trips: Trips
-    choices: tuple[Choice, ...] = ()
-    fixed: tuple[tuple[int, int], ...] = ()
-
-
-class Way(NamedTuple):
-    """How two accesses can meet: the barrier that both come from, and the choices of both since."""
-
-    begin: int
-    first: tuple[Choice, ...]
-    second: tuple[Choice, ...]
 
 
 class Meeting(NamedTuple):
@@ -110,46 +68,25 @@ class Meeting(NamedTuple):
 def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:
     """All pairs of accesses of two threads that can run between the same barriers, one of them a write."""
     walk = _Walk(kernel, step)
-    # Unrolled code has hundreds of accesses with the same trips and choices: what these decide is decided once.
-    kinds: dict[tuple[object, ...], int] = {}
-    alike: dict[_Together, int] = {}
-    together: dict[tuple[int, int], int] = {}
-    found: dict[tuple[int, int, int], dict[Way, None]] = {}
+    alike: dict[Together, int] = {}
+    found: dict[tuple[int, int, int], list[tuple[Way, ...]]] = {}
     for begin in (ENTRY, *sorted(step.barriers)):
         present = [*walk.present(begin), *walk.in_flight.get(begin, ())]
-        kind_of = [kinds.setdefault(each[1:], len(kinds)) for each in present]
-        is_write = [walk.is_write(each.access) for each in present]
-        writes = [at for at, each in enumerate(is_write) if each]
-        ways: dict[tuple[int, int], Way] = {}
-        for at, one in enumerate(present):
-            is_atomic = walk.is_atomic(one.access)
-            for place in range(at, len(present)) if is_write[at] else writes[bisect_left(writes, at) :]:
-                two = present[place]
-                if one.access <= two.access:
-                    key, first, second = (kind_of[at], kind_of[place]), one, two
-                else:
-                    key, first, second = (kind_of[place], kind_of[at]), two, one
-                if key not in together:
-                    both = _together(first, second)
-                    together[key] = -1 if both is None else alike.setdefault(both, len(alike))
-                trips = together[key]
-                if trips < 0 or (is_atomic and not walk.can_race(first.access, second.access)):
-                    continue
-                if key not in ways:
-                    ways[key] = Way(begin, first.choices, second.choices)
-                place_of = first.access, second.access, trips
-                if place_of in found:
-                    found[place_of][ways[key]] = None
-                else:
-                    found[place_of] = {ways[key]: None}
+        for first, second, trips, ways in Between(begin, present, alike, _together).pairs(walk.can_race, walk.block_of):
+            found.setdefault((first, second, trips), []).append(ways)
     both_of = list(alike)
-    return [Meeting(first, second, *both_of[trips], tuple(ways)) for (first, second, trips), ways in found.items()]
+    # Unrolled code has thousands of pairs with the same ways: these are kept once.
+    joined: dict[tuple[int, ...], tuple[Way, ...]] = {}
+    listed: list[Meeting] = []
+    for (first, second, trips), parts in found.items():
+        key = tuple(map(id, parts))
+        if key not in joined:
+            joined[key] = tuple(chain(*parts))
+        listed.append(Meeting(first, second, *both_of[trips], joined[key]))
+    return listed
 
 
-_Together: TypeAlias = tuple[tuple[Trips, Trips], tuple[tuple[int, int], ...]]
-
-
-def _together(first: Presence, second: Presence) -> _Together | None:
+def _together(first: Presence, second: Presence) -> Together | None:
     """The trips of two accesses that both come from a barrier; None if they exclude each other."""
     if _contradict(first.choices, second.choices):
         return None
@@ -211,13 +148,9 @@ class _Walk:
         is_atomic = one.is_atomic and two.is_atomic and one.width_bytes == two.width_bytes
         return (one.is_write or two.is_write) and not is_atomic
 
-    def is_atomic(self, access: int) -> bool:
-        """Whether an access is atomic."""
-        return self._accesses[access].is_atomic
-
-    def is_write(self, access: int) -> bool:
-        """Whether an access writes."""
-        return self._accesses[access].is_write
+    def block_of(self, index: int) -> int:
+        """The block of an instruction."""
+        return self._flow.block_of[index]
 
     def trips_at(self, index: int, *, is_absolute: bool) -> Trips:
         """Trip 0 of each loop in step around an instruction."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, count_synchronizations, inlined
-from swzverify.compiled.kernel.listing import Touch
+from swzverify.compiled.kernel.listing import OF_BULK, Touch
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing, SassInstruction
@@ -262,6 +262,8 @@ class _Judge:
         if access.reason:
             return unknown(access.reason)
         row, note = access.cost.row, access.cost.note
+        if access.cost.reason == OF_BULK:
+            return Decision(Verdict.BULK, OF_BULK)
         if row is None:
             return unknown(access.cost.reason or "the instruction is not in the table of costs")
         if access.address is None:

@@ -17,6 +17,7 @@ from typing import Final
 from swzverify.compiled.kernel import Arguments, ArrayLeaf, Box, Field, KernelAccess, UniformLeaf, parameter_variable
 from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
+from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
@@ -104,7 +105,8 @@ class Facts:
         arrays = [leaf.symbol for leaf in access.leaves if isinstance(leaf, ArrayLeaf) and leaf.symbol.is_extern]
         aligned = dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned)
         made = () if access.site.piece is None else (MADE_BY_PTXAS,)
-        return (*self.settings, *given, *aligned, *access.assumes, *made)
+        window = (WINDOW_ALIGNED,) if access.is_window_aligned else ()
+        return (*self.settings, *given, *aligned, *access.assumes, *window, *made)
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:
         if not self.assumed:

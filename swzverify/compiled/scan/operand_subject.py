@@ -28,12 +28,6 @@ WINDOW_BYTES = MOST_SHARED_BYTES + 1024
 Source: CUDA Programming Guide 13, 5.1.3, table 31.
 """
 _WINDOW_BITS = (ADDRESS_LIMIT - 1).bit_length()
-WINDOW_ALIGNED = f"shared memory begins at a multiple of {ADDRESS_LIMIT} in generic addresses"
-"""What a start address assumes that a kernel takes from the low bits of a generic address.
-
-No manual says it. A descriptor with such bits is right only where it holds, as the field is the address in
-shared memory.
-"""
 _MOST_NAMED = 3
 
 

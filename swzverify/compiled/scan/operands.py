@@ -13,6 +13,7 @@ from typing import ClassVar
 from swzverify.compiled.kernel import KernelOperand, read_operands
 from swzverify.compiled.kernel.descriptors import is_window
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.asker import OutOfClockError
@@ -24,7 +25,7 @@ from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, res
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_places import Places, described_places
-from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED, OperandSubject
+from swzverify.compiled.scan.operand_subject import OperandSubject
 from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.scanned import Scanned
 from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages

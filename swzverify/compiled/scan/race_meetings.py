@@ -8,7 +8,7 @@ other question follows. After as many races as can be run, no more witnesses are
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import ArrayLeaf
@@ -21,9 +21,10 @@ from swzverify.compiled.order.joins import Joins
 from swzverify.compiled.order.known import whatever, without_products
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.residues import by_residues, by_values
-from swzverify.compiled.order.verdict import RaceVerdict, Witness, rank
+from swzverify.compiled.order.verdict import RaceVerdict, rank
 from swzverify.compiled.scan.asker import BUDGET, Asker
 from swzverify.compiled.scan.given import Facts
+from swzverify.compiled.scan.race_found import Found
 from swzverify.compiled.scan.race_groups import ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
@@ -67,17 +68,6 @@ GAVE_UP: Final = "Z3 does not decide it within its budget"
 TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
 OF_COPY: Final = "no order is known of a bulk copy and what may run meanwhile"
 INEXACT: Final = "which threads come to the accesses is not known exactly"
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What is known of one meeting."""
-
-    verdict: RaceVerdict
-    reason: str
-    engines: tuple[str, ...] = ()
-    witness: Witness | None = None
-    condition: str = ""
 
 
 _BY_COORDINATES: Final = Found(RaceVerdict.FREE, "coordinates alone decide it", (BY_LISTS, "z3"))
@@ -135,6 +125,10 @@ class MeetingJudge:
             is_asked = late <= _MOST_LATE
             found = self._answer(each, question, refined) if is_asked else Found(RaceVerdict.UNKNOWN, NOT_ASKED)
             self.keep(each.key, found)
+        # Only the witness that stands for a pair is worth a search for one that can be run.
+        self._asker = Asker(*_BUDGET)
+        for key, found in self.found.items():
+            self.found[key] = self._with_small_values(found)
 
     def _not_listed(self, asked: Asked) -> list[Question]:
         """The questions about a meeting, one for each way; none if lists of addresses show that it is free."""
@@ -340,20 +334,28 @@ class MeetingJudge:
         point = self._point(exact)
         if point is None:
             return Found(RaceVerdict.UNKNOWN, INEXACT)
-        witness = witness_of(self._kernel, question, self._small_point(exact, question) or point)
+        met, witness = (question, exact), witness_of(self._kernel, question, point)
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
             if self._point(differ) is None and self._possible(differ).answer is Answer.EMPTY:
                 if not self.never(conjunction((condition, negation(question.same)))):
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
-                return Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness)
+                return Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness, met=met)
         given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
         in_first = conjunction((exact, *in_first_block(given)))
         if given and (not in_first_block(given) or self._point(in_first) is None):
-            text = ", ".join(f"{name} = {value}" for name, value in witness.parameters)
             reason = f"it depends on {given[0].reason}"
-            return Found(RaceVerdict.DEPENDS, reason, witness=witness, condition=text)
-        return Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness)
+            return Found(RaceVerdict.DEPENDS, reason, witness=witness, met=met)
+        return Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness, met=met)
+
+    def _with_small_values(self, found: Found) -> Found:
+        """The same with a witness of small values of the launch, so that a run can show the race, if there is one."""
+        if found.met is None:
+            return found
+        question, exact = found.met
+        point = self._small_point(exact, question)
+        witness = found.witness if point is None else witness_of(self._kernel, question, point)
+        return replace(found, witness=witness, met=None)
 
     def _point(self, condition: Expr) -> Mapping[str, int] | None:
         """A point at which a condition holds; None if none is found."""
@@ -364,7 +366,7 @@ class MeetingJudge:
         return point
 
     def _small_point(self, condition: Expr, question: Question) -> Mapping[str, int] | None:
-        """A point with small values of the launch, so that a run can show the race; None if none is found."""
+        """A point with small values of the launch; None if none is found."""
         found = (self._point(conjunction((condition, each))) for each in small_values(condition, question))
         return next((each for each in found if each is not None), None)
 

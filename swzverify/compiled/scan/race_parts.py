@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.compiled.kernel.shared import SharedAccess
+from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import Arrays
 from swzverify.compiled.order.barriers import Orders, Scope
@@ -21,7 +22,6 @@ from swzverify.compiled.order.step import in_step, missed_by_lanes
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan.operand_claims import IN_WINDOW
-from swzverify.compiled.scan.operand_subject import WINDOW_ALIGNED
 from swzverify.compiled.scan.race_meetings import IN_ARRAYS, OF_COPY, TRIPS, Found, MeetingJudge
 
 UNFENCED: Final = "no order with a fence of the proxies is known of a write and what the async proxy does"

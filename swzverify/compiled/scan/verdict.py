@@ -29,12 +29,14 @@ class Verdict(StrEnum):
     - `DEPENDS`: it is free for some values of the parameters, or some begins of an array, and not for
       others.
     - `UNKNOWN`: none of these was shown.
+    - `BULK`: it is an end of a bulk copy, to which the rule of the banks does not apply.
     """
 
     FREE = "free"
     CONFLICT = "conflict"
     DEPENDS = "depends"
     UNKNOWN = "unknown"
+    BULK = "bulk"
 
 
 @dataclass(frozen=True, slots=True)

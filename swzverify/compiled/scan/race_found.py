@@ -1,0 +1,35 @@
+"""What is known of two accesses that can meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from swzverify.compiled.order.pairs import Question
+from swzverify.compiled.order.verdict import RaceVerdict, Witness
+from swzverify.ir.expr import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of one meeting.
+
+    Attributes:
+        verdict: The verdict.
+        reason: Why there is no other verdict, in words.
+        engines: The engines that decided.
+        witness: A launch in which the accesses race.
+        met: The question that has the witness, and when threads surely make both accesses.
+    """
+
+    verdict: RaceVerdict
+    reason: str
+    engines: tuple[str, ...] = ()
+    witness: Witness | None = None
+    met: tuple[Question, Expr] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def condition(self) -> str:
+        """The values of parameters with which the accesses race, if others prevent it."""
+        if self.verdict is not RaceVerdict.DEPENDS or self.witness is None:
+            return ""
+        return ", ".join(f"{name} = {value}" for name, value in self.witness.parameters)
