@@ -61,6 +61,55 @@ def _beyond() -> str:
     return _changed(text_of(COPIES), r"sub\.u32 (%r\d+), %r\d+, %r\d+;", behind)
 
 
+def _two_periods(stages: int) -> str:
+    """With 6, 13, 20 ... trips the second warp does not wait for the store; its trips also name barriers.
+
+    In the loop, trips count as numbers up to `stages`, and the count of the launch up to 7.
+    """
+    return f"""{HEAD}
+@%p0 mbarrier.init.shared::cta.b64 [%r5], 32;
+bar.sync 0;
+mov.u32 %r20, 0;
+mov.u32 %r21, 0;
+mov.u32 %r22, 0;
+setp.ne.u32 %p5, %r2, 0;
+@%p5 bra TILE;
+mad.lo.u32 %r34, %r3, 4, %r4;
+st.shared.u32 [%r34], %r20;
+mbarrier.arrive.shared::cta.b64 _, [%r5];
+bra END;
+TILE:
+mov.u32 %r30, 0;
+setp.lt.s32 %p6, %r1, 1;
+@%p6 bra BEHIND;
+LOOP:
+rem.u32 %r31, %r30, {stages};
+add.u32 %r31, %r31, 1;
+bar.sync %r31, 32;
+add.u32 %r30, %r30, 1;
+setp.lt.s32 %p7, %r30, %r1;
+@%p7 bra LOOP;
+BEHIND:
+add.u32 %r21, %r21, %r1;
+rem.u32 %r21, %r21, 7;
+setp.eq.u32 %p9, %r21, 6;
+selp.u32 %r40, 1, 0, %p9;
+xor.b32 %r41, %r20, %r40;
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r5], %r41;
+@!%p8 bra WAIT;
+mad.lo.u32 %r34, %r3, 4, %r4;
+ld.shared.u32 %r9, [%r34];
+add.u32 %r22, %r22, 1;
+xor.b32 %r20, %r20, 1;
+setp.lt.u32 %p10, %r22, 1;
+@%p10 bra TILE;
+END:
+ret;
+}}
+"""
+
+
 def _longer() -> str:
     """With more than 2000 trips of a tile the producer makes one more."""
     more = r"setp.gt.s32 %p98, \2, 2000;\nselp.u32 %r998, 1, 0, %p98;\nadd.s32 \1, \2, %r998;"
@@ -104,6 +153,11 @@ def test_bytes_that_a_launch_gives() -> None:
     assert found.verdict is RaceVerdict.FREE
     assert any(each.endswith("announces 128 bytes") for each in found.assumptions)
     assert "the launch says how many bytes" in judged(_perhaps_two()).reason
+
+
+def test_trips_and_a_count_with_two_periods() -> None:
+    """Trips that are kept as numbers of another period do not say which number the count is."""
+    assert judged(_two_periods(5)).verdict is not RaceVerdict.FREE
 
 
 @pytest.mark.nightly

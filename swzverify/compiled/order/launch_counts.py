@@ -125,6 +125,11 @@ class LaunchCount:
         """Whether a value depends on the count."""
         return self.variable in variables(self.put(value))
 
+    def drop(self, trip: Var) -> None:
+        """Forget the conditions of a trip: they are taken both ways, and say nothing of the count."""
+        self.tests = {atom: test for atom, test in self.tests.items() if test.trip is not trip}
+        self.exits = {edge: test for edge, test in self.exits.items() if test.trip is not trip}
+
     # ---- while a thread is followed
 
     def truth(self, atom: Expr, values: Mapping[Var, Expr], exact: int) -> Expr | None:
