@@ -61,6 +61,12 @@ def _beyond() -> str:
     return _changed(text_of(COPIES), r"sub\.u32 (%r\d+), %r\d+, %r\d+;", behind)
 
 
+def _beyond_in_other_widths(comparison: str) -> str:
+    """The same, where the comparison reads the count with another width."""
+    text = _beyond().replace("setp.gt.u32 %p98, %r24, 1000;", comparison)
+    return text.replace("ld.param.u32 %r1", ".reg .b16 %h1;\nld.param.u32 %r1")
+
+
 def _two_periods(stages: int) -> str:
     """With 6, 13, 20 ... trips the second warp does not wait for the store; its trips also name barriers.
 
@@ -153,6 +159,19 @@ def test_bytes_that_a_launch_gives() -> None:
     assert found.verdict is RaceVerdict.FREE
     assert any(each.endswith("announces 128 bytes") for each in found.assumptions)
     assert "the launch says how many bytes" in judged(_perhaps_two()).reason
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        "cvt.u64.u32 %d8, %r24;\nsetp.gt.u64 %p98, %d8, 1000;",
+        "cvt.u16.u32 %h1, %r24;\nsetp.gt.u16 %p98, %h1, 1000;",
+    ],
+    ids=["64 bits", "16 bits"],
+)
+def test_a_count_that_is_read_with_another_width(comparison: str) -> None:
+    """A period is shown for it as for 32 bits."""
+    assert judged(_beyond_in_other_widths(comparison)).verdict is not RaceVerdict.FREE
 
 
 def test_trips_and_a_count_with_two_periods() -> None:

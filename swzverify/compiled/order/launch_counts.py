@@ -30,6 +30,7 @@ from swzverify.ir.expr import (
     Comparison,
     Const,
     Expr,
+    Extend,
     Ite,
     Var,
     compare,
@@ -218,9 +219,13 @@ class LaunchCount:
         return True
 
     def _later(self, value: Expr, by: int) -> Expr:
-        new: dict[Expr, Expr] = {self._wide: add(self._wide, const(by, _WIDTH))}
+        """A value with a count that is greater by a number, also where it reads the count with other widths."""
+        later = add(self._wide, const(by, _WIDTH))
+        new: dict[Expr, Expr] = {self.variable: widened(later, self.variable.width)}
         for node in postorder(value):
-            if node not in new:
+            if isinstance(node, Extend) and node.operand is self.variable and not node.signed:
+                new[node] = widened(later, node.width)
+            elif node not in new:
                 new[node] = rebuilt(node, new)
         return new[value]
 
