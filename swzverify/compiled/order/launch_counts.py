@@ -17,6 +17,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, bit_xor, less, widened
 from swzverify.compiled.kernel.flow import Loop
+from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
@@ -45,8 +46,9 @@ from swzverify.ir.expr import (
     variables,
 )
 from swzverify.ir.intervals import intervals
+from swzverify.ir.operators import to_signed
 
-ASSUMED: Final = "the number of trips that {} gives is less than 2^30"
+ASSUMED: Final = "the number of trips that {} gives is at least 0, and less than 2^30"
 _WIDTH: Final = 32
 _MOST_LEAST: Final = 4
 """The largest number that conditions of the count alone may tell apart from all larger ones."""
@@ -112,7 +114,11 @@ class LaunchCount:
     def assumption(self) -> str:
         """What is assumed of the count, in words."""
         names = dict.fromkeys(self._kernel.leaves[each].reason for each in variables(self._value))
-        return ASSUMED.format(" and ".join(names))
+        words, total = " and ".join(names), sum_of(self._value)
+        if total.number and [*total.terms.items()] == [(self.leaf, 1)]:
+            number = to_signed(total.number, _WIDTH)
+            words += f" {'minus' if number < 0 else 'plus'} {abs(number)}"
+        return ASSUMED.format(words)
 
     def put(self, value: Expr) -> Expr:
         """A value with the variable for the count, and with its comparisons with small numbers."""
