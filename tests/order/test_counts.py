@@ -175,6 +175,14 @@ def test_bytes_that_a_launch_gives() -> None:
     assert "the launch says how many bytes" in judged(_perhaps_two()).reason
 
 
+@pytest.mark.parametrize("bytes_of", ["or.b32 %r996, %r1, 1", "and.b32 %r996, %r1, 63", "mov.u32 %r996, %ctaid.x"])
+def test_bytes_that_no_launch_gives(bytes_of: str) -> None:
+    """No number is 128 then, or not in all blocks: nothing can be assumed."""
+    text = given().replace("add.u32 %r996, %r996, 64", bytes_of)
+    assert text != given()
+    assert judged(text.replace("ld.param.u32 %r996, [n];\n", "")).verdict is not RaceVerdict.FREE
+
+
 @pytest.mark.parametrize(
     "comparison",
     [
