@@ -115,8 +115,10 @@ class LaunchCount:
         """What is assumed of the count, in words."""
         names = dict.fromkeys(self._kernel.leaves[each].reason for each in variables(self._value))
         words, total = " and ".join(names), sum_of(self._value)
-        if total.number and [*total.terms.items()] == [(self.leaf, 1)]:
-            number = to_signed(total.number, _WIDTH)
+        times, number = total.terms.get(self.leaf, 0), to_signed(total.number, _WIDTH)
+        if number and len(total.terms) == 1 and to_signed(times, _WIDTH) == -1:
+            words = f"{number} minus {words}"
+        elif number and len(total.terms) == 1 and times == 1:
             words += f" {'minus' if number < 0 else 'plus'} {abs(number)}"
         return ASSUMED.format(words)
 
