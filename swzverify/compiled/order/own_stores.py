@@ -9,6 +9,7 @@ kernel itself writes it there: then it may be each that the kernel writes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -22,7 +23,8 @@ from swzverify.compiled.ptx import Address, Instruction, Space
 from swzverify.ir.expr import Expr, Var, variables
 
 _WRITES: Final = ("st", "atom", "red", "cp", "multimem", "wmma", "discard", "tensormap")
-_PUBLISHES: Final = (*_WRITES, "stmatrix", "sust", "sured")
+_PUBLISHES: Final = re.compile(rf"(?:{'|'.join(_WRITES)}|st[a-z]+|su(?:st|red))")
+"""Also stores of matrices, and those by surfaces."""
 _POINTER_BITS: Final = 64
 _FROM_MEMORY: Final = "a pointer from global memory or of a tensor map"
 _ANY: Final = "a pointer that is not followed"
@@ -64,7 +66,7 @@ def _published(kernel: Kernel) -> frozenset[str]:
     """
     values: list[Expr] = []
     for instruction in kernel.function.instructions:
-        if base_name(instruction) in _PUBLISHES:
+        if _PUBLISHES.fullmatch(base_name(instruction)):
             data = [each for each in instruction.operands if not isinstance(each, Address)]
             registers = [each for operand in data for each in registers_in(operand)]
             values += [kernel.slices.run(kernel.slices.before(each, instruction.index)) for each in registers]
