@@ -23,7 +23,7 @@ from tests.order.random_counts import drawn
 from tests.order.rings import RINGS
 
 Patch = Callable[[pytest.MonkeyPatch], None]
-ASSUMED = "the number of trips that bytes 0 to 3 of the parameter n gives is less than 2^30"
+ASSUMED = "the number of trips that {} gives is at least 0, and less than 2^30"
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +61,61 @@ def _beyond() -> str:
     return _changed(text_of(COPIES), r"sub\.u32 (%r\d+), %r\d+, %r\d+;", behind)
 
 
+def _beyond_in_other_widths(comparison: str) -> str:
+    """The same, where the comparison reads the count with another width."""
+    text = _beyond().replace("setp.gt.u32 %p98, %r24, 1000;", comparison)
+    return text.replace("ld.param.u32 %r1", ".reg .b16 %h1;\nld.param.u32 %r1")
+
+
+def _two_periods(stages: int) -> str:
+    """With 6, 13, 20 ... trips the second warp does not wait for the store; its trips also name barriers.
+
+    In the loop, trips count as numbers up to `stages`, and the count of the launch up to 7.
+    """
+    return f"""{HEAD}
+@%p0 mbarrier.init.shared::cta.b64 [%r5], 32;
+bar.sync 0;
+mov.u32 %r20, 0;
+mov.u32 %r21, 0;
+mov.u32 %r22, 0;
+setp.ne.u32 %p5, %r2, 0;
+@%p5 bra TILE;
+mad.lo.u32 %r34, %r3, 4, %r4;
+st.shared.u32 [%r34], %r20;
+mbarrier.arrive.shared::cta.b64 _, [%r5];
+bra END;
+TILE:
+mov.u32 %r30, 0;
+setp.lt.s32 %p6, %r1, 1;
+@%p6 bra BEHIND;
+LOOP:
+rem.u32 %r31, %r30, {stages};
+add.u32 %r31, %r31, 1;
+bar.sync %r31, 32;
+add.u32 %r30, %r30, 1;
+setp.lt.s32 %p7, %r30, %r1;
+@%p7 bra LOOP;
+BEHIND:
+add.u32 %r21, %r21, %r1;
+rem.u32 %r21, %r21, 7;
+setp.eq.u32 %p9, %r21, 6;
+selp.u32 %r40, 1, 0, %p9;
+xor.b32 %r41, %r20, %r40;
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r5], %r41;
+@!%p8 bra WAIT;
+mad.lo.u32 %r34, %r3, 4, %r4;
+ld.shared.u32 %r9, [%r34];
+add.u32 %r22, %r22, 1;
+xor.b32 %r20, %r20, 1;
+setp.lt.u32 %p10, %r22, 1;
+@%p10 bra TILE;
+END:
+ret;
+}}
+"""
+
+
 def _longer() -> str:
     """With more than 2000 trips of a tile the producer makes one more."""
     more = r"setp.gt.s32 %p98, \2, 2000;\nselp.u32 %r998, 1, 0, %p98;\nadd.s32 \1, \2, %r998;"
@@ -95,15 +150,55 @@ def test_right_kernels_are_free(seed: int) -> None:
     """And what is assumed of the count is said."""
     found = judged(text_of(seed))
     assert found.verdict is RaceVerdict.FREE
-    assert ASSUMED in found.assumptions
+    assert ASSUMED.format("bytes 0 to 3 of the parameter n") in found.assumptions
 
 
-def test_bytes_that_a_launch_gives() -> None:
-    """They are taken to be those of the copies, which is said."""
-    found = judged(given())
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        ("add.s32 %r24, %r1, -5", ASSUMED.format("bytes 0 to 3 of the parameter n minus 5")),
+        ("sub.s32 %r24, 5, %r1", ASSUMED.format("5 minus bytes 0 to 3 of the parameter n")),
+    ],
+    ids=["n - 5", "5 - n"],
+)
+def test_a_count_that_may_be_negative(count: str, words: str) -> None:
+    """The assumption says what is not negative: n - 5, though the loop makes no trip for n up to 5.
+
+    If the count is negative, the second warp does not wait for the store.
+    """
+    text = _two_periods(1).replace("%r1;", "%r24;").replace("%r1, 1;", "%r24, 1;")
+    text = text.replace("bar.sync 0;", f"{count};\nbar.sync 0;")
+    text = text.replace("setp.eq.u32 %p9, %r21, 6;", "add.u32 %r50, %r21, 1;")
+    text = text.replace("selp.u32 %r40, 1, 0, %p9;", "bar.sync %r50, 32;\nshr.u32 %r40, %r24, 31;")
+    found = judged(text)
     assert found.verdict is RaceVerdict.FREE
-    assert any(each.endswith("announces 128 bytes") for each in found.assumptions)
-    assert "the launch says how many bytes" in judged(_perhaps_two()).reason
+    assert words in found.assumptions
+
+
+@pytest.mark.parametrize("bytes_of", ["or.b32 %r996, %r1, 1", "and.b32 %r996, %r1, 63", "mov.u32 %r996, %ctaid.x"])
+def test_bytes_that_no_launch_gives(bytes_of: str) -> None:
+    """No number is 128 then, or not in all blocks: nothing can be assumed."""
+    text = given().replace("add.u32 %r996, %r996, 64", bytes_of)
+    assert text != given()
+    assert judged(text.replace("ld.param.u32 %r996, [n];\n", "")).verdict is not RaceVerdict.FREE
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        "cvt.u64.u32 %d8, %r24;\nsetp.gt.u64 %p98, %d8, 1000;",
+        "cvt.u16.u32 %h1, %r24;\nsetp.gt.u16 %p98, %h1, 1000;",
+    ],
+    ids=["64 bits", "16 bits"],
+)
+def test_a_count_that_is_read_with_another_width(comparison: str) -> None:
+    """A period is shown for it as for 32 bits."""
+    assert judged(_beyond_in_other_widths(comparison)).verdict is not RaceVerdict.FREE
+
+
+def test_trips_and_a_count_with_two_periods() -> None:
+    """Trips that are kept as numbers of another period do not say which number the count is."""
+    assert judged(_two_periods(5)).verdict is not RaceVerdict.FREE
 
 
 @pytest.mark.nightly

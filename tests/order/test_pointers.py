@@ -21,10 +21,11 @@ def test_pointers_from_global_memory_are_assumed_not_to_be_shared() -> None:
     "body",
     [
         "cvta.shared.u64 %rd5, %rd5;\n" + LOADED,
+        "cvta.shared::cluster.u64 %rd5, %rd5;\n" + LOADED,
         LOADED.replace("ld.u32 %r9, [%rd2+4]", "add.u64 %rd2, %rd2, %rd1;\nld.u32 %r9, [%rd2]"),
         LOADED.replace("ld.global.u64 %rd2, [%rd1]", "ld.shared.u64 %rd2, [%r3]"),
     ],
-    ids=["cvta.shared", "sum of two pointers", "pointer in shared memory"],
+    ids=["cvta.shared", "cvta.shared::cluster", "sum of two pointers", "pointer in shared memory"],
 )
 def test_other_generic_addresses_may_be_shared(body: str) -> None:
     assert races(body).verdict is not RaceVerdict.FREE

@@ -147,6 +147,25 @@ def test_a_kernel_that_writes_the_word_itself_assumes_nothing(store: str, *, is_
     assert races(each).verdict is RaceVerdict.FREE
 
 
+def test_pointers_that_a_kernel_publishes_in_other_ways() -> None:
+    """By rows of matrices that a bulk copy moves, and by the initialiser of a variable."""
+    rows = PUBLISHED.format(
+        "mov.b64 {%r30, %r31}, %rd1; mov.u32 %r29, t; shl.b32 %r28, %r1, 4; add.u32 %r28, %r28, %r29; "
+        "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r28], {%r30, %r31}; fence.proxy.async.shared::cta; bar.sync 0; "
+        "setp.eq.u32 %p3, %r1, 0; @%p3 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r29], 16; "
+        "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; bar.sync 0;"
+    )
+    assert "that threads share at line" in races(rows + "\n" + FLAG.format(""), threads=32).reason
+    text = (
+        HEAD + "ld.global.u64 %rd3, [p]; st.global.u32 [%rd3], 3; mov.u64 %rd1, g;\n" + FLAG.format("") + "\nret;\n}\n"
+    )
+    for value, is_own in (("g", True), ("generic(g)", True), ("5", False)):
+        declared = f".global .align 8 .u32 g;\n.global .align 8 .u64 p = {value};\n.visible"
+        module = read_module(text.replace(".visible", declared), "k.ptx")
+        found = races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+        assert found.verdict is (RaceVerdict.UNKNOWN if is_own else RaceVerdict.FREE)
+
+
 def test_without_an_order_every_access_is_asked_that_a_bulk_copy_may_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first store is apart from what the copy reads, and the second one is not."""
 

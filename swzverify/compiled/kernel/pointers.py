@@ -19,8 +19,12 @@ NOT_SHARED: Final = "no pointer in the global memory that it loads at {} is one 
 
 def makes_generic(function: Function) -> bool:
     """Whether a function may make a generic address of a shared one."""
-    opcodes = [each.opcode for each in function.instructions]
-    return any(each.startswith(("cvta.shared", "mapa", "call")) and "::cluster" not in each for each in opcodes)
+    return any(_makes_generic(each.opcode) for each in function.instructions)
+
+
+def _makes_generic(opcode: str) -> bool:
+    # `mapa.shared::cluster` gives a shared address, of which `cvta.shared::cluster` makes a generic one.
+    return opcode.startswith(("cvta.shared", "call")) or (opcode.startswith("mapa") and "::cluster" not in opcode)
 
 
 def loaded_pointer(slices: Slices, generic: Expr) -> OpaqueLeaf | None:

@@ -9,7 +9,7 @@ Source: docs/semantics.md, section 11.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
@@ -22,7 +22,7 @@ from swzverify.compiled.order.events import Act, Event, LostError
 from swzverify.compiled.order.objects import Key, name_of
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.walk import Deed, Node
-from swzverify.ir.expr import Const, Expr, variables
+from swzverify.ir.expr import Comparison, Const, Expr, compare, conjunction, const, variables
 
 OF_LAUNCH: Final = "the launch says how many bytes line {} announces"
 Frame: TypeAlias = frozenset[tuple[Expr, int]]
@@ -44,8 +44,12 @@ class Boxes(NamedTuple):
     expected: dict[int, int]
 
 
-def boxes_of(kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event]) -> Boxes:
+def boxes_of(
+    kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event], never: Callable[[Expr], bool]
+) -> Boxes:
     """The bytes of each copy to shared memory of which a tensor map knows them, and what is expected for them.
+
+    `never` says whether a condition is shown not to hold.
 
     Raises:
         LostError: They do not follow from what is expected.
@@ -84,7 +88,7 @@ def boxes_of(kernel: Kernel, roles: Sequence[Role], events: Mapping[int, Event])
     lost = next((index for index, copy in copies.items() if copy.places and index not in sizes), None)
     if lost is not None:
         raise LostError(f"no bytes are announced for the copy at line {_line(kernel, lost)}")
-    _check_expected(kernel, events, expected)
+    _check_expected(kernel, events, expected, never)
     return Boxes(sizes | _of_one_map(kernel, sizes), expected)
 
 
@@ -96,13 +100,19 @@ def _filled(kernel: Kernel, announcement: Deed, rooms: Mapping[int, tuple[int | 
     return sum(known)
 
 
-def _check_expected(kernel: Kernel, events: Mapping[int, Event], expected: Mapping[int, int]) -> None:
-    """One launch value is one number of bytes."""
-    known: dict[Expr, int] = {}
+def _check_expected(
+    kernel: Kernel, events: Mapping[int, Event], expected: Mapping[int, int], never: Callable[[Expr], bool]
+) -> None:
+    """Some launch has all these numbers of bytes, in each of its blocks."""
+    known: list[Expr] = []
     for index, size in expected.items():
         given = events[index].given
-        if given is not None and known.setdefault(given, size) != size:
-            raise LostError(f"line {_line(kernel, index)} announces as many bytes as another line, for larger copies")
+        if given is None:
+            continue
+        known.append(compare(Comparison.EQ, given, const(size, given.width)))
+        is_of_parameters = all(map(kernel.slices.symbols.is_parameter, variables(given)))
+        if not is_of_parameters or never(conjunction(known)):
+            raise LostError(OF_LAUNCH.format(_line(kernel, index)))
 
 
 def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:

@@ -17,6 +17,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, bit_xor, less, widened
 from swzverify.compiled.kernel.flow import Loop
+from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
@@ -30,6 +31,7 @@ from swzverify.ir.expr import (
     Comparison,
     Const,
     Expr,
+    Extend,
     Ite,
     Var,
     compare,
@@ -44,8 +46,9 @@ from swzverify.ir.expr import (
     variables,
 )
 from swzverify.ir.intervals import intervals
+from swzverify.ir.operators import to_signed
 
-ASSUMED: Final = "the number of trips that {} gives is less than 2^30"
+ASSUMED: Final = "the number of trips that {} gives is at least 0, and less than 2^30"
 _WIDTH: Final = 32
 _MOST_LEAST: Final = 4
 """The largest number that conditions of the count alone may tell apart from all larger ones."""
@@ -111,7 +114,13 @@ class LaunchCount:
     def assumption(self) -> str:
         """What is assumed of the count, in words."""
         names = dict.fromkeys(self._kernel.leaves[each].reason for each in variables(self._value))
-        return ASSUMED.format(" and ".join(names))
+        words, total = " and ".join(names), sum_of(self._value)
+        times, number = total.terms.get(self.leaf, 0), to_signed(total.number, _WIDTH)
+        if number and len(total.terms) == 1 and to_signed(times, _WIDTH) == -1:
+            words = f"{number} minus {words}"
+        elif number and len(total.terms) == 1 and times == 1:
+            words += f" {'minus' if number < 0 else 'plus'} {abs(number)}"
+        return ASSUMED.format(words)
 
     def put(self, value: Expr) -> Expr:
         """A value with the variable for the count, and with its comparisons with small numbers."""
@@ -124,6 +133,11 @@ class LaunchCount:
     def reads(self, value: Expr) -> bool:
         """Whether a value depends on the count."""
         return self.variable in variables(self.put(value))
+
+    def drop(self, trip: Var) -> None:
+        """Forget the conditions of a trip: they are taken both ways, and say nothing of the count."""
+        self.tests = {atom: test for atom, test in self.tests.items() if test.trip is not trip}
+        self.exits = {edge: test for edge, test in self.exits.items() if test.trip is not trip}
 
     # ---- while a thread is followed
 
@@ -213,9 +227,13 @@ class LaunchCount:
         return True
 
     def _later(self, value: Expr, by: int) -> Expr:
-        new: dict[Expr, Expr] = {self._wide: add(self._wide, const(by, _WIDTH))}
+        """A value with a count that is greater by a number, also where it reads the count with other widths."""
+        later = add(self._wide, const(by, _WIDTH))
+        new: dict[Expr, Expr] = {self.variable: widened(later, self.variable.width)}
         for node in postorder(value):
-            if node not in new:
+            if isinstance(node, Extend) and node.operand is self.variable and not node.signed:
+                new[node] = widened(later, node.width)
+            elif node not in new:
                 new[node] = rebuilt(node, new)
         return new[value]
 

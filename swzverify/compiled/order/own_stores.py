@@ -9,6 +9,7 @@ kernel itself writes it there: then it may be each that the kernel writes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -22,6 +23,8 @@ from swzverify.compiled.ptx import Address, Instruction, Space
 from swzverify.ir.expr import Expr, Var, variables
 
 _WRITES: Final = ("st", "atom", "red", "cp", "multimem", "wmma", "discard", "tensormap")
+_PUBLISHES: Final = re.compile(rf"(?:{'|'.join(_WRITES)}|st[a-z]+|su(?:st|red))")
+"""Also stores of matrices, and those by surfaces."""
 _POINTER_BITS: Final = 64
 _FROM_MEMORY: Final = "a pointer from global memory or of a tensor map"
 _ANY: Final = "a pointer that is not followed"
@@ -57,14 +60,21 @@ def _written(kernel: Kernel, instruction: Instruction) -> frozenset[str]:
 
 
 def _published(kernel: Kernel) -> frozenset[str]:
-    """The pointers that the kernel writes to memory, whole or in parts, or puts into a tensor map."""
+    """The pointers that the kernel writes to memory, whole or in parts, or puts into a tensor map.
+
+    Also those to all variables, if an initialiser may hold addresses.
+    """
     values: list[Expr] = []
     for instruction in kernel.function.instructions:
-        if base_name(instruction) in _WRITES:
+        if _PUBLISHES.fullmatch(base_name(instruction)):
             data = [each for each in instruction.operands if not isinstance(each, Address)]
             registers = [each for operand in data for each in registers_in(operand)]
             values += [kernel.slices.run(kernel.slices.before(each, instruction.index)) for each in registers]
-    return frozenset(_parts(kernel, values)[0] - {_FROM_MEMORY})
+    found = _parts(kernel, values)[0]
+    if any(each.note for each in kernel.slices.symbols.module.symbols):
+        arrays = (each for each in kernel.leaves.by_name.values() if isinstance(each, ArrayLeaf))
+        found |= {each.name for each in arrays if each.symbol.space is not Space.SHARED}
+    return frozenset(found - {_FROM_MEMORY})
 
 
 def _pointers(kernel: Kernel, addresses: Iterable[Expr]) -> frozenset[str]:

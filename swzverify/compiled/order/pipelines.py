@@ -45,7 +45,7 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
     if tracked.open_leaf is not None:
         raise LostError(f"a barrier depends on {kernel.leaves[tracked.open_leaf].reason}")
     roles = roles_of(kernel, events, tracked)
-    boxes = boxes_of(kernel, roles, events)
+    boxes = boxes_of(kernel, roles, events, never)
     with_boxes(roles, boxes)
     found = Pipelines(kernel, roles, barriers_of(kernel, roles), events, tracked)
     early = found.early()

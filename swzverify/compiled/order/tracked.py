@@ -267,6 +267,8 @@ class Tracked:
             if trip not in self.leaves:
                 self.leaves = (*self.leaves, trip)
             elif own is None or length > _MOST_PERIOD:
+                # The trip is kept as a number of another period: it does not say which number the count is.
+                count.drop(trip)
                 continue
             self.periods[trip] = Period(start, start + length)
 
