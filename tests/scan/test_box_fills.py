@@ -127,6 +127,46 @@ def test_values_that_change_in_a_loop_count_as_steps(a: str, b: str, verdict: st
     assert set(verdicts(TWO, in_loop(TWO, a, b))) == {verdict}
 
 
+def by_threads(ptx: str, a: str, b: str) -> str:
+    """The kernel in which these conditions say which thread copies A and B."""
+    for name, condition in (("amap", a), ("bmap", b)):
+        parts = ptx.split(f"mov.b64 %rd3, {name};")
+        parts[1:] = [each.replace("setp.eq.u32 %p3, %r5, 0;", condition, 1) for each in parts[1:]]
+        ptx = f"mov.b64 %rd3, {name};".join(parts)
+    return ptx
+
+
+THREAD = "setp.eq.u32 %p3, %r5, {};"
+ELECT = "elect.sync %r58|%p3, -1;"
+ONE_ELECT = "and.pred %p3, %p4, %p4;"
+OWN = "mad.lo.u32 %r50, %r5, 4, %r4; ld.shared.u32 %r50, [%r50+40000]; elect.sync %r58|%p4, -1;"
+"""A number that each thread has of its own, and an elected thread."""
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "number", "verdict"),
+    [
+        (THREAD.format(0), THREAD.format(0), "%r50", "proved"),
+        (THREAD.format(0), THREAD.format(32), "%r50", "unknown"),
+        (THREAD.format(0), THREAD.format(32), "%r10", "proved"),
+        (ONE_ELECT, ONE_ELECT, "%r50", "proved"),
+        (ELECT, ELECT, "%r50", "unknown"),
+    ],
+)
+def test_values_of_a_thread_are_those_of_the_thread_that_copies(a: str, b: str, number: str, verdict: str) -> None:
+    """Two threads may copy other columns of K for A than for B."""
+    ptx = by_threads(in_loop(TWO, number, number).replace(POPULATION, OWN), a, b)
+    assert set(verdicts(TWO, ptx)) == {verdict}
+
+
+@pytest.mark.parametrize(("change", "verdict"), [("", "proved"), ("@%p5 mov.u32 %r7, 0;", "unknown")])
+def test_two_threads_that_copy_are_in_one_stage(change: str, verdict: str) -> None:
+    """A thread that is a stage behind copies other columns of K into a stage than the thread that copies A."""
+    program = replace(TWO, stages=3)
+    ptx = by_threads(text(program), THREAD.format(0), THREAD.format(32))
+    assert set(verdicts(program, ptx.replace("L:", f"setp.eq.u32 %p5, %r5, 32; {change} L:"))) == {verdict}
+
+
 def check_varying() -> None:
     """The same where threads copy: on their own they cannot know whether two such values are alike."""
     before, _, after = text(Program(PLAIN.a, replace(PLAIN.a, rows=32), columns=32, stages=1)).partition("L:")
