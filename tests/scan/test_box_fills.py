@@ -127,6 +127,19 @@ def test_values_that_change_in_a_loop_count_as_steps(a: str, b: str, verdict: st
     assert set(verdicts(TWO, in_loop(TWO, a, b))) == {verdict}
 
 
+@pytest.mark.parametrize("strides", ["", ",4096"])
+def test_rows_may_come_from_two_matrices(strides: str) -> None:
+    """A tile may hold parts of two matrices, which may have other strides."""
+    ptx = text(TWO).replace("bmap[128]", "bmap[128], .param .align 64 .b8 cmap[128]", 1)
+    copy = ptx[ptx.index("@%p3 cp.async.bulk") :].partition("\n")[0]
+    other = copy.replace("[%rd3", "[%rd40").replace("%r14", "%r59")
+    made = f"{copy} mov.b64 %rd40, cmap; cvta.param.u64 %rd40, %rd40; add.u32 %r59, %r14, 4096; {other}"
+    boxes = [f"{name}=64x32xf16,128B{more}" for name, more in (("amap", strides), ("bmap", ""), ("cmap", ",8192"))]
+    claim = scanned(ptx.replace(copy, made, 1), maps=tuple(boxes))[0].claim("delivers")
+    assert claim.verdict.value == "unknown"
+    assert claim.reason.startswith("its rows come from several matrices, which may be meant: element (32, 0)")
+
+
 def by_threads(ptx: str, a: str, b: str) -> str:
     """The kernel in which these conditions say which thread copies A and B."""
     for name, condition in (("amap", a), ("bmap", b)):
