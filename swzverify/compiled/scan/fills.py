@@ -313,7 +313,8 @@ class Fills:
             section = first.block, first.section
             boxes = [each for each in copies if isinstance(each, BoxCopy)]
             modes: dict[Expr, TmaMode] = {each.leaves[0].variable: each.moved.box.mode for each in boxes}
-            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes)
+            around_it = first.leads_to, first.follows
+            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes, *around_it)
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
         """What an instruction may write: if nothing else is known, its whole array."""

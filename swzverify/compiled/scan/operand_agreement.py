@@ -24,7 +24,7 @@ from swzverify.compiled.scan.operand_maps import (
     spelled,
 )
 from swzverify.compiled.scan.operand_places import MOST_POINTS, Key
-from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips
+from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips, compare_with_fixed
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var
 
@@ -115,6 +115,10 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
         for each in roles.values():
             each.broken = each.broken or trips.broken
             each.leave_open(trips.is_open)
+        kernel = roles[OperandRole.B].kernel
+        brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
+        for each in roles.values():
+            each.leave_open(compare_with_fixed(brought, kernel.block, kernel.sums))
 
 
 def _settle(judged: Judged) -> None:
