@@ -46,6 +46,15 @@ def test_verdicts_are_those_of_the_interpreter(count: int) -> None:
     check_many(range(count))
 
 
+@pytest.mark.parametrize("count", counts(2, 200))
+def test_verdicts_hold_wherever_the_array_begins(count: int) -> None:
+    for seed in range(count):
+        draw = random.Random(seed)
+        program = by_tensor_copies(right(draw), draw)
+        align = draw.choice([256, 512])
+        check(replace(planted(program, draw.choice(MISTAKES), draw), align=align), *range(0, 1024, align))
+
+
 def check_right() -> None:
     assert verdicts(BOXES) == ["proved"] * 4
     found = scanned(text(BOXES), maps=BOXES.maps)[0]
@@ -138,6 +147,13 @@ def test_rows_may_come_from_two_matrices(strides: str) -> None:
     claim = scanned(ptx.replace(copy, made, 1), maps=tuple(boxes))[0].claim("delivers")
     assert claim.verdict.value == "unknown"
     assert claim.reason.startswith("its rows come from several matrices, which may be meant: element (32, 0)")
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_k_may_come_in_falling_order() -> None:
+    ptx = text(TWO).replace("add.u32 %r18, %r17, 0;", "sub.u32 %r18, 0, %r17;")
+    assert verdicts(TWO, ptx) == ["proved"] * 8
+    assert verdicts(TWO, ptx.replace("sub.u32 %r18, 0, %r17;", "add.u32 %r18, %r17, 0;", 1)) == ["refuted"] * 8
 
 
 def by_threads(ptx: str, a: str, b: str) -> str:

@@ -216,7 +216,7 @@ class BoxCopy:
                 if len(starts) > 1:
                     raise NotASumError("its threads copy several boxes")
                 factors = reading.in_order((*own, *stride))
-                numbers[factors] = numbers.get(factors, np.zeros(words.size, np.uint64)) + starts.sum() * size
+                numbers[factors] = numbers.get(factors, np.zeros(words.size, np.uint64)) + (starts * size).sum()
         numbers[()] = numbers[()] + in_element.astype(np.uint64)
         return Brought(words.reshape(-1), np.repeat(np.flatnonzero(runs), words.shape[1]), numbers)
 
