@@ -77,6 +77,8 @@ class Program:
         ahead: Whether the registers of the first step are loaded in the trip before.
         held: The operands of which they are, in the case of `ahead`.
         stale: Operands whose registers are loaded in the trip before, but from the stage of that trip.
+        prologue: Whether stages are filled ahead; else a stage is filled in the trip that reads it.
+        turn: By how many stages B goes on from trip to trip, if the stage is the number of the trip, modulo.
         modulo: Whether the stage is the number of the trip, modulo.
     """
 
@@ -91,6 +93,8 @@ class Program:
     modulo: bool = False
     held: str = "ab"
     stale: str = ""
+    prologue: bool = True
+    turn: int = 1
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
@@ -245,7 +249,7 @@ def text(program: Program, *, is_dump: bool = False) -> str:
     """The PTX; with `is_dump` it writes registers to the buffer `out` instead of multiplying."""
     out = _Writer()
     out.lines += ["mov.u32 %thread, %tid.x; mov.u32 %base, tile; mov.u32 %trip, 0; mov.u32 %stage, 0;"]
-    ahead = program.stages - 1
+    ahead = program.stages - 1 if program.prologue else 0
     for stage in range(max(ahead, int(program.a.once or program.b.once))):
         fill(out, program, str(stage * program.stage_bytes), str(stage), is_loop=False)
     out.lines += [f"mov.u32 %next, {ahead * program.stage_bytes};"]
@@ -262,7 +266,7 @@ def text(program: Program, *, is_dump: bool = False) -> str:
             rest = out.op("rem.u32", where, program.stages)
             out.lines.append(f"mul.lo.u32 {name}, {rest}, {program.stage_bytes};")
     after = out.op("add.u32", "%trip", ahead)
-    if program.stages == 1:
+    if not ahead:
         fill(out, program, "%next", after, is_loop=True)
     if not program.ahead:
         out.lines += ["cp.async.wait_all; bar.sync 0;"]
@@ -276,9 +280,9 @@ def text(program: Program, *, is_dump: bool = False) -> str:
             product(out, program, loaded, step, tile, is_dump=is_dump)
     out.lines += ["bar.sync 0;"]
     early = step_of(out, program, 0, program.stale) if program.ahead else []
-    if program.stages > 1:
+    if ahead:
         fill(out, program, "%next", after, is_loop=True)
-    last = ahead * program.stage_bytes
+    last = (program.stages - 1) * program.stage_bytes
     for place in ("%next", "%stage"):
         out.lines.append(f"setp.eq.u32 %p1, {place}, {last}; add.u32 {place}, {place}, {program.stage_bytes};")
         out.lines.append(f"selp.b32 {place}, 0, {place}, %p1;")
@@ -371,18 +375,23 @@ def fill(out: _Writer, program: Program, where: str, stage: str, *, is_loop: boo
 def step_of(out: _Writer, program: Program, step: int, roles: str = "ab") -> list[list[list[str]]]:
     """The registers of A, and those of each tile of B, of one step along K; none of other operands."""
     tiles = {"a": [(program.a, 0)], "b": [(program.b, tile) for tile in range(program.tiles)]}
-    return [
-        [loads(out, program, side, step, tile) for side, tile in tiles[role]] if role in roles else [] for role in "ab"
-    ]
+    found: list[list[list[str]]] = []
+    for role in "ab":
+        stage = "%stage"
+        if role == "b" and program.turn != 1:
+            rest = out.op("rem.u32", out.op("mul.lo.u32", "%trip", program.turn), program.stages)
+            stage = out.op("mul.lo.u32", rest, program.stage_bytes)
+        found.append([loads(out, program, each, step, at, stage) for each, at in tiles[role] if role in roles])
+    return found
 
 
-def loads(out: _Writer, program: Program, side: Side, step: int, tile: int) -> list[str]:
+def loads(out: _Writer, program: Program, side: Side, step: int, tile: int, stage: str) -> list[str]:
     """The registers of a fragment."""
     rows, columns, size = program.shape
     each, halves = columns * size // 16, rows // 8 if program.is_a(side) else 1
     count = program.registers(side)
     begin = 0 if program.is_a(side) else program.tile_bytes(program.a)
-    base = out.op("add.u32", out.op("add.u32", "%base", "%stage"), begin)
+    base = out.op("add.u32", out.op("add.u32", "%base", stage), begin)
     lane = out.op("and.b32", "%thread", 31)
     warp = out.op("shr.u32", "%thread", 5)
     first = out.op("mul.lo.u32", warp, rows) if program.is_a(side) else out.op("add.u32", lane, f"{8 * tile}")

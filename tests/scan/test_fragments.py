@@ -146,6 +146,15 @@ def test_an_operand_that_is_filled_before_the_loop_does_not_go_on(name: str) -> 
     }
 
 
+@pytest.mark.parametrize("turn", [1, 2])
+def test_a_and_b_are_of_one_stage(turn: int) -> None:
+    """Stages of B that turn twice as fast are of other trips than those of A."""
+    program = replace(ALONG, stages=3, modulo=True, prologue=False, turn=turn)
+    assert check(program) == ({"proved"} if turn == 1 else {"unknown"})
+    reasons = {each.claim("delivers").reason.partition(":")[0] for each in scanned(text(program))}
+    assert reasons == ({""} if turn == 1 else {"copies of one basic block bring A and B in different states of loops"})
+
+
 REORDERED: dict[str, Program] = {
     "registers of B swapped": replace(PLAIN, b=replace(PLAIN.b, swapped=True)),
     "K of A alone in another order": replace(ALONG, a=replace(ALONG.a, load="wide")),
@@ -335,6 +344,10 @@ PLANTED: dict[str, tuple[Callable[[], Plant], Callable[[], object]]] = {
     "sums not followed from trip to trip": (
         lambda: mock.patch.object(mma._Followed, "_product", return_value=None),  # pyright: ignore
         lambda: check_wrong("B goes on twice as fast"),
+    ),
+    "states of A and B not compared": (
+        lambda: mock.patch.object(operand_agreement, "_unlike_states", return_value=""),
+        lambda: check(replace(ALONG, stages=3, modulo=True, prologue=False, turn=2)),
     ),
     "states of A and B not those of one trip": (
         lambda: mock.patch.object(fragment_places, "_states", each_alone),

@@ -117,8 +117,8 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
             each.leave_open(trips.is_open)
         kernel = roles[OperandRole.B].kernel
         brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
-        for each in roles.values():
-            each.leave_open(compare_with_fixed(brought, kernel.block, kernel.sums))
+        for each in (each for each in roles.values() if not each.broken):
+            each.leave_open(compare_with_fixed(brought, kernel.block, kernel.sums) or _unlike_states(roles))
 
 
 def _settle(judged: Judged) -> None:
@@ -155,6 +155,23 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brou
                 {role: each for role, of_role in roles.items() for each in of_role if each[0] is wanted[role]}
                 for roles in brought
             ]
+
+
+def _unlike_states(roles: _Roles) -> str:
+    """Why A and B may be of different trips: copies that bring both do so in different states; empty if none do.
+
+    If they bring both in the same states, the last ones that bring A are the last ones that bring B.
+    """
+    for key in _joint([each.points for each in roles.values()]) or ():
+        found: list[dict[tuple[int, int], set[frozenset[tuple[Var, int]]]]] = []
+        for each in roles.values():
+            states: dict[tuple[int, int], set[frozenset[tuple[Var, int]]]] = {}
+            for fill, _ in _brought(each, key):
+                states.setdefault(fill.section, set()).add(frozenset(fill.state.items()))
+            found.append(states)
+        if any(states[at] != found[0][at] for states in found for at in states.keys() & found[0].keys()):
+            return "copies of one basic block bring A and B in different states of loops: one may be of another stage"
+    return ""
 
 
 def _brought(judged: Judged, key: Key) -> list[Brought]:
