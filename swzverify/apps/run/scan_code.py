@@ -86,6 +86,8 @@ def scan(
     parameters: Mapping[str, int] | None = None,
     assume: Iterable[str] = (),
     smem_align: int | None = None,
+    tensor_maps: Iterable[str] = (),
+    fragments: bool = False,
     lockstep: bool = False,
     on_chip: bool = False,
     counters: object = None,
@@ -102,6 +104,8 @@ def scan(
         parameters: Values of integer parameters.
         assume: C conditions on parameters.
         smem_align: What the start of dynamic shared memory is a multiple of, in bytes.
+        tensor_maps: Boxes of tensor maps, such as `a=64x128xf16,128B`, as `--tensor-map` takes them.
+        fragments: Whether operands of `mma.sync` are followed from registers to shared memory.
         lockstep: Whether the code is written for warps whose lanes run together.
         on_chip: Whether the cubin that Triton or the CuTe DSL made is read; nvdisasm must be there. Machine
             code in files is always read.
@@ -112,9 +116,17 @@ def scan(
         SwzError: The code cannot be read (SWZ531 to SWZ543, SWZ809), or what is given does not fit it (SWZ551,
             SWZ552, SWZ555, SWZ803); SWZ544 and SWZ545 for counters that cannot be read or are of other code.
     """
-    launch = launch_facts(block, grid, given_facts(parameters or {}, tuple(assume), smem_align))
+    given = replace(given_facts(parameters or {}, tuple(assume), smem_align), tensor_maps=tuple(tensor_maps))
     read = None if counters is None else counters_of(_counted(counters))
-    files = scanned_files(code, kernel, target, launch, on_chip=on_chip, lockstep=lockstep)
+    files = scanned_files(
+        code,
+        kernel,
+        target,
+        launch_facts(block, grid, given),
+        on_chip=on_chip,
+        lockstep=lockstep,
+        fragments=fragments,
+    )
     if read is None:
         return Scan(tuple(files))
     files, check = checked(files, read, "")
@@ -146,6 +158,7 @@ def scanned_files(
     *,
     on_chip: bool = False,
     lockstep: bool = False,
+    fragments: bool = False,
     asks: Asks = EVERYTHING,
 ) -> list[ScannedFile]:
     """Compiled code scanned.
@@ -153,13 +166,14 @@ def scanned_files(
     Raises:
         SwzError: SWZ809 if the object is no compiled code; those of `scan_files`.
     """
+    options = ScanOptions((), kernel, lockstep=lockstep, fragments=fragments, suggest=False, jobs=1)
     if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
         path = os.fspath(cast("os.PathLike[str] | str", code))
-        options = ScanOptions((path,), kernel, target=target or "sm_90", lockstep=lockstep, suggest=False, jobs=1)
+        options = replace(options, files=(path,), target=target or "sm_90")
         return scan_files(options, launch, asks=asks)
     compiled = _compiled(code)
     target = target or compiled.target or "sm_90"
-    options = ScanOptions((compiled.name,), kernel, target=target, lockstep=lockstep, suggest=False, jobs=1)
+    options = replace(options, files=(compiled.name,), target=target)
     machine = Machine(reason=NOT_GIVEN)
     if on_chip and compiled.machine is not None:
         machine = machine_of_cubin(compiled.text, compiled.machine, target)
