@@ -207,7 +207,7 @@ def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch:
     assert [(line["type"], line["verdict"]) for line in lines[:2]] == [("access", "conflict"), ("access", "depends")]
     none = {"proved": 0, "refuted": 0, "depends": 0, "unknown": 0}
     claims = {"aligned": {**none, "proved": 2}, "in_bounds": {**none, "proved": 1, "depends": 1}}
-    counts = {"free": 0, "conflict": 1, "depends": 1, "unknown": 0}
+    counts = {"free": 0, "conflict": 1, "depends": 1, "unknown": 0, "bulk": 0}
     assert (lines[2]["type"], lines[2]["kernel"]) == ("kernel", "k")
     races = lines[3].pop("races")
     assert sum(races.values()) == 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swzverify.compiled.kernel import LaneLeaf, atomics, counts, evaluate
+from swzverify.compiled.kernel import LaneLeaf, atomics, counts, generic
 from swzverify.compiled.scan import collide, data, decide, exact, mixed, price, question, reach, samples, split
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.split import Parts
@@ -202,15 +202,15 @@ def test_trips_of_a_choice_that_not_every_trip_comes_to(monkeypatch: pytest.Monk
 
 
 def test_a_choice_of_spaces_taken_for_shared_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = evaluate.InShared
-    monkeypatch.setattr(evaluate, "InShared", lambda address, _, whole: original(address, TRUE, whole))
+    original = generic.InShared
+    monkeypatch.setattr(generic, "InShared", lambda address, _, whole: original(address, TRUE, whole))
     found_by(verdicts.test_a_generic_address_that_is_shared_for_some_lanes)
 
 
 def test_a_number_of_the_host_taken_for_its_pointer(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = evaluate._is_outside
-    monkeypatch.setattr(evaluate, "_is_outside", lambda slices, place, _: sound(slices, place, FALSE))
-    monkeypatch.setattr(evaluate, "MOST_CHOICES", 1)
+    sound = generic._is_outside
+    monkeypatch.setattr(generic, "_is_outside", lambda slices, place, _: sound(slices, place, FALSE))
+    monkeypatch.setattr(generic, "MOST_CHOICES", 1)
     found_by(verdicts.test_a_number_of_the_host_beside_a_choice_does_not_make_it_the_hosts_pointer)
 
 
