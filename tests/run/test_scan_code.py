@@ -70,6 +70,8 @@ def test_what_the_cute_dsl_compiled_says_its_block_and_target() -> None:
     [
         ({"block": 0}, "SWZ803"), ({"grid": (1, 1, 1, 1)}, "SWZ803"), ({"smem_align": 3}, "SWZ803"),
         ({"smem_align": True}, "SWZ105"), ({"parameters": {"m": 1}}, "SWZ551"), ({"kernel": "other"}, "SWZ551"),
+        ({"assume": "n > 3"}, "SWZ105"), ({"assume": [3]}, "SWZ105"), ({"assume": 3}, "SWZ105"),
+        ({"tensor_maps": "n=16x64xf16"}, "SWZ105"), ({"tensor_maps": [3]}, "SWZ105"), ({"tensor_maps": None}, "SWZ105"),
         ({"counters": 3}, "SWZ544"), ({"counters": "none.csv"}, "SWZ544"),
     ],
 )  # fmt: skip

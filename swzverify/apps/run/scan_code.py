@@ -116,7 +116,7 @@ def scan(
         SwzError: The code cannot be read (SWZ531 to SWZ543, SWZ809), or what is given does not fit it (SWZ551,
             SWZ552, SWZ555, SWZ803); SWZ544 and SWZ545 for counters that cannot be read or are of other code.
     """
-    given = replace(given_facts(parameters or {}, tuple(assume), smem_align), tensor_maps=tuple(tensor_maps))
+    given = replace(given_facts(parameters or {}, assume, smem_align), tensor_maps=texts("tensor_maps", tensor_maps))
     read = None if counters is None else counters_of(_counted(counters))
     files = scanned_files(
         code,
@@ -204,7 +204,22 @@ def launch_facts(
     return LaunchFacts(None if block is None else _extents("block", block, block_shape, rule), given)
 
 
-def given_facts(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
+def texts(name: str, given: object) -> tuple[str, ...]:
+    """A list of texts that Python gives.
+
+    Raises:
+        SwzError: SWZ105 for anything else; a text alone is no list of its letters.
+
+    >>> texts("assume", ["n > 3"])
+    ('n > 3',)
+    """
+    found = tuple(cast("Iterable[object]", given)) if isinstance(given, Iterable) else ()
+    if not isinstance(given, Iterable) or isinstance(given, str) or not all(isinstance(each, str) for each in found):
+        raise SwzError("SWZ105", f"{name} is {given!r}, which is no list of texts", hint=f"such as {name}=['...']")
+    return cast("tuple[str, ...]", found)
+
+
+def given_facts(parameters: Mapping[str, int], assume: Iterable[str], smem_align: int | None) -> Given:
     """What a test gives of parameters and of where dynamic shared memory begins."""
     if smem_align is not None:
         check_int("smem_align", smem_align)
@@ -213,7 +228,7 @@ def given_facts(parameters: Mapping[str, int], assume: tuple[str, ...], smem_ali
             raise SwzError(
                 "SWZ803", message, hint="give the bytes that the launch aligns dynamic memory to, such as 128"
             )
-    return Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume, smem_align)
+    return Given(tuple(f"{name}={value}" for name, value in parameters.items()), texts("assume", assume), smem_align)
 
 
 def _compiled(code: object) -> _Compiled:
