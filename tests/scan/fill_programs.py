@@ -60,13 +60,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel: `columns` of K for each of `stages`."""
+    """A kernel: `columns` of K for each of `stages`; the tiles are aligned, and lie behind `pad` bytes."""
 
     a: Side
     b: Side
     columns: int
     stages: int
     align: int = 1024
+    pad: int = 0
 
     @property
     def stage_bytes(self) -> int:
@@ -194,6 +195,7 @@ def text(program: Program, *, is_dump: bool = False) -> str:
 .version 8.3
 .target sm_90a
 .address_size 64
+{f".shared .align 1024 .b8 pad[{program.pad}];" if program.pad else ""}
 .shared .align {program.align} .b8 tile[{program.bytes}];
 .shared .align 8 .b64 full;
 .entry k(

@@ -50,6 +50,7 @@ class Side:
         step: Chunks by which each step along K is too far.
         advance: Columns of K from one stage to the next one, if it is not what a stage has.
         late: Stages by which the main loop is behind the prologue.
+        once: Whether it is filled before the main loop alone.
     """
 
     load: str = "ldmatrix"
@@ -64,6 +65,7 @@ class Side:
     step: int = 0
     advance: int = 0
     late: int = 0
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ class Program:
     Attributes:
         opcode: The shape and the type.
         ahead: Whether the registers of the first step are loaded in the trip before.
+        held: The operands of which they are, in the case of `ahead`.
+        stale: Operands whose registers are loaded in the trip before, but from the stage of that trip.
+        prologue: Whether stages are filled ahead; else a stage is filled in the trip that reads it.
+        turn: By how many stages B goes on from trip to trip, if the stage is the number of the trip, modulo.
         modulo: Whether the stage is the number of the trip, modulo.
     """
 
@@ -85,6 +91,10 @@ class Program:
     stages: int = 2
     ahead: bool = False
     modulo: bool = False
+    held: str = "ab"
+    stale: str = ""
+    prologue: bool = True
+    turn: int = 1
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
@@ -156,7 +166,8 @@ def right(draw: random.Random) -> Program:
         sides[0] = replace(sides[0], load="ld")
     stages = draw.choice([1, 2, 3])
     ahead = stages > 1 and draw.random() < 0.4
-    return Program(sides[0], sides[1], opcode, draw.choice([1, 2]), tiles, steps, stages, ahead, draw.random() < 0.4)
+    more = draw.choice([1, 2]), tiles, steps, stages, ahead, draw.random() < 0.4
+    return Program(sides[0], sides[1], opcode, *more, draw.choice(["ab", "ab", "a", "b"]))
 
 
 MISTAKES = (
@@ -172,6 +183,8 @@ MISTAKES = (
     "advance",
     "late",
     "pad",
+    "stale",
+    "once",
 )
 
 
@@ -203,6 +216,10 @@ def planted(program: Program, mistake: str, draw: random.Random) -> Program:
             side = replace(side, advance=draw.choice([program.columns // 2, 2 * program.columns]))
         case "late":
             side = replace(side, late=1)
+        case "once":
+            side = replace(side, once=True)
+        case "stale":
+            return replace(program, stale=draw.choice(["a", "b"]))
         case "pad":
             side = replace(side, pad=side.pad + 16)
         case _:
@@ -232,8 +249,8 @@ def text(program: Program, *, is_dump: bool = False) -> str:
     """The PTX; with `is_dump` it writes registers to the buffer `out` instead of multiplying."""
     out = _Writer()
     out.lines += ["mov.u32 %thread, %tid.x; mov.u32 %base, tile; mov.u32 %trip, 0; mov.u32 %stage, 0;"]
-    ahead = program.stages - 1
-    for stage in range(ahead):
+    ahead = program.stages - 1 if program.prologue else 0
+    for stage in range(max(ahead, int(program.a.once or program.b.once))):
         fill(out, program, str(stage * program.stage_bytes), str(stage), is_loop=False)
     out.lines += [f"mov.u32 %next, {ahead * program.stage_bytes};"]
     carried = [[f"%c{role}{at}" for at in range(40)] for role in "ab"]
@@ -249,19 +266,23 @@ def text(program: Program, *, is_dump: bool = False) -> str:
             rest = out.op("rem.u32", where, program.stages)
             out.lines.append(f"mul.lo.u32 {name}, {rest}, {program.stage_bytes};")
     after = out.op("add.u32", "%trip", ahead)
-    if program.stages == 1:
+    if not ahead:
         fill(out, program, "%next", after, is_loop=True)
     if not program.ahead:
         out.lines += ["cp.async.wait_all; bar.sync 0;"]
     for step in range(program.steps):
         is_held = program.ahead and step == 0
-        loaded = back(carried, held) if is_held else step_of(out, program, step)
+        loaded = step_of(out, program, step, "" if is_held and program.held == "ab" else "ab")
+        if is_held:
+            kept = back(carried, held)
+            loaded = [kept[at] if role in program.held else loaded[at] for at, role in enumerate("ab")]
         for tile in range(program.tiles):
             product(out, program, loaded, step, tile, is_dump=is_dump)
     out.lines += ["bar.sync 0;"]
-    if program.stages > 1:
+    early = step_of(out, program, 0, program.stale) if program.ahead else []
+    if ahead:
         fill(out, program, "%next", after, is_loop=True)
-    last = ahead * program.stage_bytes
+    last = (program.stages - 1) * program.stage_bytes
     for place in ("%next", "%stage"):
         out.lines.append(f"setp.eq.u32 %p1, {place}, {last}; add.u32 {place}, {place}, {program.stage_bytes};")
         out.lines.append(f"selp.b32 {place}, 0, {place}, %p1;")
@@ -271,7 +292,8 @@ def text(program: Program, *, is_dump: bool = False) -> str:
             rest = out.op("rem.u32", "%trip", program.stages)
             out.lines.append(f"mul.lo.u32 %stage, {rest}, {program.stage_bytes};")
         out.lines.append("cp.async.wait_all; bar.sync 0;")
-        move(out, carried, step_of(out, program, 0))
+        late = step_of(out, program, 0, "".join({*"ab"} - {*program.stale}))
+        move(out, carried, [one or other for one, other in zip(early, late, strict=True)])
     out.lines.append("setp.lt.u32 %p2, %trip, %n; @%p2 bra L;\nret;\n}")
     size = program.stages * program.stage_bytes + 2048
     head = f"""
@@ -318,6 +340,8 @@ def fill(out: _Writer, program: Program, where: str, stage: str, *, is_loop: boo
     """Copies both tiles of a stage at `where`, of the columns of K with a number."""
     size = program.shape[2]
     for side, pointer, pitch in ((program.a, "%w1", "%lda"), (program.b, "%w2", "%ldb")):
+        if side.once and is_loop:
+            continue
         columns = side.advance or program.columns
         own = stage
         if side.late and is_loop and program.stages > 1:
@@ -348,21 +372,26 @@ def fill(out: _Writer, program: Program, where: str, stage: str, *, is_loop: boo
                 out.lines.append(f"{at_p}cp.async.cg.shared.global [{byte}], [%w3], 16;")
 
 
-def step_of(out: _Writer, program: Program, step: int) -> list[list[list[str]]]:
-    """The registers of A, and those of each tile of B, of one step along K."""
-    return [
-        [loads(out, program, program.a, step, 0)],
-        [loads(out, program, program.b, step, tile) for tile in range(program.tiles)],
-    ]
+def step_of(out: _Writer, program: Program, step: int, roles: str = "ab") -> list[list[list[str]]]:
+    """The registers of A, and those of each tile of B, of one step along K; none of other operands."""
+    tiles = {"a": [(program.a, 0)], "b": [(program.b, tile) for tile in range(program.tiles)]}
+    found: list[list[list[str]]] = []
+    for role in "ab":
+        stage = "%stage"
+        if role == "b" and program.turn != 1:
+            rest = out.op("rem.u32", out.op("mul.lo.u32", "%trip", program.turn), program.stages)
+            stage = out.op("mul.lo.u32", rest, program.stage_bytes)
+        found.append([loads(out, program, each, step, at, stage) for each, at in tiles[role] if role in roles])
+    return found
 
 
-def loads(out: _Writer, program: Program, side: Side, step: int, tile: int) -> list[str]:
+def loads(out: _Writer, program: Program, side: Side, step: int, tile: int, stage: str) -> list[str]:
     """The registers of a fragment."""
     rows, columns, size = program.shape
     each, halves = columns * size // 16, rows // 8 if program.is_a(side) else 1
     count = program.registers(side)
     begin = 0 if program.is_a(side) else program.tile_bytes(program.a)
-    base = out.op("add.u32", out.op("add.u32", "%base", "%stage"), begin)
+    base = out.op("add.u32", out.op("add.u32", "%base", stage), begin)
     lane = out.op("and.b32", "%thread", 31)
     warp = out.op("shr.u32", "%thread", 5)
     first = out.op("mul.lo.u32", warp, rows) if program.is_a(side) else out.op("add.u32", lane, f"{8 * tile}")

@@ -47,6 +47,15 @@ def test_verdicts_are_those_of_the_interpreter(count: int) -> None:
     check_many(range(count))
 
 
+@pytest.mark.parametrize("count", counts(2, 200))
+def test_verdicts_hold_wherever_the_array_begins(count: int) -> None:
+    for seed in range(count):
+        draw = random.Random(seed)
+        program = by_tensor_copies(right(draw), draw)
+        align = draw.choice([256, 512])
+        check(replace(planted(program, draw.choice(MISTAKES), draw), align=align), *range(0, 1024, align))
+
+
 def check_right() -> None:
     assert verdicts(BOXES) == ["proved"] * 4
     found = scanned(text(BOXES), maps=BOXES.maps)[0]
@@ -126,6 +135,66 @@ def in_loop(program: Program, a: str, b: str) -> str:
 )
 def test_values_that_change_in_a_loop_count_as_steps(a: str, b: str, verdict: str) -> None:
     assert set(verdicts(TWO, in_loop(TWO, a, b))) == {verdict}
+
+
+@pytest.mark.parametrize("strides", ["", ",4096"])
+def test_rows_may_come_from_two_matrices(strides: str) -> None:
+    """A tile may hold parts of two matrices, which may have other strides."""
+    ptx = text(TWO).replace("bmap[128]", "bmap[128], .param .align 64 .b8 cmap[128]", 1)
+    copy = ptx[ptx.index("@%p3 cp.async.bulk") :].partition("\n")[0]
+    other = copy.replace("[%rd3", "[%rd40").replace("%r14", "%r59")
+    made = f"{copy} mov.b64 %rd40, cmap; cvta.param.u64 %rd40, %rd40; add.u32 %r59, %r14, 4096; {other}"
+    boxes = [f"{name}=64x32xf16,128B{more}" for name, more in (("amap", strides), ("bmap", ""), ("cmap", ",8192"))]
+    claim = scanned(ptx.replace(copy, made, 1), maps=tuple(boxes))[0].claim("delivers")
+    assert claim.verdict.value == "unknown"
+    assert claim.reason.startswith("its rows come from several matrices, which may be meant: element (32, 0)")
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_k_may_come_in_falling_order() -> None:
+    ptx = text(TWO).replace("add.u32 %r18, %r17, 0;", "sub.u32 %r18, 0, %r17;")
+    assert verdicts(TWO, ptx) == ["proved"] * 8
+    assert verdicts(TWO, ptx.replace("sub.u32 %r18, 0, %r17;", "add.u32 %r18, %r17, 0;", 1)) == ["refuted"] * 8
+
+
+def by_threads(ptx: str, a: str, b: str) -> str:
+    """The kernel in which these conditions say which thread copies A and B."""
+    for name, condition in (("amap", a), ("bmap", b)):
+        parts = ptx.split(f"mov.b64 %rd3, {name};")
+        parts[1:] = [each.replace("setp.eq.u32 %p3, %r5, 0;", condition, 1) for each in parts[1:]]
+        ptx = f"mov.b64 %rd3, {name};".join(parts)
+    return ptx
+
+
+THREAD = "setp.eq.u32 %p3, %r5, {};"
+ELECT = "elect.sync %r58|%p3, -1;"
+ONE_ELECT = "and.pred %p3, %p4, %p4;"
+OWN = "mad.lo.u32 %r50, %r5, 4, %r4; ld.shared.u32 %r50, [%r50+40000]; elect.sync %r58|%p4, -1;"
+"""A number that each thread has of its own, and an elected thread."""
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "number", "verdict"),
+    [
+        (THREAD.format(0), THREAD.format(0), "%r50", "proved"),
+        (THREAD.format(0), THREAD.format(32), "%r50", "unknown"),
+        (THREAD.format(0), THREAD.format(32), "%r10", "proved"),
+        (ONE_ELECT, ONE_ELECT, "%r50", "proved"),
+        (ELECT, ELECT, "%r50", "unknown"),
+    ],
+)
+def test_values_of_a_thread_are_those_of_the_thread_that_copies(a: str, b: str, number: str, verdict: str) -> None:
+    """Two threads may copy other columns of K for A than for B."""
+    ptx = by_threads(in_loop(TWO, number, number).replace(POPULATION, OWN), a, b)
+    assert set(verdicts(TWO, ptx)) == {verdict}
+
+
+@pytest.mark.parametrize(("change", "verdict"), [("", "proved"), ("@%p5 mov.u32 %r7, 0;", "unknown")])
+def test_two_threads_that_copy_are_in_one_stage(change: str, verdict: str) -> None:
+    """A thread that is a stage behind copies other columns of K into a stage than the thread that copies A."""
+    program = replace(TWO, stages=3)
+    ptx = by_threads(text(program), THREAD.format(0), THREAD.format(32))
+    assert set(verdicts(program, ptx.replace("L:", f"setp.eq.u32 %p5, %r5, 32; {change} L:"))) == {verdict}
 
 
 def check_varying() -> None:

@@ -68,10 +68,17 @@ def agrees(program: Program, one: Seen, first: Seen) -> bool:
     return moved[0] == moved[1]
 
 
-def check(program: Program) -> set[str]:
-    """No verdict contradicts what the interpreter sees; the verdicts."""
-    operands, seen = scanned(text(program), maps=program.maps), see(program)
-    found: set[str] = set()
+def check(program: Program, *pads: int) -> set[str]:
+    """No verdict contradicts what the interpreter sees, if tiles lie behind some bytes, too; the verdicts."""
+    operands, found = scanned(text(program), maps=program.maps), set[str]()
+    for pad in pads or (0,):
+        found |= check_at(replace(program, pad=pad), operands)
+    return found
+
+
+def check_at(program: Program, operands: list[ScannedOperand]) -> set[str]:
+    """No verdict contradicts what the interpreter sees where the tiles lie; the verdicts."""
+    seen, found = see(program), set[str]()
     for at, operand in enumerate(operands):
         claim, side = operand.claim("delivers"), operand.fields.role.lower()
         own = [each for each in seen if each.step == at // 2]

@@ -70,7 +70,7 @@ class _Judge:
     def __init__(self, kernel: Sequence[Factor], places: Sequence[Places | str], fills: Fills) -> None:
         self._kernel, self._places, self._fills = kernel, places, fills
         self._known = [None if isinstance(each, str) else each for each in places]
-        self._names = {name: spell_leaf(leaf) for name, leaf in fills.leaves.items()}
+        self._names = {name: spell_leaf(leaf) + fills.owners.get(name, "") for name, leaf in fills.leaves.items()}
         self._brought_to: dict[tuple[object, ...], _Brought] = {}
 
     def judged(self) -> list[tuple[Claim, Elements | None]]:

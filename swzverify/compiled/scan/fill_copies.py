@@ -5,19 +5,20 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import product, zip_longest
 from math import prod
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel import KernelFill, Leaf, UniformLeaf
+from swzverify.compiled.kernel import KernelFill, Leaf, TripsLeaf, UniformLeaf
 from swzverify.compiled.kernel.fills import BoxMoved
-from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
+from swzverify.compiled.kernel.reachable import TooManyError, cases
 from swzverify.compiled.kernel.symbols import DYNAMIC
 from swzverify.compiled.scan.operand_fields import Start
 from swzverify.compiled.scan.operand_offsets import by_coordinates
@@ -25,7 +26,7 @@ from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NotASumError, Product, Products, Reading
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Expr, Var, const, substitute, var, variables
+from swzverify.ir.expr import Expr, Var, const, substitute, to_signed, var, variables
 from swzverify.layout.tma import BASE_ALIGN_BYTES
 
 Frame: TypeAlias = tuple[str, int]
@@ -42,6 +43,8 @@ ABSOLUTE: Final = ""
 _SAMPLES: Final = 3
 _MOST_SAMPLED: Final = 97
 _MOST_FACTOR: Final = 1 << 12
+_MOST_STATES: Final = 64
+_MOST_CASES: Final = 500
 
 
 def dimension_of(factor: Expr) -> Expr | None:
@@ -137,6 +140,7 @@ class BoxCopy:
         coordinates: Where in the tensor the box begins, in elements, of 64 bits each.
         decide: The numbers of the leaves that decide what it copies and where to.
         subject: Its address, with what questions about it need.
+        copier: Which thread makes it: copies of which this is equal are made by one thread.
         path: None: nothing says that it is made at all.
     """
 
@@ -146,6 +150,7 @@ class BoxCopy:
     coordinates: tuple[Expr, ...]
     decide: Mapping[Var, Sequence[int]]
     subject: ValueSubject
+    copier: object
     path: None = None
 
     @cached_property
@@ -206,18 +211,54 @@ class BoxCopy:
             size = np.uint64(step)
             inside = (element // prod(box.extents[:at]) % box.extents[at]).astype(np.uint64)
             numbers[stride] = numbers.get(stride, np.zeros(words.size, np.uint64)) + inside * size
-            for product, of_threads in reading.products(substitute(coordinate, values)).items():
+            for own, of_threads in reading.products(substitute(coordinate, values)).items():
                 starts = np.unique(of_threads[makes])
                 if len(starts) > 1:
                     raise NotASumError("its threads copy several boxes")
-                factors = reading.in_order((*product, *stride))
-                numbers[factors] = numbers.get(factors, np.zeros(words.size, np.uint64)) + starts.sum() * size
+                factors = reading.in_order((*own, *stride))
+                numbers[factors] = numbers.get(factors, np.zeros(words.size, np.uint64)) + (starts * size).sum()
         numbers[()] = numbers[()] + in_element.astype(np.uint64)
         return Brought(words.reshape(-1), np.repeat(np.flatnonzero(runs), words.shape[1]), numbers)
 
 
 Copy: TypeAlias = ThreadsCopy | BoxCopy
 """An instruction that writes at known places."""
+
+
+def copier_of(subject: ValueSubject, threads: Threads) -> object:
+    """Which thread makes a tensor copy: copies of which this is equal are made by one thread."""
+    who = subject.access.who
+    runs, rest = by_coordinates(subject, who.guard, threads)
+    (own,) = np.nonzero(runs)
+    if len(own) == 1:
+        return int(own[0])
+    return runs.tobytes(), rest, None if who.sure is who.guard else subject.access.site.index
+
+
+def are_in_one_state(copies: Sequence[Copy], threads: Threads) -> bool:
+    """Whether the threads that make some tensor copies are in one state, in one trip of all loops around."""
+    boxes = [each for each in copies if isinstance(each, BoxCopy)]
+    if len({each.copier for each in boxes}) <= 1:
+        return True
+    runs = [by_coordinates(each.subject, each.subject.access.who.guard, threads)[0] for each in boxes]
+    is_group = len({int(at) // GROUP_THREADS for of in runs for at in np.flatnonzero(of)}) <= 1
+    states = [leaf for each in boxes for leaf in each.subject.here.leaves.values() if leaf.variable in each.decide]
+    return all(isinstance(leaf, UniformLeaf | TripsLeaf) or (is_group and leaf.uniform) for leaf in states)
+
+
+def all_places(offset: Expr, leaves: Iterable[Leaf]) -> tuple[int, ...] | None:
+    """All numbers that an offset can be, whatever decides between them; None if these are many or not known."""
+    known = {leaf.variable: leaf.values for leaf in leaves if leaf.values is not None}
+    found: set[int] = set()
+    if prod(map(len, known.values())) > _MOST_STATES:
+        return None
+    try:
+        for numbers in product(*known.values()):
+            state: dict[Var, Expr] = {each: const(of, each.width) for each, of in zip(known, numbers, strict=True)}
+            found |= {to_signed(each, offset.width) for (each,) in cases((substitute(offset, state),), _MOST_CASES)}
+    except TooManyError:
+        return None
+    return tuple(sorted(found))
 
 
 def line_of(copy: Copy) -> str:

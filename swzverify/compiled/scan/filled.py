@@ -48,6 +48,8 @@ class Fill:
         clashing: The words that may get different values of several copies.
         torn: Those of them that surely do, of copies of two threads that are made together.
         modes: The swizzle mode of each tensor map, by the factor that stands for where its tensor begins.
+        leads_to: The basic blocks to which paths lead from behind its own.
+        follows: The basic blocks from which paths lead to its own.
     """
 
     section: tuple[int, int]
@@ -61,6 +63,12 @@ class Fill:
     clashing: NDArray[np.bool_]
     torn: NDArray[np.bool_]
     modes: Mapping[Expr, TmaMode]
+    leads_to: frozenset[int]
+    follows: frozenset[int]
+
+    def is_before(self, block: int) -> bool:
+        """Whether its copies stand before a basic block, and no path leads back to them."""
+        return block in self.leads_to and block not in self.follows
 
 
 @dataclass(frozen=True, slots=True)

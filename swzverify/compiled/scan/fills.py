@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -29,8 +29,20 @@ from swzverify.compiled.kernel.clusters import is_rank
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made, are_all
 from swzverify.compiled.kernel.parts import Parts
-from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
-from swzverify.compiled.scan.fill_copies import ABSOLUTE, BoxCopy, Copy, Frame, State, ThreadsCopy, frame_of, line_of
+from swzverify.compiled.kernel.reachable import is_state
+from swzverify.compiled.scan.fill_copies import (
+    ABSOLUTE,
+    BoxCopy,
+    Copy,
+    Frame,
+    State,
+    ThreadsCopy,
+    all_places,
+    are_in_one_state,
+    copier_of,
+    frame_of,
+    line_of,
+)
 from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
 from swzverify.compiled.scan.operand_fields import start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates
@@ -49,7 +61,7 @@ from swzverify.ir.expr import (
     extract,
     negation,
     substitute,
-    to_signed,
+    var,
     variables,
 )
 from swzverify.layout.tma import TmaMode
@@ -57,7 +69,6 @@ from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
 _MOST_STATES: Final = 64
-_MOST_CASES: Final = 500
 _MOST_NUMBERS: Final = 1 << 24
 """Numbers of all sums of products of one function."""
 
@@ -83,6 +94,7 @@ class Fills:
     Attributes:
         leaves: The leaves that addresses in global memory read.
         parts: The parts of places that have few numbers.
+        owners: For leaves that each thread has of its own, the words that say which thread copies.
         swizzled: For each start of an array to which tensor copies swizzle, the least multiple that is known of it.
     """
 
@@ -96,6 +108,8 @@ class Fills:
         self._others: list[Written] = []
         self._copies: dict[tuple[int, int, Frame], list[Copy]] = {}
         self._order: dict[Expr, int] = {}
+        self.owners: dict[str, str] = {}
+        self._copiers: dict[object, int] = {}
         self._filled: dict[tuple[int, ...], Filled] = {}
         for each in fills:
             if each.destination.address is None and each.width_bytes:
@@ -178,17 +192,32 @@ class Fills:
             # One thread is in one state; threads that copy parts each may be in different ones.
             is_own = is_state(leaf) or (leaf.block is not None and leaf.block not in around)
             if leaf.values is None or (is_own and fill.source is not None):
-                places = None if _origins(fill) or more else _places(start.offset, leaves.values())
+                places = None if _origins(fill) or more else all_places(start.offset, leaves.values())
                 what = fill.reason if places else f"what it copies depends on {leaf.reason}"
                 return _NotPlaced(f"{where}: {what}", frame, places)
             decide[variable] = leaf.values
         if fill.moved is not None:
-            box = BoxCopy(fill, start, fill.moved, tuple(sources), decide, subject)
+            copier = copier_of(subject, self._threads)
+            at = tuple(self._of_thread(each, copier, decide, around) for each in sources)
+            box = BoxCopy(fill, start, fill.moved, at, decide, subject, copier)
             self.leaves |= {leaf.name: leaf for leaf in box.leaves}
             return box
         runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
         path = None if may_be_zero else self._path(subject, runs, around)
         return ThreadsCopy(fill, start, next(iter(sources), None), decide, subject, path)
+
+    def _of_thread(self, value: Expr, copier: object, decide: Mapping[Var, object], around: set[int]) -> Expr:
+        """A coordinate in which what each thread has of its own has a name of its own for the thread that copies."""
+        new: dict[Var, Expr] = {}
+        for each in variables(value):
+            leaf = self.leaves[each.name]
+            if isinstance(leaf, LaneLeaf) or each in decide or self._is_shared(each, around):
+                continue
+            number = self._copiers.setdefault(copier, len(self._copiers))
+            own = replace(leaf, variable=var(f"{leaf.name} of copier {number}", each.limit))
+            self.leaves[own.name], new[each] = own, own.variable
+            self.owners[own.name] = f" of thread {copier}" if isinstance(copier, int) else " of the thread that copies"
+        return substitute(value, new)
 
     def _may_be_zero(self, fill: KernelFill) -> bool | None:
         """Whether a copy may write zeros for some bytes; None if coordinates alone say that it does."""
@@ -227,6 +256,8 @@ class Fills:
         Raises:
             NotASumError: A source is no sum of products, or there are many states.
         """
+        if not are_in_one_state(copies, self._threads):
+            raise NotASumError("threads that copy boxes may be in different states of a loop")
         for state in _states(copies):
             values: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
             rows = np.full(_WORDS, -1, dtype=np.int32)
@@ -282,7 +313,8 @@ class Fills:
             section = first.block, first.section
             boxes = [each for each in copies if isinstance(each, BoxCopy)]
             modes: dict[Expr, TmaMode] = {each.leaves[0].variable: each.moved.box.mode for each in boxes}
-            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes)
+            around_it = first.leads_to, first.follows
+            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes, *around_it)
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
         """What an instruction may write: if nothing else is known, its whole array."""
@@ -337,21 +369,6 @@ def _origins(fill: KernelFill) -> tuple[KernelAccess, ...]:
     if fill.moved is not None:
         return fill.moved.coordinates
     return () if fill.source is None else (fill.source,)
-
-
-def _places(offset: Expr, leaves: Iterable[Leaf]) -> tuple[int, ...] | None:
-    """All numbers that an offset can be, whatever decides between them; None if these are many or not known."""
-    known = {leaf.variable: leaf.values for leaf in leaves if leaf.values is not None}
-    found: set[int] = set()
-    if prod(map(len, known.values())) > _MOST_STATES:
-        return None
-    try:
-        for numbers in product(*known.values()):
-            state: dict[Var, Expr] = {each: const(of, each.width) for each, of in zip(known, numbers, strict=True)}
-            found |= {to_signed(each, offset.width) for (each,) in cases((substitute(offset, state),), _MOST_CASES)}
-    except TooManyError:
-        return None
-    return tuple(sorted(found))
 
 
 def _is_cut(leaves: Sequence[Leaf]) -> bool:

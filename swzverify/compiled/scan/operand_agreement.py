@@ -24,7 +24,7 @@ from swzverify.compiled.scan.operand_maps import (
     spelled,
 )
 from swzverify.compiled.scan.operand_places import MOST_POINTS, Key
-from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips
+from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips, compare_with_fixed
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var
 
@@ -115,6 +115,10 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
         for each in roles.values():
             each.broken = each.broken or trips.broken
             each.leave_open(trips.is_open)
+        kernel = roles[OperandRole.B].kernel
+        brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
+        for each in (each for each in roles.values() if not each.broken):
+            each.leave_open(compare_with_fixed(brought, kernel.block, kernel.sums) or _unlike_states(roles))
 
 
 def _settle(judged: Judged) -> None:
@@ -151,6 +155,23 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brou
                 {role: each for role, of_role in roles.items() for each in of_role if each[0] is wanted[role]}
                 for roles in brought
             ]
+
+
+def _unlike_states(roles: _Roles) -> str:
+    """Why A and B may be of different trips: copies that bring both do so in different states; empty if none do.
+
+    If they bring both in the same states, the last ones that bring A are the last ones that bring B.
+    """
+    for key in _joint([each.points for each in roles.values()]) or ():
+        found: list[dict[tuple[int, int], set[frozenset[tuple[Var, int]]]]] = []
+        for each in roles.values():
+            states: dict[tuple[int, int], set[frozenset[tuple[Var, int]]]] = {}
+            for fill, _ in _brought(each, key):
+                states.setdefault(fill.section, set()).add(frozenset(fill.state.items()))
+            found.append(states)
+        if any(states[at] != found[0][at] for states in found for at in states.keys() & found[0].keys()):
+            return "copies of one basic block bring A and B in different states of loops: one may be of another stage"
+    return ""
 
 
 def _brought(judged: Judged, key: Key) -> list[Brought]:
@@ -199,8 +220,9 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
                 each.leave_open("its elements come in another order along K, which may be meant")
             continue
         if reason := _other_order(own):
+            # Weights are often stored in the order in which lanes load them.
             for each in roles.values():
-                each.compared.append(reason)
+                each.leave_open(f"{reason}, which is right if one matrix was stored in that order")
             continue
         columns = [of_k for of_k, _ in parts.values()]
         is_same = all(each == columns[0] for each in columns)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import gcd
 from typing import Final, TypeAlias, TypeVar, TypeVarTuple, cast
 
@@ -18,6 +19,7 @@ from swzverify.compiled.scan.products import Product
 from swzverify.ir.expr import Expr, to_signed
 
 _WORD_BITS: Final = 32
+_LEAST_ROWS: Final = 8
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 Address: TypeAlias = dict[Product, int]
@@ -82,6 +84,8 @@ def element_map(
             if not isinstance(found, str):
                 return found
             may_be_meant = found
+        if not may_be_meant and _are_matrices(numbers, present):
+            may_be_meant = "its rows come from several matrices"
         place = tuple(map(int, np.argwhere(is_bad)[0]))
         return Break((place[0], place[1]), (r, k), _at(numbers, *place), _at(expected, *place), may_be_meant)
     first_of = _at(expected, 0, 0)
@@ -146,6 +150,31 @@ def _are_rows(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np
     return (
         bool(present.all()) and len(places) == count and places.isdisjoint(map(tuple, np.stack(ends, axis=1).tolist()))
     )
+
+
+def _are_matrices(numbers: Mapping[Product, NDArray[np.uint64]], present: NDArray[np.bool_]) -> bool:
+    """Whether rows come from several matrices, each of which has a pointer of its own, and one affine map.
+
+    As in tiles that hold parts of two matrices, of 8 rows or a multiple of that.
+    """
+    pointers = [own for product, own in numbers.items() if _is_pointer(product) and not dimension_of(product[0])]
+    pointers = [own for own in pointers if bool((own <= 1).all() and (own == own[:, :1]).all())]
+    if not pointers or not present.all():
+        return False
+    held = np.stack([own[:, 0] for own in pointers], axis=1)
+    begins = [0, *(1 + np.flatnonzero((held[1:] != held[:-1]).any(axis=1))).tolist(), len(held)]
+    if len(begins) < 3 or len({tuple(held[at].tolist()) for at in begins[:-1]}) < len(begins) - 1:
+        return False
+    return all(
+        (end - begin) % _LEAST_ROWS == 0 and all(_is_affine(own[begin:end]) for own in numbers.values())
+        for begin, end in pairwise(begins)
+    )
+
+
+def _is_affine(own: NDArray[np.uint64]) -> bool:
+    rows, columns = (np.arange(count, dtype=np.uint64) for count in own.shape)
+    expected = own[:1, :1] + rows[:, None] * (own[1:2, :1] - own[:1, :1]) + columns * (own[:1, 1:2] - own[:1, :1])
+    return bool((own == expected).all())
 
 
 def difference(left: Address, right: Address) -> Address:

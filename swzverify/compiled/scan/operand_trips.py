@@ -32,6 +32,24 @@ class Trips:
     is_open: str = ""
 
 
+def compare_with_fixed(brought: Mapping[OperandRole, Sequence[Brought]], block: int, sums: Sums | None) -> str:
+    """Why one operand of an instruction does not go on along K with the other one, in a loop around; empty if it does.
+
+    Copies that stand before the loop bring the same elements in all trips of it.
+    """
+    for role, own in brought.items():
+        others = [fill for each, of_role in brought.items() if each is not role for fill, _ in of_role]
+        if sums is None or not others or not all(fill.is_before(block) for fill in others):
+            continue
+        for fill, steps in own:
+            for trips, loop in fill.trips.items():
+                parts = parts_of(_per_trip(steps.first, trips, loop.varying), steps)
+                if loop.header in sums.carried and parts is not None and parts[0]:
+                    words = "goes on along K from trip to trip, and the other operand is filled before the loop"
+                    return f"{role.value} {words}"
+    return ""
+
+
 def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str], once: Once) -> Trips:
     """Compare A with B of one instruction, for all that may bring them together."""
     by_loop: dict[Var, list[tuple[Pair, Trips]]] = {}
