@@ -139,6 +139,17 @@ WRONG: dict[str, Program] = {
 }
 
 
+def test_a_and_b_may_share_an_order_of_k() -> None:
+    """Cores of 8 columns 0 and 2, then 1 and 3, of A and of B: all products are added."""
+    a, b = (Side(rows, False, "none", 0, 2 * rows * 16, 128, rows * 16) for rows in (64, 32))
+    program = Program(a, b, columns=32, stages=1)
+    for each in see(program):
+        places = [column(side, own, pitch_of(program, side)) for side, own in ((a, each.a), (b, each.b))]
+        assert (places[0][0] == places[1][0]).all()
+        assert all((own == own[:1]).all() for own in places)
+    assert set(verdicts(text(program))) == {"unknown"}
+
+
 def check_wrong(name: str) -> None:
     assert "refuted" in verdicts(text(WRONG[name]))
 

@@ -79,11 +79,13 @@ def element_map(
     is_bad &= present
     if is_bad.any():
         may_be_meant = "its rows come in another order" if _are_rows(numbers, present) else ""
+        found = ordered(numbers) if present.all() else ""
         if has_orders and present.all():
-            found = ordered(numbers)
             if not isinstance(found, str):
                 return found
             may_be_meant = found
+        if not isinstance(found, str):
+            may_be_meant = "its columns of K come in another order, alike in all rows"
         if not may_be_meant and _are_matrices(numbers, present):
             may_be_meant = "its rows come from several matrices"
         place = tuple(map(int, np.argwhere(is_bad)[0]))
