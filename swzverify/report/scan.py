@@ -236,7 +236,7 @@ def _place(file: ScannedFile, access: ScannedAccess | AnyOperand) -> dict[str, A
 
 
 def _operand(file: ScannedFile, operand: AnyOperand) -> dict[str, Any]:
-    """An operand of the tensor core; its verdict is null, for it has none on bank conflicts."""
+    """An operand of the tensor core; it has no verdict on bank conflicts, and nothing that belongs to one."""
     return {
         **_place(file, operand),
         "instruction": operand.opcode,
@@ -246,8 +246,11 @@ def _operand(file: ScannedFile, operand: AnyOperand) -> dict[str, Any]:
         "verdict": None,
         "settled": None,
         "reason": _OF_LOADS if isinstance(operand, ScannedFragment) else NO_CONFLICTS,
+        "parameters": [],
         "assumptions": list(operand.assumptions),
+        "engines": [],
         **{each.kind: _claim(operand.claim(each.kind)) for each in operand.kinds},
+        "cures": [],
     }
 
 

@@ -47,7 +47,7 @@ def chip_record(access: ScannedAccess, reason: str) -> dict[str, Any]:
             for each, count in chip.instructions
         ],
         **members(chip, "relation", "lines"),
-        **decision_record(chip.decision),
+        **decision_record(access.decision if access.decision.verdict is Verdict.BULK else chip.decision),
     }
     return {"sass": found, "sass_reason": chip.decision.reason}
 

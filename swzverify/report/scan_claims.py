@@ -41,6 +41,8 @@ KINDS: Final = {
 }
 """What --fail-on names, and the kind of claim that is then refuted."""
 NOTHING: Final = "no access to shared memory found"
+NO_VERDICT: Final = "no verdict: bulk copies have none on bank conflicts, and no other claim was decided"
+"""What a report says of kernels all of whose accesses are bulk copies or operands, if nothing is known of them."""
 _LINES: Final = re.compile(r"@\d+")
 _WITNESS: Final = ("warp", "lane", "thread", "at")
 _COLUMNS: Final = ("lane", "thread", "offset", "bank")
@@ -111,7 +113,8 @@ def report_of(files: Sequence[ScannedFile], wall_ms: float = 0.0, *, pictures: b
     problems = tuple(problem for file in files for problem in file.problems)
     names = ScanNames(kernel for file in files for kernel in file.kernels)
     results = [_readable(each, names) for each in results]
-    return Report(tuple(results), problems, wall_ms, nothing=NOTHING)
+    has_accesses = any(file.accesses or file.operands for file in files)
+    return Report(tuple(results), problems, wall_ms, nothing=NO_VERDICT if has_accesses else NOTHING)
 
 
 def _readable(result: ClaimResult, names: ScanNames) -> ClaimResult:

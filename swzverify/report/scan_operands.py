@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from swzverify.compiled.kernel.parts import NO_LONG_LOOPS
 from swzverify.compiled.scan import AnyOperand, ClaimVerdict, ScannedFragment
-from swzverify.compiled.scan.filled import NO_GAPS
-from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.core.words import counted
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
@@ -77,8 +74,9 @@ def _block(file: ScannedFile, members: Sequence[AnyOperand]) -> list[str]:
                 reasons[f"not {kind.adjective}: operand {each.fields.role}: {claim.reason}"] += 1
             elif claim.verdict is ClaimVerdict.UNKNOWN:
                 reasons[f"{kind.adjective}: unknown: {claim.reason}"] += 1
-    assumed = {each for member in members for each in member.claim("delivers").assumptions}
-    found += [f"    assumed: {each}" for each in (NO_WRAP, NO_GAPS, NO_LONG_LOOPS) if each in assumed]
+    assumed = dict.fromkeys(each for member in members for claim in member.claims for each in claim.assumptions)
+    in_head = (first.assumed_block, *file.applied.get(first.kernel, ()))
+    found += [f"    assumed: {visible(each)}" for each in assumed if each not in in_head]
     for reason, count in (+reasons).items():
         found.append(f"    {visible(reason)}" + (f" ({counted(count, 'operand')})" if count > 1 else ""))
     return found

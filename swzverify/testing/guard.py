@@ -65,7 +65,7 @@ def guard(
     True
     """
     allowed = tuple(allow)
-    facts = (parameters or {}, tuple(assume), smem_align)
+    facts = (parameters or {}, assume if isinstance(assume, str) else tuple(assume), smem_align)
 
     def fault(compiled: object) -> str:
         """What is wrong with compiled code; empty if nothing is."""

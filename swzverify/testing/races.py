@@ -65,7 +65,7 @@ def assert_scan_race_free(
     """
     __tracebackhide__ = True
     try:
-        given = given_facts(parameters or {}, tuple(assume), smem_align)
+        given = given_facts(parameters or {}, assume, smem_align)
         launch = launch_facts(block, grid, given)
         files = scanned_files(code, kernel, target, launch, lockstep=lockstep, asks=RACES_ALONE)
     except SwzError as error:

@@ -67,7 +67,7 @@ def assert_scan_free(
     __tracebackhide__ = True
     try:
         wanted = Wanted(tuple(allow), at_most, allow_unknown=allow_unknown, on_chip=on_chip)
-        given = given_facts(parameters or {}, tuple(assume), smem_align)
+        given = given_facts(parameters or {}, assume, smem_align)
         files = scanned_files(
             code, kernel, target, launch_facts(block, grid, given), on_chip=on_chip, asks=ACCESSES_ALONE
         )

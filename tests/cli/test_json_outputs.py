@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from click.testing import CliRunner, Result
@@ -17,6 +19,11 @@ from swzverify.report.cross_result import CrossReport
 from swzverify.report.crosscheck import render_cross_json
 from tests.cli.test_mcp import PTX
 from tests.gpu.test_cli import honest
+from tests.scan.fill_programs import text as wgmma
+from tests.scan.fragment_programs import right
+from tests.scan.fragment_programs import text as mma
+from tests.scan.test_box_fills import TWO
+from tests.scan.texts import text_of
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 SPEC = """\
@@ -98,6 +105,25 @@ def test_standard_output_is_one_document(command: str, folder: Path) -> None:
     result = run(command, *ARGUMENTS[command], "--format", "json")
     assert result.exit_code in (0, 1, 3), result.output
     checked(result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "counts"),
+    [
+        (wgmma(TWO), [f"--tensor-map={each}" for each in TWO.maps], (2, 8)),
+        (mma(right(random.Random(0))), ["--fragments"], (0, 4)),
+        (text_of("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 16;"), ["--block=64"], (1, 0)),
+    ],
+    ids=["operands of wgmma", "fragments", "bulk copies"],
+)
+def test_entries_without_a_verdict_are_of_the_schema(
+    text: str, options: list[str], counts: tuple[int, int], folder: Path
+) -> None:
+    (folder / "k.ptx").write_text(text, "utf-8")
+    document = checked(run("scan", "k.ptx", *options, "--format", "json").stdout)
+    rows = cast("list[dict[str, object]]", document["accesses"])
+    without = ["operand" in each for each in rows if each["verdict"] is None]
+    assert (without.count(False), without.count(True)) == counts
 
 
 def test_the_documents_of_listings_crosschecks_and_costs(folder: Path) -> None:

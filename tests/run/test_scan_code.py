@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +10,10 @@ import pytest
 
 import swzverify
 from swzverify.errors import SwzError
+from tests.scan.fragment_programs import right
+from tests.scan.fragment_programs import text as fragments
 from tests.scan.test_command import run
+from tests.scan.test_tensor_maps import kernel as tensor_map_kernel
 from tests.scan.texts import SKEWED, strided, text_of
 
 BOTH = text_of(strided(8) + SKEWED)
@@ -35,6 +39,20 @@ def test_the_report_is_that_of_the_command(tmp_path: Path, monkeypatch: pytest.M
         assert {kernel: races.verdict for kernel, races in alike.races.items()} == {"k": found.races["k"].verdict}
 
 
+def test_tensor_maps_and_fragments_are_those_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("maps.ptx").write_text(tensor_map_kernel(""), encoding="utf-8")
+    Path("mma.ptx").write_text(fragments(right(random.Random(0))), encoding="utf-8")
+    box = "maps+64=16x64xf16,32B"
+    of_maps = run("maps.ptx", "--no-suggest", "--block", "128", "--tensor-map", box).stdout
+    assert str(swzverify.scan("maps.ptx", block=128, tensor_maps=[box])) == of_maps.rstrip("\n")
+    assert "the 32B swizzle" in of_maps
+    found = swzverify.scan("mma.ptx", fragments=True)
+    assert str(found) == run("mma.ptx", "--no-suggest", "--fragments").stdout.rstrip("\n")
+    assert found.files[0].operands
+    assert not swzverify.scan("mma.ptx").files[0].operands
+
+
 def test_what_the_cute_dsl_compiled_says_its_block_and_target() -> None:
     body = "shl.b32 %r20, %r1, 4; add.u32 %r20, %r20, %r3; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r20], {%r1};"
     text = text_of(body).replace("param .u64 q)", "param .u64 q) .reqntid 32")
@@ -52,6 +70,8 @@ def test_what_the_cute_dsl_compiled_says_its_block_and_target() -> None:
     [
         ({"block": 0}, "SWZ803"), ({"grid": (1, 1, 1, 1)}, "SWZ803"), ({"smem_align": 3}, "SWZ803"),
         ({"smem_align": True}, "SWZ105"), ({"parameters": {"m": 1}}, "SWZ551"), ({"kernel": "other"}, "SWZ551"),
+        ({"assume": "n > 3"}, "SWZ105"), ({"assume": [3]}, "SWZ105"), ({"assume": 3}, "SWZ105"),
+        ({"tensor_maps": "n=16x64xf16"}, "SWZ105"), ({"tensor_maps": [3]}, "SWZ105"), ({"tensor_maps": None}, "SWZ105"),
         ({"counters": 3}, "SWZ544"), ({"counters": "none.csv"}, "SWZ544"),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import swzverify
 from swzverify.compiled.scan.delivers import TOGETHER
 from swzverify.compiled.scan.filled import NO_GAPS
 from tests.nightly import counts
@@ -240,6 +241,20 @@ def test_coordinates_beside_rows_and_columns(a: str, b: str, strides: str, verdi
     found = scanned(third(TWO, a, b), maps=tuple(in_3d(strides)))
     assert {each.claim("delivers").verdict.value for each in found} == {verdict}
     assert {TOGETHER in each.claim("delivers").assumptions for each in found} == {is_assumed}
+
+
+def test_text_has_each_assumption_once() -> None:
+    """Those that stand above a kernel are not repeated."""
+    found = swzverify.scan(third(TWO, "%r3", "%r3"), tensor_maps=in_3d(""))
+    claims = found.files[0].operands[0].claims
+    assumptions = claims[-1].assumptions
+    assert len(set(assumptions)) == len(assumptions)
+    lines = str(found).splitlines()
+    for each in (words for claim in claims for words in claim.assumptions):
+        is_given = each in found.files[0].applied["k"]
+        assert lines.count(f"  given: {each}") == is_given
+        assert bool(lines.count(f"    assumed: {each}")) != is_given, each
+    assert TOGETHER in assumptions
 
 
 def test_a_pointer_to_a_map() -> None:

@@ -184,6 +184,18 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
 # ---- formats
 
 
+def test_a_kernel_of_bulk_copies_alone_has_accesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of this one but that it is there."""
+    monkeypatch.chdir(tmp_path)
+    Path("k.ptx").write_text(text_of("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], %r2;"))
+    words = ["k.ptx", "--fail-on", "unknown", "--report", "markdown=k.md", "--report", "junit=k.xml"]
+    found = run(*words, "--report", "github=k.txt", "--report", "sarif=k.sarif")
+    assert (found.exit_code, found.stdout.splitlines()[-1]) == (0, "1 accesses: 1 bulk")
+    for report in ("k.md", "k.xml", "k.txt", "k.sarif"):
+        assert "no access" not in Path(report).read_text()
+    assert "bulk copies have none on bank conflicts" in Path("k.md").read_text()
+
+
 def test_every_format_has_the_source_line(ptx: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["--block", "64", "--fail-on", "conflict", "-q"]

@@ -15,7 +15,7 @@ from swzverify.compiled.ptx import read_module
 from swzverify.compiled.sass import Listing, read_listing
 from swzverify.compiled.scan import ScannedAccess, scan_function
 from swzverify.errors import SwzError
-from swzverify.report.scan_chip import chip_words
+from swzverify.report.scan_chip import chip_record, chip_words
 from tests.scan.texts import GUARDED, WHOLE, strided, text_of
 
 DATA = Path(__file__).parents[1] / "data" / "sass"
@@ -77,6 +77,17 @@ def test_an_access_of_its_own_width_keeps_its_verdict() -> None:
     found = recorded()[72]
     assert told(found)[:2] == ("same", "depends")
     assert [(each.name, each.opcode.width_bits) for each, _ in found.chip.instructions] == [("LDS", 32)]  # type: ignore[union-attr]
+
+
+def test_a_bulk_copy_has_no_verdict_on_the_chip_either() -> None:
+    text = text_of("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 16;")
+    line = next(at for at, each in enumerate(text.splitlines(), 1) if "bulk_group" in each)
+    module = read_module(text, "k.ptx")
+    code = listing([(line, "UBLKCP.G.S [UR4], [UR8], UR6")])
+    (found,) = scan_function(module, module.functions[0], (64, 1, 1), machine=code)
+    record = chip_record(found, "")
+    assert record["sass"]["instructions"][0]["opcode"].startswith("UBLKCP")
+    assert record["sass"]["verdict"] is None
 
 
 def test_the_words() -> None:

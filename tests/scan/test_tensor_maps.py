@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from swzverify.apps.cli import main
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, scan_function, scan_operands_and_stages
+from swzverify.compiled.scan.given import facts_of, unknown_names
 from swzverify.errors import SwzError
 from tests.scan.test_operands import text
 from tests.scan.test_stages import TENSOR, expect, producer, read
@@ -116,6 +117,8 @@ def test_other_maps_are_not_known() -> None:
         ("maps+192=16x64xf16", "SWZ551"),
         ("n=16x64xf16", "SWZ551"),
         ("maps+64=16x64xf16,none,x128", "SWZ551"),
+        ("maps+64=64xf16,none,16", "SWZ551"),
+        ("maps+64=64xf16,none,_", "SWZ551"),
         ("maps+64=16x64xf16,none,128x256", "SWZ551"),
         ("maps+64=16x64xf16,none,24", "SWZ551"),
         ("maps+64=16x64xf16,none,1099511627776", "SWZ551"),
@@ -139,10 +142,25 @@ def test_the_command_names_the_box_and_refuses_other_names(tmp_path: Any) -> Non
     path.write_text(kernel(producer(f"{TENSOR} [%r1], [%rd9, {{%r20, %r20}}], [%r2];")))
     command = ["scan", str(path), "--block", "128", "--tensor-map"]
     shown = CliRunner().invoke(main, [*command, "maps+64=16x64xf16,32B"])
-    assert "given: the box of the tensor map at maps+64 has 2048 bytes" in shown.output
+    whole = "given: the tensor map at maps+64 has boxes of 16x64 elements of 2 bytes, and the 32B swizzle"
+    assert whole in shown.output
     assert "in bounds: 1 proved" in shown.output
     refused = CliRunner().invoke(main, [*command, "tensor+64=16x64xf16"])
     assert (refused.exit_code, "no kernel has a parameter tensor" in refused.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "other", ["maps=8x128xf16", "maps=16x64xbf16,32B", "maps=8x64xb32", "maps=16x64xf16,none,32", "maps=16x128xb8"]
+)
+def test_maps_that_bring_other_elements_are_other_assumptions(other: str) -> None:
+    (function,) = read_module(kernel(""), "k.ptx").functions
+    texts = [facts_of(function, Given(tensor_maps=(each,))).applied for each in ("maps=16x64xf16", other)]
+    assert texts[0] != texts[1]
+
+
+def test_an_empty_text_is_refused_for_what_it_is() -> None:
+    (function,) = read_module(kernel(""), "k.ptx").functions
+    assert unknown_names(Given(tensor_maps=("=16x64xf16",)), [function]) == "'=16x64xf16' names no parameter"
 
 
 def bits_for_bytes(patch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from swzverify.apps.run.scan_run import InterruptedScanError, Listeners, ScanPro
 from swzverify.claims.verdict import Outcome
 from swzverify.report.result import Report
 from swzverify.report.scan import INTERRUPTED as PARTIAL
-from swzverify.report.scan_claims import KINDS, report_of
+from swzverify.report.scan_claims import KINDS, NOTHING, report_of
 from swzverify.report.scan_text import Detail
 
 
@@ -91,7 +91,7 @@ def scan_once(options: ScanOptions) -> int:
 
 
 def _exit_code(report: Report, fail_on: tuple[str, ...]) -> ExitCode:
-    if not report.results and not report.problems:
+    if not report.results and not report.problems and report.nothing == NOTHING:
         return ExitCode.NO_ACCESS
     new = {(result.kind, result.verdict.outcome) for result in report.results if result.failing}
     found = {name for name, kind in KINDS.items() if (kind, Outcome.REFUTED) in new}

@@ -20,9 +20,10 @@ class ScanOptions(Options):
 
     Each FILE is PTX, a .cu file, which nvcc compiles, or a cubin, fatbin, object, library or program
     with PTX, which cuobjdump extracts. Every access to shared memory has a verdict: free, conflict,
-    depends (on parameters), or unknown with the reason. The report also says whether the access is
-    aligned and inside its array. With machine code and its table of lines (-lineinfo) it says what each
-    access became on the chip. Each kernel has a verdict on races in shared memory.
+    depends (on parameters), or unknown with the reason. Bulk copies have no such verdict. The report also
+    says whether the access is aligned and inside its array. With machine code and its table of lines
+    (-lineinfo) it says what each access became on the chip. Each kernel has a verdict on races in shared
+    memory.
 
     Text and JSON Lines are written while functions are judged. After Ctrl-C the report covers the
     functions that were judged.

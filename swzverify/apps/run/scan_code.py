@@ -86,6 +86,8 @@ def scan(
     parameters: Mapping[str, int] | None = None,
     assume: Iterable[str] = (),
     smem_align: int | None = None,
+    tensor_maps: Iterable[str] = (),
+    fragments: bool = False,
     lockstep: bool = False,
     on_chip: bool = False,
     counters: object = None,
@@ -102,6 +104,8 @@ def scan(
         parameters: Values of integer parameters.
         assume: C conditions on parameters.
         smem_align: What the start of dynamic shared memory is a multiple of, in bytes.
+        tensor_maps: Boxes of tensor maps, such as `a=64x128xf16,128B`, as `--tensor-map` takes them.
+        fragments: Whether operands of `mma.sync` are followed from registers to shared memory.
         lockstep: Whether the code is written for warps whose lanes run together.
         on_chip: Whether the cubin that Triton or the CuTe DSL made is read; nvdisasm must be there. Machine
             code in files is always read.
@@ -112,9 +116,17 @@ def scan(
         SwzError: The code cannot be read (SWZ531 to SWZ543, SWZ809), or what is given does not fit it (SWZ551,
             SWZ552, SWZ555, SWZ803); SWZ544 and SWZ545 for counters that cannot be read or are of other code.
     """
-    launch = launch_facts(block, grid, given_facts(parameters or {}, tuple(assume), smem_align))
+    given = replace(given_facts(parameters or {}, assume, smem_align), tensor_maps=texts("tensor_maps", tensor_maps))
     read = None if counters is None else counters_of(_counted(counters))
-    files = scanned_files(code, kernel, target, launch, on_chip=on_chip, lockstep=lockstep)
+    files = scanned_files(
+        code,
+        kernel,
+        target,
+        launch_facts(block, grid, given),
+        on_chip=on_chip,
+        lockstep=lockstep,
+        fragments=fragments,
+    )
     if read is None:
         return Scan(tuple(files))
     files, check = checked(files, read, "")
@@ -146,6 +158,7 @@ def scanned_files(
     *,
     on_chip: bool = False,
     lockstep: bool = False,
+    fragments: bool = False,
     asks: Asks = EVERYTHING,
 ) -> list[ScannedFile]:
     """Compiled code scanned.
@@ -153,13 +166,14 @@ def scanned_files(
     Raises:
         SwzError: SWZ809 if the object is no compiled code; those of `scan_files`.
     """
+    options = ScanOptions((), kernel, lockstep=lockstep, fragments=fragments, suggest=False, jobs=1)
     if isinstance(code, os.PathLike) or (isinstance(code, str) and ".version" not in code):
         path = os.fspath(cast("os.PathLike[str] | str", code))
-        options = ScanOptions((path,), kernel, target=target or "sm_90", lockstep=lockstep, suggest=False, jobs=1)
+        options = replace(options, files=(path,), target=target or "sm_90")
         return scan_files(options, launch, asks=asks)
     compiled = _compiled(code)
     target = target or compiled.target or "sm_90"
-    options = ScanOptions((compiled.name,), kernel, target=target, lockstep=lockstep, suggest=False, jobs=1)
+    options = replace(options, files=(compiled.name,), target=target)
     machine = Machine(reason=NOT_GIVEN)
     if on_chip and compiled.machine is not None:
         machine = machine_of_cubin(compiled.text, compiled.machine, target)
@@ -190,7 +204,22 @@ def launch_facts(
     return LaunchFacts(None if block is None else _extents("block", block, block_shape, rule), given)
 
 
-def given_facts(parameters: Mapping[str, int], assume: tuple[str, ...], smem_align: int | None) -> Given:
+def texts(name: str, given: object) -> tuple[str, ...]:
+    """A list of texts that Python gives.
+
+    Raises:
+        SwzError: SWZ105 for anything else; a text alone is no list of its letters.
+
+    >>> texts("assume", ["n > 3"])
+    ('n > 3',)
+    """
+    found = tuple(cast("Iterable[object]", given)) if isinstance(given, Iterable) else ()
+    if not isinstance(given, Iterable) or isinstance(given, str) or not all(isinstance(each, str) for each in found):
+        raise SwzError("SWZ105", f"{name} is {given!r}, which is no list of texts", hint=f"such as {name}=['...']")
+    return cast("tuple[str, ...]", found)
+
+
+def given_facts(parameters: Mapping[str, int], assume: Iterable[str], smem_align: int | None) -> Given:
     """What a test gives of parameters and of where dynamic shared memory begins."""
     if smem_align is not None:
         check_int("smem_align", smem_align)
@@ -199,7 +228,7 @@ def given_facts(parameters: Mapping[str, int], assume: tuple[str, ...], smem_ali
             raise SwzError(
                 "SWZ803", message, hint="give the bytes that the launch aligns dynamic memory to, such as 128"
             )
-    return Given(tuple(f"{name}={value}" for name, value in parameters.items()), assume, smem_align)
+    return Given(tuple(f"{name}={value}" for name, value in parameters.items()), texts("assume", assume), smem_align)
 
 
 def _compiled(code: object) -> _Compiled:

@@ -20,10 +20,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a tensor map moves at once: `extents` in elements, the innermost first, without gaps in shared memory.
+    """What a tensor map moves at once, without gaps in shared memory, and how far its tensor's elements are apart.
 
-    `strides_bytes` are those of the tensor in global memory, from the second dimension on; None for those that are not
-    known, which none of the last ones are.
+    Attributes:
+        extents: In elements, the innermost first.
+        element_bytes: The bytes of an element.
+        mode: How elements are swizzled in shared memory.
+        strides_bytes: The strides of the tensor in global memory, from the second dimension on. A stride is not
+            known if it is None, or if the tuple ends before it.
 
     >>> Box((64, 128), 2, TmaMode.B128).size_bytes
     16384

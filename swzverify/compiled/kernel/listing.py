@@ -96,7 +96,7 @@ def use_of(instruction: Instruction) -> Use | None:
     if name == "call":
         return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split())}")
     if name in _PLAIN and not {"async", "bulk"}.isdisjoint(opcode.split(".")):
-        return Use(Touch.SHARED, "bank conflicts of asynchronous stores and reductions are not looked at")
+        return Use(Touch.SHARED, "bank conflicts of asynchronous and bulk stores and reductions are not looked at")
     if name in _PLAIN or name in MATRIX_OPCODES:
         return _of_space(opcode)
     if name == "wmma" and space_of(opcode) not in ("", "shared"):
@@ -125,6 +125,10 @@ def uses_of(instruction: Instruction, capability: int | None) -> list[Use]:
         return []
     pieces = pieces_of(instruction.opcode, capability) if capability is not None else ()
     found = [Use(Touch.SHARED, piece=each) for each in pieces]
+    if base_name(instruction) == "st":
+        # `st.bulk` fills memory: no copy engine moves its bytes, and its address may be a generic one
+        touch = Touch.SHARED if space_of(instruction.opcode) else Touch.GENERIC
+        return [Use(touch, use.reason, bulk=each) for each in ends_of(instruction.opcode)] or [use]
     found += [Use(Touch.SHARED, OF_BULK, bulk=each) for each in ends_of(instruction.opcode)]
     return found or [use]
 

@@ -142,7 +142,7 @@ def scan_fragments(
                 block=block,
                 assumptions=assumptions,
                 assumed_block=assumed,
-                claims=(replace(claim, assumptions=(*assumptions, *claim.assumptions)),),
+                claims=(replace(claim, assumptions=tuple(dict.fromkeys((*assumptions, *claim.assumptions)))),),
                 fields=fields,
                 elements=elements,
             )

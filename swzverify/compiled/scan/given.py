@@ -21,7 +21,7 @@ from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.ptx import Function, Module, Parameter, Space, size_of_type
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.candidates import candidates
-from swzverify.compiled.scan.tensor_maps import MAP_BYTES, POINTER_BYTES, box_of, name_in
+from swzverify.compiled.scan.tensor_maps import MAP_BYTES, POINTER_BYTES, box_of, name_in, words_of
 from swzverify.core.demangle import demangled
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError, nearest
@@ -178,7 +178,7 @@ def facts_of(function: Function, given: Given) -> Facts:
         if any(name == parameter.name and abs(offset - at) < MAP_BYTES for name, at in boxes):
             raise SwzError("SWZ551", f"{text!r}: this tensor map has a box already", hint="give each tensor map once")
         boxes[parameter.name, offset] = box
-        settings.append(f"the box of the tensor map at {parameter.name}+{offset} has {box.size_bytes} bytes")
+        settings.append(f"the tensor map at {parameter.name}+{offset} has {words_of(box)}")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     if given.grid is not None:
         cluster = function.tuning.cluster or (1, 1, 1)
@@ -368,6 +368,8 @@ def unknown_names(given: Given, functions: list[Function]) -> str:
     kernels = [each for each in functions if each.is_entry]
     known = list(dict.fromkeys(each.name for kernel in kernels for each in kernel.parameters))
     for text, name in _wanted_names(given):
+        if not name:
+            return f"{text!r} names no parameter"
         if not any(named(name, kernel) for kernel in kernels):
             hint = nearest(name, known) or f"there are {', '.join(known[:8])}" + (", ..." if len(known) > 8 else "")
             return f"{text!r}: no kernel has a parameter {name}; {hint if known else 'there are none'}"

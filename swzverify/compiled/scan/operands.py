@@ -109,7 +109,8 @@ def scan_operands_and_stages(
                 assumptions=tuple(assumptions),
                 assumed_block=assumed,
                 claims=tuple(
-                    replace(claim, assumptions=(*assumptions, *claim.assumptions)) for claim in (*claims, last)
+                    replace(claim, assumptions=tuple(dict.fromkeys((*assumptions, *claim.assumptions))))
+                    for claim in (*claims, last)
                 ),
                 fields=fields,
                 elements=elements,
