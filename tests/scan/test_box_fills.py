@@ -197,6 +197,32 @@ def test_two_threads_that_copy_are_in_one_stage(change: str, verdict: str) -> No
     assert set(verdicts(program, ptx.replace("L:", f"setp.eq.u32 %p5, %r5, 32; {change} L:"))) == {verdict}
 
 
+@pytest.mark.parametrize(("a", "b", "verdict"), [("%r57", "%r57", "proved"), ("%r57", "%r58", "unknown")])
+def test_one_thread_of_a_block_of_code_makes_both_copies(a: str, b: str, verdict: str) -> None:
+    """Data end the loop, so nobody knows which threads come; who comes has one value for A and B."""
+    own = "ld.global.u32 %r57, [%rd1+8]; ld.global.u32 %r58, [%rd1+12]; ld.global.u32 %r56, [%rd1];"
+    ptx = (
+        in_loop(TWO, a, b).replace(POPULATION, own).replace("setp.lt.u32 %p2, %r6, %r3;", "setp.lt.u32 %p2, %r6, %r56;")
+    )
+    ptx = ptx.replace("setp.eq.u32 %p3, %r5, 0;", "elect.sync _|%p3, -1;")
+    elected = ptx.replace("elect.sync _|%p3, -1;", "", 2).replace("L:", "L: elect.sync _|%p3, -1;")
+    assert set(verdicts(TWO, elected)) == {verdict}
+
+
+@pytest.mark.parametrize("is_beside", [True, False])
+def test_places_of_objects_behind_a_remainder_are_listed(*, is_beside: bool) -> None:
+    """Barrier objects of a ring lie behind the tile in one array, at a stage that a parameter gives."""
+    length, begin = (8, BOXES.bytes - 1024) if is_beside else (4096, 0)
+    drain = (
+        "mul.wide.u32 %rd20, %r3, 613566757; shr.u64 %rd20, %rd20, 32; cvt.u32.u64 %r50, %rd20; "
+        "sub.u32 %r51, %r3, %r50; shr.u32 %r51, %r51, 1; add.u32 %r51, %r51, %r50; shr.u32 %r51, %r51, 2; mul.lo.u32 %r51, %r51, 7;"
+        f"sub.u32 %r51, %r3, %r51; mad.lo.u32 %r52, %r51, {length}, %r4; add.u32 %r52, %r52, {begin};"
+        "mbarrier.arrive.shared::cta.b64 _, [%r52];"
+    )
+    found = verdicts(BOXES, text(BOXES).replace("L:", f"L: {drain}"))
+    assert ("unknown" not in found) is is_beside
+
+
 def check_varying() -> None:
     """The same where threads copy: on their own they cannot know whether two such values are alike."""
     before, _, after = text(Program(PLAIN.a, replace(PLAIN.a, rows=32), columns=32, stages=1)).partition("L:")

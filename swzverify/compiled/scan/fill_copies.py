@@ -225,14 +225,17 @@ Copy: TypeAlias = ThreadsCopy | BoxCopy
 """An instruction that writes at known places."""
 
 
-def copier_of(subject: ValueSubject, threads: Threads) -> object:
-    """Which thread makes a tensor copy: copies of which this is equal are made by one thread."""
+def copier_of(subject: ValueSubject, block: int, threads: Threads) -> object:
+    """Which thread makes a tensor copy: copies of which this is equal are made by one thread.
+
+    A thread that makes one copy of a basic block makes each other one under the same condition, too.
+    """
     who = subject.access.who
     runs, rest = by_coordinates(subject, who.guard, threads)
     (own,) = np.nonzero(runs)
     if len(own) == 1:
         return int(own[0])
-    return runs.tobytes(), rest, None if who.sure is who.guard else subject.access.site.index
+    return runs.tobytes(), rest, None if who.sure is who.guard else block
 
 
 def are_in_one_state(copies: Sequence[Copy], threads: Threads) -> bool:

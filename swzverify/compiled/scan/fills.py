@@ -182,9 +182,10 @@ class Fills:
         may_be_zero = self._may_be_zero(fill)
         if may_be_zero is None:
             return _NotPlaced(f"{where}: it writes zeros", frame)
-        offset, more = self.parts.cut(start.offset, lambda read: _is_cut([leaves[each] for each in read]))
+        whole = start.offset
+        offset, more = self.parts.cut(whole, lambda read: _is_cut([leaves[each] for each in read]))
         decide |= more
-        gone = {*variables(start.offset)} - {*variables(offset)}
+        gone = {*variables(whole)} - {*variables(offset)}
         start = replace(start, offset=offset)
         for variable, leaf in leaves.items():
             if isinstance(leaf, LaneLeaf) or variable in gone:
@@ -192,12 +193,12 @@ class Fills:
             # One thread is in one state; threads that copy parts each may be in different ones.
             is_own = is_state(leaf) or (leaf.block is not None and leaf.block not in around)
             if leaf.values is None or (is_own and fill.source is not None):
-                places = None if _origins(fill) or more else all_places(start.offset, leaves.values())
+                places = None if _origins(fill) else all_places(whole, leaves.values())
                 what = fill.reason if places else f"what it copies depends on {leaf.reason}"
                 return _NotPlaced(f"{where}: {what}", frame, places)
             decide[variable] = leaf.values
         if fill.moved is not None:
-            copier = copier_of(subject, self._threads)
+            copier = copier_of(subject, fill.block, self._threads)
             at = tuple(self._of_thread(each, copier, decide, around) for each in sources)
             box = BoxCopy(fill, start, fill.moved, at, decide, subject, copier)
             self.leaves |= {leaf.name: leaf for leaf in box.leaves}
