@@ -215,7 +215,8 @@ def test_places_of_objects_behind_a_remainder_are_listed(*, is_beside: bool) -> 
     length, begin = (8, BOXES.bytes - 1024) if is_beside else (4096, 0)
     drain = (
         "mul.wide.u32 %rd20, %r3, 613566757; shr.u64 %rd20, %rd20, 32; cvt.u32.u64 %r50, %rd20; "
-        "sub.u32 %r51, %r3, %r50; shr.u32 %r51, %r51, 1; add.u32 %r51, %r51, %r50; shr.u32 %r51, %r51, 2; mul.lo.u32 %r51, %r51, 7;"
+        "sub.u32 %r51, %r3, %r50; shr.u32 %r51, %r51, 1;"
+        "add.u32 %r51, %r51, %r50; shr.u32 %r51, %r51, 2; mul.lo.u32 %r51, %r51, 7;"
         f"sub.u32 %r51, %r3, %r51; mad.lo.u32 %r52, %r51, {length}, %r4; add.u32 %r52, %r52, {begin};"
         "mbarrier.arrive.shared::cta.b64 _, [%r52];"
     )

@@ -20,6 +20,7 @@ from swzverify.compiled.kernel.flow import Loop
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.booleans import BOOLEAN
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.ir.bounded import bounded
 from swzverify.ir.evaluate import evaluate
@@ -27,7 +28,6 @@ from swzverify.ir.expr import (
     FALSE,
     TRUE,
     Binary,
-    BinaryOperator,
     Comparison,
     Const,
     Expr,
@@ -57,7 +57,6 @@ _MOST_FEW: Final = 16
 _MOST_POINTS: Final = 64
 _SAMPLES: Final = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 256, 257, 1000, 4096)
 _FAR: Final = 1000
-_BOOLEAN: Final = frozenset({BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +352,7 @@ def atoms_of(condition: Expr) -> list[Expr]:
     pending = [condition]
     while pending:
         match pending.pop():
-            case Binary(operator, left, right) as node if node.width == 1 and operator in _BOOLEAN:
+            case Binary(operator, left, right) as node if node.width == 1 and operator in BOOLEAN:
                 pending += [left, right]
             case Ite(test, then, otherwise) as node if node.width == 1:
                 pending += [test, then, otherwise]

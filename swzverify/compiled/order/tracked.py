@@ -17,6 +17,7 @@ from swzverify.compiled.kernel.arithmetic import add, widened
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.booleans import BOOLEAN, boolean_parts, joined
 from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.compiled.order.launch_counts import LaunchCount, few_of, launch_count_of
@@ -48,7 +49,6 @@ _MOST_START: Final = 16
 _MOST_PERIOD: Final = 24
 _SEEN: Final = 4 * _MOST_PERIOD
 _SAMPLES: Final = 4
-_BOOLEAN: Final = frozenset({BinaryOperator.AND, BinaryOperator.OR, BinaryOperator.XOR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,10 @@ class Tracked:
     def truth(self, condition: Expr, value: Callable[[Expr], Expr]) -> bool | None:
         """Whether a condition holds; None if it depends on what is not tracked. `value` is asked for parts of it."""
         known: dict[Expr, bool | None] = {}
-        for node in _boolean_parts(condition):
+        for node in boolean_parts(condition):
             match node:
-                case Binary(operator, left, right) if node.width == 1 and operator in _BOOLEAN:
-                    known[node] = _joined(operator, known[left], known[right])
+                case Binary(operator, left, right) if node.width == 1 and operator in BOOLEAN:
+                    known[node] = joined(operator, known[left], known[right])
                 case Ite(test, then, otherwise) if node.width == 1:
                     chosen = known[test]
                     if chosen is None:
@@ -156,7 +156,7 @@ class Tracked:
         `guards` are more conditions that decide what a thread does.
         """
         conditions = [*self._conditions, *map(self.put, guards)]
-        atoms = [each for condition in conditions for each in _boolean_parts(condition) if self.can_read(each)]
+        atoms = [each for condition in conditions for each in boolean_parts(condition) if self.can_read(each)]
         found: dict[Expr, None] = {}
         for root in (*self._needed, *atoms):
             pending = [root]
@@ -327,9 +327,9 @@ def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
     found: dict[Expr, Var] = {}
     for value in values:
         for node in postorder(value):
-            for atom in _boolean_parts(node.condition) if isinstance(node, Ite) else ():
+            for atom in boolean_parts(node.condition) if isinstance(node, Ite) else ():
                 read = variables(atom)
-                is_joined = isinstance(atom, Ite) or (isinstance(atom, Binary) and atom.operator in _BOOLEAN)
+                is_joined = isinstance(atom, Ite) or (isinstance(atom, Binary) and atom.operator in BOOLEAN)
                 if is_joined or not read or any(each.name not in kernel.leaves.by_name for each in read):
                     continue
                 leaves = [kernel.leaves[each] for each in read]
@@ -372,31 +372,3 @@ def _closure(kernel: Kernel, values: Iterable[Expr]) -> tuple[tuple[Var, ...], l
                 needed |= dict.fromkeys(new)
                 pending += new
     return tuple(found), list(needed)
-
-
-def _boolean_parts(condition: Expr) -> list[Expr]:
-    """The nodes of a condition down to those that are no ands, ors and choices; parts come first."""
-    found: dict[Expr, None] = {}
-    inner: set[Expr] = {condition}
-    for node in reversed(postorder(condition)):
-        if node not in inner:
-            continue
-        found[node] = None
-        match node:
-            case Binary(operator) if node.width == 1 and operator in _BOOLEAN:
-                inner |= {node.left, node.right}
-            case Ite() if node.width == 1:
-                inner |= {node.condition, node.then, node.otherwise}
-            case _:
-                pass
-    return list(reversed(found))
-
-
-def _joined(operator: BinaryOperator, left: bool | None, right: bool | None) -> bool | None:
-    if operator is BinaryOperator.AND and False in (left, right):
-        return False
-    if operator is BinaryOperator.OR and True in (left, right):
-        return True
-    if left is None or right is None:
-        return None
-    return {BinaryOperator.AND: left and right, BinaryOperator.OR: left or right}.get(operator, left != right)
