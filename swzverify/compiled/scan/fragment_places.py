@@ -97,7 +97,7 @@ class _Load:
         return {}
 
     def offsets(self, state: State) -> Places:
-        """The address of each thread of the block, counted from the begin of the array."""
+        """The address of each thread of the block, counted from the start of the array."""
         if state not in self._known:
             values: dict[Var, Expr] = {each: const(number, each.width) for each, number in state}
             (found,) = evaluate_many((substitute(self.start.offset, values),), self.threads.point)
