@@ -23,6 +23,7 @@ class Made(StrEnum):
     - `MOMENT`: it depends on `feeds`, and on the time at which lanes execute the instruction.
     - `INPUT`: as `MOMENT`: words of global or constant memory, of which `feeds` has the first address.
     - `EXCHANGED`: a lane gets it from other lanes.
+    - `REDUCED`: all lanes of a warp made it together, from what each of them had.
     - `ANYHOW`: nothing is known of it.
     """
 
@@ -30,6 +31,7 @@ class Made(StrEnum):
     MOMENT = "moment"
     INPUT = "input"
     EXCHANGED = "exchanged"
+    REDUCED = "reduced"
     ANYHOW = "anyhow"
 
 
@@ -45,6 +47,18 @@ class Open:
     divisor: Expr
     result: Expr
     index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """A value that each lane gets from the lane at a distance of 1, 2, 4, 8 or 16, by an XOR of their numbers."""
+
+    value: Expr
+    distance: int
+
+    def is_of(self, value: Expr) -> bool:
+        """Whether lanes exchanged this value."""
+        return self.value is value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,11 +152,15 @@ class OpaqueLeaf(Leaf):
         feeds: The values on which it depends.
         made: How it comes about.
         open: The division whose result it is where PTX leaves it undefined.
+        moved: What lanes of whole warps exchanged here, by a butterfly.
+        distances: Lanes at these distances of each other, as bits, have one value, in one trip of the loops around.
     """
 
     feeds: tuple[Expr, ...] = ()
     made: Made = Made.DETERMINED
     open: Open | None = None
+    moved: Moved | None = None
+    distances: int = 0
 
     @property
     def is_own(self) -> bool:
@@ -152,7 +170,7 @@ class OpaqueLeaf(Leaf):
     @property
     def is_moment(self) -> bool:
         """Whether its value depends on the time at which lanes executed its instruction."""
-        return self.made in (Made.MOMENT, Made.INPUT)
+        return self.made in (Made.MOMENT, Made.INPUT, Made.REDUCED)
 
 
 def begin_of(leaf: ArrayLeaf, width: int, rounded: int = 1) -> Expr:

@@ -16,11 +16,12 @@ from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, 
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.race_search import with_shown, with_verdict
-from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches, Shown
+from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches, Outcome, Shown
 
 MOST_RUNS: Final = 12
 """Witnesses of one kernel that are run; one race is enough for its verdict."""
 NOT_SHOWN: Final = "no barrier is known to order the accesses, and no run that was tried shows a race"
+MAY_BE_ONE: Final = "nothing orders the stores, but no run shows that they write two values: they may write one"
 NOT_MISSED: Final = "{}, and no run that was tried shows it"
 _SHOWN: Final = (RaceVerdict.RACE, RaceVerdict.DEPENDS, RaceVerdict.BENIGN)
 
@@ -84,9 +85,11 @@ class Runs:
             witness, pairs[at] = found[at].witness, _not_shown(found[at])
             if witness is not None:
                 asked[at] = witness, (found[at].first.line, found[at].second.line)
-        for at, is_shown in zip(asked, self._launches.replayed([*asked.values()], most_steps), strict=True):
-            if is_shown:
+        for at, outcome in zip(asked, self._launches.replayed([*asked.values()], most_steps), strict=True):
+            if outcome is Outcome.RACE or (outcome and found[at].verdict is RaceVerdict.BENIGN):
                 pairs[at] = replace(found[at], witness=replace(asked[at][0], is_replayed=True))
+            elif outcome is Outcome.ONE_VALUE:
+                pairs[at] = replace(pairs[at], reason=MAY_BE_ONE)
         return pairs
 
 
