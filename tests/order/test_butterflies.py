@@ -7,10 +7,13 @@ commutative. All lanes of a warp store the result to one word.
 
 from __future__ import annotations
 
+import csv
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -115,6 +118,19 @@ def test_one_value_is_one_value(count: int) -> None:
     found = held(range(count))
     assert found["race-benign"] > count // 3
     assert found["race"] + found["depends"] > count // 8
+
+
+def test_floats_that_commute_are_measured() -> None:
+    with (Path(__file__).parent.parent / "data" / "h100_commutes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["different"] == "0" and int(row["pairs"]) > 10**8 for row in rows)
+    measured = {row["opcode"] for row in rows}
+    assert all(butterflies._COMMUTES.fullmatch(each) for each in measured)
+    kinds = {tuple(each.split(".")[:: max(1, each.count("."))]) for each in measured}
+    for name, kind in product(("add", "mul", "min", "max"), ("f32", "f16x2", "bf16x2")):
+        assert (name, kind) in kinds
+    assert not any(butterflies._COMMUTES.fullmatch(f"{name}.f64") for name in ("add", "mul", "min", "max"))
+    assert not any(butterflies._COMMUTES.fullmatch(each) for each in ("sub.f32", "min.xorsign.abs.f32", "fma.rn.f32"))
 
 
 def _any_chain(patch: pytest.MonkeyPatch) -> None:

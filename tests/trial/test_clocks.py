@@ -23,6 +23,8 @@ from swzverify.compiled.kernel.arguments import Arguments, Field
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.order.verdict import Witness
 from swzverify.compiled.ptx import Function, Module, read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.races import races_of
 from swzverify.compiled.trial import history, touches
 from swzverify.compiled.trial.clocks import Launches, Outcome, Replay, Shown, replay
 from swzverify.compiled.trial.launch import Data, Launcher, Plan
@@ -616,3 +618,12 @@ def test_mutants_race() -> None:
         found = launch_of(kernel, kernel["launches"][0], "\n".join(lines), place)
         wanted = {tuple(sorted(line for line, _ in each)) for each in mutant["pairs"]}
         assert {each.lines for each in found.races} == wanted, mutant
+
+
+def test_a_barrier_that_threads_miss_names_the_values_of_the_run() -> None:
+    body = "setp.ge.u32 %p1, %r1, %r6;\n@%p1 bra L;\nbar.sync 0;\nL:\nst.shared.u32 [s], %r1;"
+    module, function = kernel_of(body)
+    (missed,) = Launches(module, function, (64, 1, 1)).missed_barriers().items()
+    assert missed == (FIRST + 2, (("n+0:4", 4),))
+    (barrier,) = races_of(module, function, Given(), block=(64, 1, 1)).barriers
+    assert barrier.reason.endswith(f"they part at line {FIRST + 1}, in a run with n+0:4 = 4")

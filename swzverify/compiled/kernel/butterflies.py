@@ -22,7 +22,8 @@ _COMMUTES: Final = re.compile(
 )
 """Opcodes whose two sources may change places, to the last bit.
 
-Source: PTX ISA, Floating-Point Instructions: NaN results of `.f32` are canonical; tests/data/commutes.csv, measured.
+Source: PTX ISA, Floating-Point Instructions: NaN results of `.f32` are canonical. Measured on an H100:
+tests/data/h100_commutes.csv.
 """
 ALL_DISTANCES: Final = LANES - 1
 

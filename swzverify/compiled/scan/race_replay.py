@@ -7,7 +7,7 @@ race and a divergent barrier need a launch that shows them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -53,7 +53,7 @@ class Runs:
         pairs = [_not_shown(each) if at in races[MOST_RUNS:] else each for at, each in enumerate(pairs)]
         if races and not any(each.verdict in _SHOWN for each in pairs):
             pairs = self._at_length(found.pairs, pairs)
-        missed = frozenset[int]()
+        missed: Mapping[int, tuple[tuple[str, int], ...]] = {}
         if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
             missed = self._launches.missed_barriers()
         barriers = [_barrier(each, missed) for each in found.barriers]
@@ -102,8 +102,11 @@ def _trips(pair: Pair) -> int:
     return 0 if pair.witness is None else sum(trip for trips in pair.witness.trips for _, trip in trips)
 
 
-def _barrier(barrier: BarrierFinding, missed: frozenset[int]) -> BarrierFinding:
-    """A divergent barrier only if a run shows that some threads miss it."""
-    if barrier.verdict is not RaceVerdict.DIVERGENT or barrier.line in missed:
+def _barrier(barrier: BarrierFinding, missed: Mapping[int, tuple[tuple[str, int], ...]]) -> BarrierFinding:
+    """A divergent barrier only if a run shows that some threads miss it; the reason has the values of that run."""
+    if barrier.verdict is not RaceVerdict.DIVERGENT:
         return barrier
+    if barrier.line in missed:
+        values = ", ".join(f"{name} = {value}" for name, value in missed[barrier.line])
+        return replace(barrier, reason=f"{barrier.reason}, in a run with {values}") if values else barrier
     return replace(barrier, verdict=RaceVerdict.UNKNOWN, reason=NOT_MISSED.format(barrier.reason))

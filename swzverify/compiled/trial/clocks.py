@@ -186,11 +186,14 @@ class Launches:
                 shown[each] = max(shown[each], alone[each])
         return shown
 
-    def missed_barriers(self) -> frozenset[int]:
-        """The lines of the barriers that some threads miss in one of a few launches."""
-        whole = self._whole()
-        runs = (replay(self.module, whole, launch) for launch in self._launches(whole, _PLANS))
-        return frozenset[int]().union(*(run.missed for run in runs))
+    def missed_barriers(self) -> dict[int, tuple[tuple[str, int], ...]]:
+        """The lines of the barriers that some threads miss in one of a few launches, with what was made up for it."""
+        whole, found = self._whole(), dict[int, tuple[tuple[str, int], ...]]()
+        launcher = self._launcher(whole)
+        for launch in self._launches(whole, _PLANS):
+            missed = replay(self.module, whole, launch).missed
+            found |= dict.fromkeys(missed - found.keys(), launcher.made_up(launch))
+        return found
 
     def search(self) -> Iterator[Run]:
         """A few launches, as far as they are followed. One with a fault shows nothing."""
