@@ -14,21 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
-from swzverify.compiled.kernel.arithmetic import add, either
+from swzverify.compiled.kernel.arithmetic import add, either, sub
 from swzverify.compiled.kernel.flow import Loop
 from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, Leaf, UniformLeaf, are_all
-from swzverify.compiled.kernel.linear import sum_of
+from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.families import signed
 from swzverify.compiled.order.instance import Instances, Place
+from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     Comparison,
+    Const,
     Expr,
-    Extract,
     Var,
     compare,
     conjunction,
@@ -37,8 +37,6 @@ from swzverify.ir.expr import (
     substitute,
     variables,
 )
-
-ADDRESS_BITS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +94,23 @@ class MemoryBounds:
 
     def _last_trip(self, access: SharedAccess, loop: Loop) -> int | None:
         """The last trip that a thread can begin; None if the address does not say so."""
-        total, trips, leaves = sum_of(access.address), self._kernel.trips(loop.header), self._kernel.leaves
-        step, size = 0, 0
-        for term, factor in total.terms.items():
-            read = leaves.of(term)
-            if [leaf.variable for leaf in read] == [trips] and _is_plain(term, trips):
-                step = signed(factor)
-            elif any(_is_of(leaf, loop) for leaf in read):
-                return None
-            elif any(isinstance(leaf, ArrayLeaf) for leaf in read):
-                if size:
-                    return None
-                (leaf,) = [leaf for leaf in read if isinstance(leaf, ArrayLeaf)]
-                size = leaf.symbol.size_bytes or SHARED_LIMIT
-        return size // abs(step) + 1 if step and size else None
+        trips, read = self._kernel.trips(loop.header), self._kernel.leaves.of(access.address)
+        arrays = [leaf for leaf in read if isinstance(leaf, ArrayLeaf)]
+        if len(arrays) != 1 or any(_is_of(leaf, loop) and leaf.variable is not trips for leaf in read):
+            return None
+        step = self._step(access.address, trips)
+        return (arrays[0].symbol.size_bytes or SHARED_LIMIT) // abs(step) + 1 if step else None
+
+    def _step(self, address: Expr, trips: Var) -> int:
+        """By how much an address grows from one trip to the next one; 0 if that is not one number."""
+        following = substitute(address, {trips: add(trips, const(1, trips.width))})
+        step = sub(following, address)
+        if not isinstance(step := normal(step), Const):
+            guess = evaluate(step, {each.name: 0 for each in variables(step)})
+            if not self._never(negation(compare(Comparison.EQ, step, const(guess, step.width)))):
+                return 0
+            step = const(guess, step.width)
+        return signed(step.value)
 
     def _ends(self, access: SharedAccess, loop: Loop, last: int) -> Expr | None:
         """That a thread which surely makes the access goes on from no trip after the last one; None if unknown."""
@@ -129,11 +130,6 @@ class MemoryBounds:
         at_first = substitute(sure, {trips: const(0, trips.width)})
         at_last = substitute(again.condition, {trips: const(last, trips.width)})
         return either(negation(at_first), negation(at_last))
-
-
-def _is_plain(term: Expr, trips: Var) -> bool:
-    """Whether a term is the number of the trip, modulo 2^32."""
-    return isinstance(term, Extract) and term.operand is trips and term.low == 0 and term.width == ADDRESS_BITS
 
 
 def _is_of(leaf: Leaf, loop: Loop) -> bool:
