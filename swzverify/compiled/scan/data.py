@@ -12,13 +12,12 @@ from typing import Final
 
 from swzverify.compiled.kernel import LaneLeaf
 from swzverify.compiled.kernel.leaves import is_input
-from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.samples import Sampler
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.surely import from_places_of_their_own
-from swzverify.compiled.scan.verdict import EXHAUSTION, Decision
+from swzverify.compiled.scan.verdict import EXHAUSTION, Decision, DisagreementError
 from swzverify.engines.gather import NAME as MATCHING
 from swzverify.engines.obligations import WorstCost
 

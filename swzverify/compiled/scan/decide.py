@@ -28,13 +28,20 @@ from swzverify.compiled.scan.mixed import mixed
 from swzverify.compiled.scan.octets import octets
 from swzverify.compiled.scan.on_chip import OnChip, on_chip
 from swzverify.compiled.scan.one_block import for_one_block
-from swzverify.compiled.scan.price import DisagreementError, block_of
+from swzverify.compiled.scan.price import block_of
 from swzverify.compiled.scan.question import Question, in_each_place
-from swzverify.compiled.scan.scanned import ScannedAccess
+from swzverify.compiled.scan.scanned import ScannedAccess, place_of
 from swzverify.compiled.scan.spell import spell
 from swzverify.compiled.scan.split import Parts, split
 from swzverify.compiled.scan.tried import Kernel, tried
-from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
+from swzverify.compiled.scan.verdict import (
+    FAULTS,
+    NO_BLOCK,
+    Decision,
+    NoVerdictError,
+    Verdict,
+    unknown,
+)
 from swzverify.compiled.scan.written import Written, written
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError
@@ -174,16 +181,8 @@ def scan_function(
         is_of_ptx = chip is None or chip.decision is decision
         found.append(
             ScannedAccess(
-                kernel=function.name,
-                is_entry=function.is_entry,
-                line=access.site.line,
-                location=access.site.location,
-                opcode=access.site.opcode,
-                calls=access.site.calls,
-                loops=tuple(loop.line for loop in access.who.loops),
-                block=block,
+                **place_of(function, access, block, assumed),
                 assumptions=(*assumptions, *facts.texts_on(access), *decision.assumes),
-                assumed_block=assumed,
                 instruction=text,
                 address=address,
                 decision=decision,
@@ -243,9 +242,7 @@ class _Judge:
         """As `decide`; what cannot be computed is unknown."""
         try:
             return self.decide(access)
-        except DisagreementError:
-            return unknown(FAULT)
-        except OutOfClockError as error:
+        except NoVerdictError as error:
             return unknown(str(error))
         except ValueError as error:
             return unknown(f"the address cannot be computed: {error}")

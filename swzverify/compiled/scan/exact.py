@@ -6,11 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from swzverify.compiled.scan.price import Array, DisagreementError, Mask, Price, price
+from swzverify.compiled.scan.price import Array, Mask, Price, price
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.reach import reachable_ways
 from swzverify.compiled.scan.surely import NOT_SURE
-from swzverify.compiled.scan.verdict import EXHAUSTION, FAULTS, NOT_DECIDED, SAMPLES, Decision, unknown
+from swzverify.compiled.scan.verdict import (
+    EXHAUSTION,
+    FAULTS,
+    NOT_DECIDED,
+    SAMPLES,
+    Decision,
+    DisagreementError,
+    unknown,
+)
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES, LANES
 from swzverify.ir.expr import TRUE, conjuncts

@@ -14,12 +14,11 @@ from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.data import limited_by_data
 from swzverify.compiled.scan.exact import exact
-from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.question import Question, in_each_place
 from swzverify.compiled.scan.samples import Sampled, Sampler, Stuck
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared, parts_of
-from swzverify.compiled.scan.verdict import NOT_DECIDED, SAMPLES, SMT, Decision, Verdict, unknown
+from swzverify.compiled.scan.verdict import NOT_DECIDED, SAMPLES, SMT, Decision, DisagreementError, Verdict, unknown
 from swzverify.engines.obligations import Answer
 from swzverify.ir.expr import Expr, Var, const, substitute
 
