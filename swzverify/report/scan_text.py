@@ -23,9 +23,8 @@ from swzverify.report.scan_blocks import Block, KernelPart, Shown, kernel_parts
 from swzverify.report.scan_chip import chip_words, decision_words, differs
 from swzverify.report.scan_counts import counts_lines
 from swzverify.report.scan_names import ScanNames
-from swzverify.report.scan_operands import operand_lines, operand_summary
+from swzverify.report.scan_operands import operand_lines, operand_summary, stage_lines, stage_summary
 from swzverify.report.scan_race_text import RaceLines, race_summary, race_totals
-from swzverify.report.scan_stages import stage_lines, stage_summary
 from swzverify.report.source_line import source_line
 
 MOST_LANES: Final = 8

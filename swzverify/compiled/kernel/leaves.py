@@ -6,14 +6,15 @@ what it is, where it comes from, and under which conditions all lanes of a warp 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeGuard
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, shift_left, widened
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.ptx import Symbol
-from swzverify.ir.expr import Expr, Var, const, var, variables
+from swzverify.ir.expr import Expr, Var, const, operands, var, variables
 
 
 class Made(StrEnum):
@@ -244,3 +245,19 @@ class Leaves:
         places = max(1, limit // multiple)
         leaf = ArrayLeaf(var(name, places), reason, symbol.line, None, multiple=multiple, symbol=symbol)
         return shift_left(widened(self.add(leaf), width), const(multiple.bit_length() - 1, width))
+
+
+def largest_parts(root: Expr, is_wanted: Callable[[Var], bool]) -> tuple[Expr, ...]:
+    """The largest parts of an expression that read variables of one kind, and no others.
+
+    >>> from swzverify.compiled.kernel.arithmetic import add
+    >>> x, y = var("x", 8), var("y", 8)
+    >>> largest_parts(add(add(x, x), y), lambda each: each is x) == (add(x, x),)
+    True
+    """
+
+    def kinds(node: Expr) -> set[bool]:
+        return {is_wanted(each) for each in variables(node)}
+
+    nodes = closure([root], lambda node: operands(node) if len(kinds(node)) > 1 else ())
+    return tuple(node for node in nodes if kinds(node) == {True})
