@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.boxes import moves_one_box
+from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import FROM_SHARED, Kernel
 from swzverify.compiled.order.events import Act, Event, LostError
+from swzverify.compiled.order.nodes import Deed, Node
 from swzverify.compiled.order.objects import Key, name_of
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Node
 from swzverify.ir.expr import Comparison, Const, Expr, compare, conjunction, const, variables
 
 OF_LAUNCH: Final = "the launch says how many bytes line {} announces"
@@ -57,19 +58,19 @@ def boxes_of(
     copies = {index: _Copy() for index, each in events.items() if each.is_box}
     if not copies and all(each.given is None for each in events.values()):
         return Boxes({}, {})
-    starts: dict[Frame, set[int]] = {}
+    starts: dict[tuple[Frame, int], set[int]] = {}
     copiers: dict[Key, dict[int, dict[int, None]]] = {}
     for at, role in enumerate(roles):
         for node in role.walk.nodes:
             for deed in (each for each, _ in node.deeds if each.act is Act.COPY):
                 found = sum_of(role.walk.place_of(kernel.parts[deed.index][0].address, deed.values))
                 place = frozenset(found.terms.items()), found.number
-                starts.setdefault(place[0], set()).add(place[1])
+                starts.setdefault((place[0], place[1] >> RANK_BITS), set()).add(place[1])
                 copiers.setdefault(deed.key, {}).setdefault(at, {})[deed.index] = None
                 if deed.index in copies:
                     copies[deed.index].places.add(place)
     for copy in copies.values():
-        rooms = [_room(kernel, frame, number, starts[frame]) for frame, number in copy.places]
+        rooms = [_room(kernel, frame, number, starts[frame, number >> RANK_BITS]) for frame, number in copy.places]
         copy.room = min((each for each in rooms if each is not None), default=None)
     sizes, expected = dict[int, int](), dict[int, int]()
     for key, makers in copiers.items():
@@ -226,7 +227,7 @@ def _room(kernel: Kernel, frame: Frame, number: int, starts: set[int]) -> int | 
         read = kernel.leaves.of(*(term for term, _ in frame))
         sizes = [each.symbol.size_bytes for each in read if isinstance(each, ArrayLeaf)]
         if len(read) == 1 and sizes and sizes[0] is not None:
-            found.append(sizes[0] - number)
+            found.append(sizes[0] - number % (1 << RANK_BITS))
     return min(found, default=None)
 
 

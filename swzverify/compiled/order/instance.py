@@ -97,7 +97,7 @@ class Instances:
     def __init__(self, kernel: Kernel, sharing: Sharing, couple: Couple) -> None:
         self.kernel, self.sharing, self.couple = kernel, sharing, couple
         self._flow, self._leaves = kernel.flow, kernel.leaves
-        self.threads = threads_of(couple, kernel.block)
+        self.threads = threads_of(couple, kernel.block, kernel.ranks.count)
         self.families = Families(self.threads)
         self.uses, self.bounded = Uses(), Bounded()
         self._registers = Registers(kernel)

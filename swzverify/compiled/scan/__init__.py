@@ -33,7 +33,15 @@ from swzverify.compiled.scan.given import (
     with_whole_names,
 )
 from swzverify.compiled.scan.joined import Relation
-from swzverify.compiled.scan.launch import Blocks, JudgedBlock, block_of_launch, block_shape, grid_shape, judged_block
+from swzverify.compiled.scan.launch import (
+    Blocks,
+    JudgedBlock,
+    block_of_launch,
+    block_shape,
+    cluster_shape,
+    grid_shape,
+    judged_block,
+)
 from swzverify.compiled.scan.named import wanted_kernels
 from swzverify.compiled.scan.on_chip import OnChip
 from swzverify.compiled.scan.operands import ScannedOperand, scan_operands, scan_operands_and_stages
@@ -63,6 +71,7 @@ __all__ = [
     "WitnessLane",
     "block_of_launch",
     "block_shape",
+    "cluster_shape",
     "facts_of",
     "grid_shape",
     "judged_block",
