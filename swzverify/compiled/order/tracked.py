@@ -15,7 +15,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, widened
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value
+from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value, largest_parts
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.booleans import BOOLEAN, boolean_parts, joined
 from swzverify.compiled.order.events import Event
@@ -166,27 +166,18 @@ class Tracked:
             for value in event.values:
                 owned.setdefault(self.put(value), set()).add(self._makers(event))
         for root in (*self._needed, *atoms):
-            pending = [root]
-            while pending:
-                node = pending.pop()
-                if self._is_of_coordinates(node):
-                    found.setdefault(node, set()).update(owned.get(root, {TRUE}))
-                else:
-                    pending += operands(node)
+            for part in largest_parts(root, self._is_coordinate):
+                found.setdefault(part, set()).update(owned.get(root, {TRUE}))
         return found
 
     def _makers(self, event: Event) -> Expr:
         """A condition on coordinates that every thread satisfies that executes an event."""
         conditions = [event.guard, *(each.who.guard for each in self._kernel.parts.get(event.index, ()))]
         parts = [part for each in conditions for part in conjuncts(self.put(each))]
-        return conjunction(each for each in dict.fromkeys(parts) if self._is_of_coordinates(each))
+        return conjunction(each for each in dict.fromkeys(parts) if all(map(self._is_coordinate, variables(each))))
 
-    def _is_of_coordinates(self, value: Expr) -> bool:
-        """Whether a value depends on coordinates of threads alone, and on one at least."""
-        read = variables(value)
-        return bool(read) and all(
-            not self._is_made_up(each) and isinstance(self._kernel.leaves[each], LaneLeaf) for each in read
-        )
+    def _is_coordinate(self, leaf: Var) -> bool:
+        return not self._is_made_up(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)
 
     # ---- parts
 

@@ -41,8 +41,8 @@ from swzverify.compiled.scan.launch import (
     cluster_shape,
     grid_shape,
     judged_block,
+    wanted_kernels,
 )
-from swzverify.compiled.scan.named import wanted_kernels
 from swzverify.compiled.scan.on_chip import OnChip
 from swzverify.compiled.scan.operands import ScannedOperand, scan_operands, scan_operands_and_stages
 from swzverify.compiled.scan.scanned import ScannedAccess

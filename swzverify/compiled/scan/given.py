@@ -343,8 +343,9 @@ def with_whole_names(given: Given, functions: list[Function]) -> Given:
 
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .address_size 64 .entry k(.param .u32 pitch) { ret; }", "k")
-    >>> with_whole_names(Given(("pi=33",), ("pi % 2 == 1",)), [*module.functions])
-    Given(parameters=('pitch=33',), assumptions=('pitch % 2 == 1',), smem_align=None, grid=None, tensor_maps=(), cluster=None)
+    >>> found = with_whole_names(Given(("pi=33",), ("pi % 2 == 1",)), [*module.functions])
+    >>> found.parameters, found.assumptions
+    (('pitch=33',), ('pitch % 2 == 1',))
     """
     kernels = [each for each in functions if each.is_entry]
     known = {each.name for kernel in kernels for each in kernel.parameters}

@@ -207,5 +207,5 @@ class Parts:
         if couple not in self._of_couple:
             of_couple = {Couple.ANY: self.of_block, Couple.RANKS: self.of_cluster}
             sharing = of_couple.get(couple, self.of_warp).sharing
-            self._of_couple[couple] = Instances(self._kernel, sharing, couple)
+            self._of_couple[couple] = Instances(self._kernel, sharing, couple, self.of_warp.sharing)
         return self._of_couple[couple]
