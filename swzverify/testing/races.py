@@ -23,6 +23,7 @@ def assert_scan_race_free(
     kernel: str | None = None,
     block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
     grid: int | Sequence[int] | None = None,
+    cluster: int | Sequence[int] | None = None,
     target: str | None = None,
     parameters: Mapping[str, int] | None = None,
     assume: Iterable[str] = (),
@@ -41,6 +42,7 @@ def assert_scan_race_free(
         kernel: The only kernel to look at.
         block: The shape of the block.
         grid: The shape of the grid.
+        cluster: The blocks of a cluster, for kernels that do not say it.
         target: The GPU.
         parameters: Values of integer parameters.
         assume: C conditions on parameters.
@@ -66,7 +68,7 @@ def assert_scan_race_free(
     __tracebackhide__ = True
     try:
         given = given_facts(parameters or {}, assume, smem_align)
-        launch = launch_facts(block, grid, given)
+        launch = launch_facts(block, grid, given, cluster)
         files = scanned_files(code, kernel, target, launch, lockstep=lockstep, asks=RACES_ALONE)
     except SwzError as error:
         raise error.with_traceback(None) from None

@@ -141,7 +141,7 @@ CLUSTERS: Final = {
     ),
     "an arrival at an object of the cluster": Clustered(_REMOTELY, "free"),
     "of clusters of one block": Clustered(_REMOTELY, "free", ".reqnctapercluster 1, 1, 1"),
-    "of clusters of two blocks": Clustered(_REMOTELY, "open", ".reqnctapercluster 2, 1, 1"),
+    "of clusters of two blocks": Clustered(_REMOTELY, "free", ".reqnctapercluster 2, 1, 1"),
     "at the block of rank 1": Clustered(_REMOTELY.replace(_REMOTE.format("%r14"), _REMOTE.format(1)), "open"),
     "at the next block": Clustered(
         _REMOTELY.replace("%cluster_ctarank;\n", "%cluster_ctarank;\nadd.u32 %r14, %r14, 1;\n"), "open"

@@ -11,7 +11,7 @@ import pytest
 
 from swzverify.compiled.kernel import clusters as alone
 from swzverify.compiled.kernel import whole
-from swzverify.compiled.order import barriers, boxes, events, objects
+from swzverify.compiled.order import barriers, boxes, events, interleaved, objects, pipelines
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.given import Given
@@ -67,10 +67,9 @@ def test_what_is_assumed_is_said() -> None:
     assert "the box of the tensor map at line 27 has 128 bytes" in found("two copiers of boxes").assumptions
 
 
-@pytest.mark.parametrize("name", ["of clusters of two blocks", "multicast", "relaxed", "at the block of rank 1"])
+@pytest.mark.parametrize("name", ["multicast", "relaxed", "at the block of rank 1"])
 def test_one_reason_says_what_is_not_known(name: str) -> None:
     words = {
-        "of clusters of two blocks": "may arrive at an object of another block of the cluster",
         "multicast": "may write to other blocks of the cluster",
         "relaxed": "does not release what its thread did in shared memory before",
         "at the block of rank 1": "0 arrivals may come to the barrier object at b + 0, which is initialised with 64",
@@ -95,16 +94,14 @@ def _a_wait_is_a_meeting(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(barriers, "_meeting_at", wrong)
 
 
-def _clusters_are_of_one_block(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(whole, "is_alone", lambda _: True)
-
-
 def _all_ranks_are_one_block(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(alone, "_RANK_BITS", 32)
+    patch.setattr(alone, "RANK_BITS", 32)
 
 
 def _copies_release_their_thread(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(objects, "_late_copies", lambda *_, **__: set())
+    """Runs end a phase only when all copies are begun, and with them all that their threads did before."""
+    right = interleaved.moments_of
+    patch.setattr(pipelines, "moments_of", lambda *given, **named: right(*given, **{**named, "is_of_time": True}))
 
 
 def _bytes_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
@@ -139,7 +136,6 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "unfenced objects": (_relaxed_arrivals_release, "objects without their fence"),
     "meeting": (_a_wait_is_a_meeting, "a store between"),
     "meeting of copies": (_a_wait_is_a_meeting, "a wait for copies between"),
-    "clusters": (_clusters_are_of_one_block, "of clusters of two blocks"),
     "ranks": (_all_ranks_are_one_block, "at the block of rank 1"),
     "copies release": (_copies_release_their_thread, "two copiers, a word of one of them"),
     "maps": (_maps_do_not_change, "a box that is stored by another map"),

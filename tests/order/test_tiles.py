@@ -97,8 +97,10 @@ def _each_fence_is_one_of_the_proxies(patch: pytest.MonkeyPatch) -> None:
 def _bytes_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
     """The boxes bring what is expected, however much room they have."""
 
-    def wrong(kernel: object, announcement: object, total: int, rooms: dict[int, object]) -> dict[int, int]:
-        del kernel, announcement
+    def wrong(
+        kernel: object, announcement: object, total: int, rooms: dict[int, object], is_one: bool
+    ) -> dict[int, int]:
+        del kernel, announcement, is_one
         return dict.fromkeys(rooms, total // len(rooms))
 
     patch.setattr(boxes, "_shared_out", wrong)

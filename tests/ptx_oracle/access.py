@@ -13,7 +13,7 @@ from .model import WIDTHS, Imm, Instr, Operand, Reg, Vec
 from .moves import space_in, window
 from .parse import address_of
 from .record import Access
-from .spaces import GENERIC, GLOBAL_BASE, UINT, WINDOW_BITS
+from .spaces import GENERIC, GLOBAL_BASE, SHARED_BASE, UINT, WINDOW_BITS
 from .strong import strength
 from .table import opcode
 
@@ -57,7 +57,7 @@ def load(block: BlockState, space: str, lanes: Array, address: Array, width: int
 
 def _load(block: BlockState, space: str, lanes: Array, address: Array, width: int) -> Array:
     if space == "shared":
-        return block.shared.load(address, width)
+        return block.shared.load(block.places(lanes, address), width)
     if space == "global":
         return block.arena.load(address - np.uint64(GLOBAL_BASE), width)
     if space == "const":
@@ -71,9 +71,10 @@ def store(block: BlockState, space: str, lanes: Array, address: Array, value: Ar
     for name, which, inside in by_space(space, address):
         part, who = (value, lanes) if which is None else (value[which], lanes[which])
         if name == "shared":
-            block.shared.store(inside, part)
+            placed = block.places(who, inside)
+            block.shared.store(placed, part)
             if block.clocks is not None:
-                block.clocks.stored(who, inside, part)
+                block.clocks.stored(who, placed, part)
         elif name == "global":
             block.arena.store(inside - np.uint64(GLOBAL_BASE), part)
         elif name == "const":
@@ -108,6 +109,11 @@ def note_shared(record: Access, batch: Batch, lanes: Array, address: Array) -> N
     The cost counts those outside of it, not those misaligned.
     """
     memory, size = batch.block.shared, record.bytes
+    if batch.block.ranks > 1:
+        who = np.flatnonzero(lanes)
+        placed = np.full(address.shape, SHARED_BASE, np.uint64)
+        placed[who] = batch.block.places(who, address[who])
+        address = placed
     outside = memory.bad(address, size)
     odd = lanes & ((address & np.uint64(size - 1)) != 0)
     for kind, bad in (("misaligned", odd), ("outside", lanes & outside if outside is not None else None)):

@@ -12,9 +12,10 @@ import numpy as np
 
 from .access import copy_async, everyone, load, store
 from .fetch import Array, Batch, Env, Step
-from .mbarriers import find, place_of
+from .mbarriers import find
 from .model import Imm, Instr
 from .parse import address_of
+from .spaces import SHARED_SPAN
 from .table import nothing, opcode
 
 
@@ -58,10 +59,11 @@ def arrive_later(instr: Instr, env: Env) -> Step:
         block, address = batch.block, everyone(batch, where(batch))
         record.note(block.index, mask, address)
         for lane in np.flatnonzero(mask).tolist():
-            barrier = find(batch, int(address[lane]))
+            place = block.place(lane, int(address[lane]))
+            barrier = find(batch, place)
             if block.clocks is not None:
                 block.clocks.touch_in([lane], batch.place, batch.depth)
-                block.clocks.touch_object(instr.line, lane, place_of(int(address[lane])))
+                block.clocks.touch_object(instr.line, lane, place)
                 barrier.hear(block.clocks.knowledge.nothing()._replace(copies=block.clocks.copies_of(lane)))
             if "noinc" in instr.mods and barrier.arrive(1):
                 block.woken = True
@@ -85,22 +87,37 @@ def bulk(instr: Instr, env: Env) -> Step:
     size = env.src(instr.operands[2], "u32", instr.line)
     to_space, from_space = (mod.split("::")[0] for mod in instr.mods if mod.split("::")[0] in SPACES)
     loads = to_space == "shared"
-    record.is_placed = from_space != to_space and not any(mod.startswith("multicast") for mod in instr.mods)
+    is_multicast = any(mod.startswith("multicast") for mod in instr.mods)
+    record.is_placed = from_space != to_space
     object_at = env.address(address_of(instr, 2), instr.line) if loads else None
+    mask_of = env.src(instr.operands[4], "u16", instr.line) if is_multicast else None
 
     def step(batch: Batch, mask: Array) -> None:
         record.note(batch.block.index, mask, np.zeros(mask.shape, np.uint64))
         to, origin, count = (everyone(batch, get(batch)) for get in (into, source, size))
         objects = everyone(batch, object_at(batch)) if object_at else to
+        masks = everyone(batch, mask_of(batch)) if mask_of else None
+        if masks is not None and batch.block.ranks == 1:
+            record.is_placed = False
         for lane in np.flatnonzero(mask).tolist():
-            places = (int(to[lane]), int(origin[lane]), int(objects[lane]))
-            flight = _flight(batch, instr, lane, places, int(count[lane]), spaces=(to_space, from_space))
-            if batch.block.flights is None:
-                flight()
-            else:
-                batch.block.flights.append(flight)
+            for rank in _ranks(batch, lane, masks):
+                # A copy to several blocks writes to the same place of each, and counts there.
+                there = rank * SHARED_SPAN
+                places = (there + int(to[lane]), int(origin[lane]), there + int(objects[lane]))
+                flight = _flight(batch, instr, lane, places, int(count[lane]), spaces=(to_space, from_space))
+                if batch.block.flights is None:
+                    flight()
+                else:
+                    batch.block.flights.append(flight)
 
     return step
+
+
+def _ranks(batch: Batch, lane: int, masks: Array | None) -> list[int]:
+    """For each block that a copy goes to its rank plus 1; 0 for the block that its address names."""
+    if masks is None or batch.block.ranks == 1:
+        return [0]
+    return [rank + 1 for rank in range(16) if int(masks[lane]) >> rank & 1]
 
 
 def _flight(
@@ -111,10 +128,10 @@ def _flight(
     loads, number = spaces[0] == "shared", -1
     if block.clocks is not None:
         block.clocks.touch_in([lane], batch.place, batch.depth)
-        mine = place_of(to if loads else origin)
+        mine = block.place(lane, to if loads else origin)
         number = block.clocks.bulk(instr.line, lane, mine, count, writes=loads)
         if loads:
-            block.clocks.touch_object(instr.line, lane, place_of(object_at), copy=number)
+            block.clocks.touch_object(instr.line, lane, block.place(lane, object_at), copy=number)
         else:
             block.clocks.put_in_group(lane, number, bulk=True)
 
@@ -127,9 +144,10 @@ def _flight(
             words = load(block, spaces[1], lanes, np.uint64(origin) + offsets, 4)
             store(block, spaces[0], lanes, np.uint64(to) + offsets, words)
         if loads:
-            if block.clocks is None and place_of(object_at) not in block.mbarriers:
+            place = block.place(lane, object_at)
+            if block.clocks is None and place not in block.mbarriers:
                 return  # Such a kernel still shows what its other accesses cost.
-            barrier = find(batch, object_at)
+            barrier = find(batch, place)
             if block.clocks is not None:
                 barrier.hear(block.clocks.knowledge.nothing()._replace(copies=1 << number))
             if block.counts_bytes and barrier.expect(-count):

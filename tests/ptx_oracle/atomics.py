@@ -87,12 +87,13 @@ def compile_atomic(instr: Instr, env: Env) -> Step:
         values = [everyone(batch, source(batch))[lanes] for source in sources]
         old = np.zeros(mask.shape, UINT[width])
         for part, which, inside in by_space(space, address[lanes]):
-            memory, index = _memory(batch, part, inside)
             chosen = values if which is None else [value[which] for value in values]
             who = lanes if which is None else lanes[which]
+            at = batch.block.places(who, inside) if part == "shared" else inside
+            memory, index = _memory(batch, part, at)
             old[who] = _each(memory, index, chosen, change, width)
             if part == "shared" and record is not None and batch.block.clocks is not None:
-                for lane, start in zip(who.tolist(), inside.tolist(), strict=True):
+                for lane, start in zip(who.tolist(), at.tolist(), strict=True):
                     fails = operation == "cas" and int(old[lane]) != int(everyone(batch, sources[0](batch))[lane])
                     batch.block.clocks.atomic(record, lane, start, writes=not fails)
         if put is not None:

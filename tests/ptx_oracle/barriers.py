@@ -108,7 +108,7 @@ class Barriers:
         values = [np.broadcast_to(code.env.src(n, "u32", end.line)(batch), batch.mask.shape) for n in numbers]
         for split in splits:
             lane = 32 * split.warp + (split.mask & -split.mask).bit_length() - 1
-            key: object = int(values[0][lane]) if values else 0
+            key: object = self._key(split.warp, int(values[0][lane]) if values else 0)
             barrier = self.barriers.setdefault(key, Barrier())
             self._come(barrier, int(values[1][lane]) if len(values) > 1 else None, split.warp, split.mask, end.line)
             barrier.waiting.append((split, end))
@@ -117,6 +117,17 @@ class Barriers:
             self._block(split)
         for key in list(self.barriers):
             self._open(key)
+
+    def _key(self, warp: int, number: int) -> object:
+        """A barrier of the block of a warp."""
+        return number if self.state.ranks == 1 else ("block", 32 * warp // self.state.of_block, number)
+
+    def _warps_of(self, key: object) -> list[Warp]:
+        """The warps that a barrier may wait for."""
+        if self.state.ranks == 1 or not isinstance(key, tuple) or key[0] != "block":
+            return self.warps
+        count = self.state.of_block // 32
+        return self.warps[count * key[1] : count * (key[1] + 1)]
 
     def _wait_in_warp(self, batch: Batch, splits: list[Split], end: Instr) -> None:
         """Let splits wait for the lanes of their warps that they name.
@@ -149,13 +160,13 @@ class Barriers:
 
     def arrive(self, number: int, count: int, masks: list[int], line: int) -> None:
         """Lanes arrive at a barrier and do not wait."""
-        barrier = self.barriers.setdefault(number, Barrier())
         for warp, mask in enumerate(masks):
             if mask:
-                self._come(barrier, count, warp, mask, line)
+                key = self._key(warp, number)
+                self._come(self.barriers.setdefault(key, Barrier()), count, warp, mask, line)
                 if self.state.clocks is not None:
-                    self.state.clocks.arrive(number, lanes_of(warp, mask))
-        self._open(number)
+                    self.state.clocks.arrive(key, lanes_of(warp, mask))
+                self._open(key)
 
     def _arrive_in_cluster(self, masks: list[int], line: int, releases: bool) -> None:
         self.cluster.arrive(masks, line, releases=releases)
@@ -167,7 +178,8 @@ class Barriers:
     def _open(self, key: object, *, loose: bool = False) -> bool:
         """Open a barrier if all that it waits for are there."""
         barrier = self.barriers[key]
-        if not barrier.arrived or not barrier.complete(self.warps, loose=loose):
+        warps = self.warps if isinstance(barrier, WarpBarrier) else self._warps_of(key)
+        if not barrier.arrived or not barrier.complete(warps, loose=loose):
             return False
         waiting, arrived = barrier.waiting, barrier.arrived
         barrier.waiting, barrier.arrived = [], {}
@@ -175,7 +187,7 @@ class Barriers:
         # Threads that arrive and do not wait make it a barrier of some threads for the others.
         waits = sum(split.mask.bit_count() for split, _ in waiting)
         everyone = waits == sum(mask.bit_count() for mask in arrived.values())
-        whole = not in_warp and barrier.count in (None, self.state.lanes) and everyone
+        whole = not in_warp and barrier.count in (None, self.state.lanes // self.state.ranks) and everyone
         if self.state.clocks is not None and isinstance(barrier, WarpBarrier):
             self.state.clocks.warp_opened(barrier.warp, barrier.mask, waiting, loose=loose)
         elif self.state.clocks is not None:

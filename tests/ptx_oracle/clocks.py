@@ -94,7 +94,11 @@ class Clocks:
         """Where `inval` has ended mbarriers."""
         self._pending: Pending | None = None
         self._arrived: dict[object, Told] = {}
-        self._ended = self.knowledge.nothing()
+        self.of_block = threads
+        """Threads of a block; there are several in a cluster."""
+        self._begun: set[int] = set()
+        """The ranks of the blocks of which a thread has begun."""
+        self._ended: dict[int, Told] = {}
         self._since = Since.start(lanes)
         """Since the last barrier of the block."""
         self._since_warps: dict[tuple[int, int], Since] = {}
@@ -106,6 +110,12 @@ class Clocks:
         return self.touches.races
 
     # ---- accesses
+
+    def reach(self, rank: int) -> None:
+        """A thread of another block reaches the memory of a block, which has to be there."""
+        threads = range(rank * self.of_block, (rank + 1) * self.of_block)
+        if rank not in self._begun or self.returned.issuperset(threads):
+            self.divergences.add(Divergence((), "the memory of a block is reached that is not there"))
 
     def access(self, record: Access, lanes: Array, address: Array, place: int, depth: int) -> None:
         """An instruction of shared memory by some lanes."""
@@ -178,6 +188,7 @@ class Clocks:
 
     def come(self, lanes: list[int], rank: int) -> None:
         """Threads come to a place of the kernel, by the order of the code."""
+        self._begun.update(lane // self.of_block for lane in lanes)
         for since in (self._since, *self._since_warps.values()):
             since.come(lanes, rank)
 
@@ -244,7 +255,9 @@ class Clocks:
         """A phase of a barrier ends at which threads arrive without waiting; give what comes before its end."""
         self.rests_on_returns |= any(self._since.places[lane] for lane in self.returned)
         told = self._arrived.pop(key, self.knowledge.nothing())
-        return told.joined(self._ended) if self.exits_order else told
+        for ended in self._ended.values() if self.exits_order else ():
+            told = told.joined(ended)
+        return told
 
     def release(self, lane: int) -> Told:
         """A thread arrives at an mbarrier."""
@@ -265,9 +278,10 @@ class Clocks:
         lanes = _waiting(waiting)
         if whole:
             self._complete(waiting, loose=loose)
-            self.rests_on_returns |= any(self._since.places[lane] for lane in self.returned)
+            rank = lanes[0] // self.of_block
+            self.rests_on_returns |= any(self._since.places[lane] for lane in self._gone(rank))
             if self.exits_order:
-                told = told.joined(self._ended)
+                told = told.joined(self._ended.get(rank))
         else:
             self._named(waiting, loose=loose)
         self.knowledge.learn(lanes, told)
@@ -310,7 +324,11 @@ class Clocks:
         self._named(waiting, loose=loose)
         if len(lines) > 1 and any(_is_syncthreads(end) for _, end in waiting):
             self.divergences.add(Divergence(lines, "threads wait at different barriers"))
-        self._look_past(waiting, self.returned, self._since)
+        self._look_past(waiting, self._gone(_waiting(waiting)[0] // self.of_block), self._since)
+
+    def _gone(self, rank: int) -> list[int]:
+        """The threads of a block that have returned."""
+        return [each for each in self.returned if each // self.of_block == rank]
 
     def _named(self, waiting: list[tuple[Split, Instr]], *, loose: bool) -> None:
         """Look for warps that do not come together to a barrier."""
@@ -335,7 +353,9 @@ class Clocks:
     def leave(self, lanes: list[int]) -> None:
         """Threads return from the kernel."""
         self.returned.update(lanes)
-        self._ended = self._ended.joined(self._tell(lanes))
+        for rank in {lane // self.of_block for lane in lanes}:
+            told = self._tell([lane for lane in lanes if lane // self.of_block == rank])
+            self._ended[rank] = told.joined(self._ended.get(rank))
 
     # ---- groups of copies
 

@@ -178,6 +178,7 @@ class Launch:
         steps: int = STEPS,
         max_blocks: int = 0,
         only: tuple[int, int, int] | None = None,
+        cluster: tuple[int, int, int] = (1, 1, 1),
     ) -> Result:
         """Run all blocks (or the first `max_blocks`, or the one at `only`); errors end up in the result."""
         grid, block = shape3(shape[0]), shape3(shape[1])
@@ -198,7 +199,7 @@ class Launch:
         }
         values = specials(block, grid, sizes)
         watched = (self.clocked, self.exits_order, self.shuffle, self.recorder)
-        common = Shape(grid, block, values, parameters, not self.strict, *watched)
+        common = Shape(grid, block, values, parameters, not self.strict, *watched, cluster)
         try:
             self._run_blocks(program, common, result, steps, max_blocks, only)
         except OracleError as error:
@@ -219,7 +220,8 @@ class Launch:
         max_blocks: int,
         only: tuple[int, int, int] | None,
     ) -> None:
-        across, down, deep = common.grid
+        # Blocks of one cluster run as one, and a grid consists of clusters.
+        across, down, deep = (blocks // of for blocks, of in zip(common.grid, common.cluster, strict=True))
         total = across * down * deep
         numbers = range(min(total, max_blocks or total))
         if only is not None:

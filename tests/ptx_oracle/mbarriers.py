@@ -61,11 +61,11 @@ def place_of(address: int) -> int:
     return address & (SHARED_SPAN - 1)
 
 
-def find(batch: Batch, address: int) -> Mbarrier:
-    """The mbarrier at an address."""
-    barrier = batch.block.mbarriers.get(place_of(address))
+def find(batch: Batch, place: int) -> Mbarrier:
+    """The mbarrier at a place of the windows."""
+    barrier = batch.block.mbarriers.get(place)
     if barrier is None:
-        raise FaultError(f"no mbarrier was made at {address:#x}")
+        raise FaultError(f"no mbarrier was made at {place:#x}")
     return barrier
 
 
@@ -92,7 +92,7 @@ def compile_mbarrier(instr: Instr, env: Env) -> Step:
         record.note(block.index, mask, address)
         counts = everyone(batch, count(batch)) if count else np.zeros(mask.shape, np.uint32)
         for lane in np.flatnonzero(mask).tolist():
-            place, number = place_of(int(address[lane])), int(counts[lane])
+            place, number = block.place(lane, int(address[lane])), int(counts[lane])
             if block.clocks is not None:
                 block.clocks.touch_in([lane], batch.place, batch.depth)
                 how = action if action in ("init", "inval") else ""
@@ -123,11 +123,11 @@ def arrive(instr: Instr, env: Env) -> Step:
         numbers = everyone(batch, number(batch)) if number else np.ones(mask.shape, np.uint32)
         state = np.zeros(mask.shape, np.uint64)
         for lane in np.flatnonzero(mask).tolist():
-            given = int(numbers[lane])
+            given, place = int(numbers[lane]), block.place(lane, int(address[lane]))
             if block.clocks is not None:
                 block.clocks.touch_in([lane], batch.place, batch.depth)
-                block.clocks.touch_object(instr.line, lane, place_of(int(address[lane])))
-            barrier = find(batch, int(address[lane]))
+                block.clocks.touch_object(instr.line, lane, place)
+            barrier = find(batch, place)
             state[lane] = barrier.phase
             if block.clocks is not None and not is_relaxed(instr):
                 barrier.hear(block.clocks.release(lane))
@@ -167,7 +167,7 @@ class Wait:
         address, phase = everyone(batch, self.where(batch)), everyone(batch, self.phase(batch))
         result = np.zeros(mask.shape, bool)
         for lane in np.flatnonzero(mask):
-            barrier = batch.block.mbarriers.get(place_of(int(address[lane])))
+            barrier = batch.block.mbarriers.get(batch.block.place(lane, int(address[lane])))
             if barrier is not None:
                 now = barrier.phase
                 result[lane] = now % 2 != int(phase[lane]) if self.parity else now != int(phase[lane])
@@ -180,7 +180,8 @@ class Wait:
         clocks = batch.block.clocks
         for lane in np.flatnonzero(mask).tolist() if clocks is not None else ():
             clocks.touch_in([lane], batch.place, batch.depth)
-            clocks.touch_object(self.instr.line, lane, place_of(int(address[lane])))
+            place = batch.block.place(lane, int(address[lane]))
+            clocks.touch_object(self.instr.line, lane, place)
             if over[lane] and not is_relaxed(self.instr):
-                clocks.acquire(lane, find(batch, int(address[lane])).completed)
+                clocks.acquire(lane, find(batch, place).completed)
         self.put(batch, over, mask)

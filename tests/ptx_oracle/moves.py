@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import UnsupportedError
+from .errors import FaultError, UnsupportedError
 from .fetch import Array, Batch, Env, Step
 from .floats import garbage
 from .integers import first_of_pair
 from .model import WIDTHS, Instr, Operand, Reg, Sink, Vec
-from .spaces import GENERIC, UINT, WINDOW_BITS
+from .spaces import GENERIC, SHARED_SPAN, UINT, WINDOW_BITS
 from .table import nothing, opcode, simple
 
 NO_CHANGE = (
@@ -147,9 +147,26 @@ def compile_isspacep(instr: Instr, env: Env) -> Step:
 
 @opcode("mapa")
 def map_address(instr: Instr, env: Env) -> Step:
-    """Compile mapa: with one block a cluster, the address in another block is the one here."""
+    """Compile mapa: the address names the rank of its block; with one block a cluster, it is the one here."""
     kind = f"b{WIDTHS[instr.type]}"
-    return simple(instr, env, (kind, "b32"), lambda address, _rank: address)
+    address, rank = env.src(instr.operands[1], kind, instr.line), env.src(instr.operands[2], "u32", instr.line)
+    put = env.dst(instr.operands[0], instr.line)
+
+    def step(batch: Batch, mask: Array) -> None:
+        found = address(batch)
+        if batch.block.ranks > 1:
+            ranks = np.broadcast_to(rank(batch), mask.shape).astype(found.dtype)
+            if (ranks[mask] >= batch.block.ranks).any():
+                raise FaultError("an address in a block that the cluster has not", instr.line)
+            span = found.dtype.type(SHARED_SPAN)
+            found = (
+                found // span // found.dtype.type(256) * found.dtype.type(256) * span
+                + found % span
+                + (ranks + 1) * span
+            )
+        put(batch, found, mask)
+
+    return step
 
 
 @opcode("getctarank", "createpolicy")

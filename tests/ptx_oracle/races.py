@@ -69,21 +69,22 @@ def races_of(
     steps: int = STEPS,
     names: Sequence[str] = (),
     shuffle: int | None = None,
+    cluster: tuple[int, int, int] = (1, 1, 1),
 ) -> Races:
-    """Run a launch, and give its races over all blocks.
+    """Run a launch, and give its races over all blocks, or over all clusters of so many blocks.
 
     A kernel that goes on after threads returned runs twice: see `Races.of_returned`. `shuffle` is the
     seed of a random order of the warps and of the ends of bulk copies.
     """
     going = Launch(text, kernel)
     going.shuffle = shuffle
-    result, clocks = _run(going, (grid, block), smem, params, seed, steps, names, exits_order=True)
+    result, clocks = _run(going, (grid, block), smem, params, seed, steps, names, exits_order=True, cluster=cluster)
     pairs = _joined(clocks)
     of_returned: list[Race] = []
     if any(each.rests_on_returns for each in clocks):
         again = Launch(text, kernel)
         again.shuffle = shuffle
-        _, others = _run(again, (grid, block), smem, params, seed, steps, names, exits_order=False)
+        _, others = _run(again, (grid, block), smem, params, seed, steps, names, exits_order=False, cluster=cluster)
         of_returned = [race for key, race in _joined(others).items() if key not in pairs]
     divergences = sorted({found for each in clocks for found in each.divergences})
     if result.error.startswith("FaultError") and "all lanes wait" in result.error:
@@ -114,12 +115,13 @@ def _run(
     names: Sequence[str],
     *,
     exits_order: bool,
+    cluster: tuple[int, int, int],
 ) -> tuple[Result, list[Clocks]]:
     clocks: list[Clocks] = []
     going.clocked, going.exits_order = clocks.append, exits_order
     pairs = params.items() if isinstance(params, Mapping) else enumerate(params)
     given = {place_of(name, going.function, names): value for name, value in pairs}
-    result = going.run(shape, smem, given, seed=seed, steps=steps)
+    result = going.run(shape, smem, given, seed=seed, steps=steps, cluster=cluster)
     for each in clocks:
         each.settle()
     return result, clocks

@@ -90,11 +90,19 @@ class Flat:
 
 
 class Shared(Flat):
-    """The shared window of a block; addresses below the base are not the kernel's."""
+    """The shared windows of the blocks of a cluster, by rank; addresses below the base are not the kernel's."""
+
+    def __init__(self, size: int, what: str, *, lenient: bool = False, ranks: int = 1) -> None:
+        super().__init__((ranks - 1) * SHARED_SPAN + size, what, lenient=lenient)
+        self.room, self.ranks = size, ranks
 
     def bad(self, index: Array, width: int) -> Array | None:
         """Say which lanes are outside; None if no lane is."""
-        outside = (index > np.uint64(max(0, self.size - width))) | (index < np.uint64(SHARED_BASE))
+        inside, rank = index, np.zeros_like(index)
+        if self.ranks > 1:
+            inside, rank = index % np.uint64(SHARED_SPAN), index // np.uint64(SHARED_SPAN)
+        outside = (inside > np.uint64(max(0, self.room - width))) | (inside < np.uint64(SHARED_BASE))
+        outside |= rank >= np.uint64(self.ranks)
         return outside if outside.any() else None
 
 

@@ -9,7 +9,8 @@ import click
 
 from swzverify.apps.options.scan import ScanOptions
 from swzverify.apps.run.scan import LaunchFacts
-from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, block_shape, grid_shape
+from swzverify.compiled.kernel.clusters import MOST_RANKS
+from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, block_shape, cluster_shape, grid_shape
 from swzverify.hardware import find_target
 
 _NUMBERS = re.compile(r"\s*[0-9]{1,10}\s*(?:,\s*[0-9]{1,10}\s*){0,2}", re.ASCII)
@@ -22,7 +23,8 @@ def launch_of(options: ScanOptions) -> LaunchFacts:
     every = [shape for kernel, shape in blocks if kernel is None]
     named = tuple((kernel, shape) for kernel, shape in blocks if kernel is not None)
     align, grid = _aligned_bytes(options.smem_align), _grid(options.grid)
-    given = Given(options.parameters, options.assumptions, align, grid, options.tensor_maps)
+    cluster = _cluster(options.cluster)
+    given = Given(options.parameters, options.assumptions, align, grid, options.tensor_maps, cluster)
     return LaunchFacts(every[-1] if every else None, given, _bytes(options.smem, options.target), named)
 
 
@@ -47,6 +49,15 @@ def _grid(text: str | None) -> BlockShape | None:
     if text is not None and shape is None:
         most = "2147483647 blocks along x, 65535 along y and z"
         raise click.UsageError(f"--grid is {text!r}; give one to three numbers, such as 128,4; at most {most}")
+    return shape
+
+
+def _cluster(text: str | None) -> BlockShape | None:
+    shape = None if text is None else cluster_shape(_numbers(text))
+    if text is not None and shape is None:
+        raise click.UsageError(
+            f"--cluster is {text!r}; give one to three numbers, such as 2,1; at most {MOST_RANKS} blocks"
+        )
     return shape
 
 

@@ -47,6 +47,11 @@ class ScanOptions(Options):
         ".reqntid of the kernel, else .maxntid as an assumption]",
     )
     grid: str | None = option("--grid X,Y,Z", "Blocks of the grid, in every launch.  [default: any grid]")
+    cluster: str | None = option(
+        "--cluster X,Y,Z",
+        "Blocks of a cluster, for races of kernels that reach the shared memory of other blocks.  [default: "
+        ".reqnctapercluster of the kernel, else one block as an assumption]",
+    )
     lockstep: bool = flag(
         "--lockstep",
         "Assume that the lanes of a warp run each instruction together, for code that relies on it. No GPU since "

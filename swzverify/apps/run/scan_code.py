@@ -13,10 +13,11 @@ from swzverify.apps.run.scan import LaunchFacts, read_text, scan_files, scan_tex
 from swzverify.apps.run.scan_check import checked, counters_of
 from swzverify.apps.run.scan_jobs import EVERYTHING, Asks
 from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_cubin
+from swzverify.compiled.kernel.clusters import MOST_RANKS
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.profiler import Export, Totals, read_counters_of, totals_of_frame
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, ScannedAccess, block_shape, grid_shape
+from swzverify.compiled.scan import MOST_ALIGN, BlockShape, Given, ScannedAccess, block_shape, cluster_shape, grid_shape
 from swzverify.core.frames import data_frame
 from swzverify.core.shown import Shown
 from swzverify.errors import SwzError
@@ -82,6 +83,7 @@ def scan(
     kernel: str | None = None,
     block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
     grid: int | Sequence[int] | None = None,
+    cluster: int | Sequence[int] | None = None,
     target: str | None = None,
     parameters: Mapping[str, int] | None = None,
     assume: Iterable[str] = (),
@@ -100,6 +102,7 @@ def scan(
         kernel: The only kernel to look at.
         block: The threads of a block; what Triton and the CuTe DSL compiled says it.
         grid: The blocks of the grid.
+        cluster: The blocks of a cluster, for kernels that do not say it; races alone depend on it.
         target: The GPU; sm_90, or that of what was compiled.
         parameters: Values of integer parameters.
         assume: C conditions on parameters.
@@ -122,7 +125,7 @@ def scan(
         code,
         kernel,
         target,
-        launch_facts(block, grid, given),
+        launch_facts(block, grid, given, cluster),
         on_chip=on_chip,
         lockstep=lockstep,
         fragments=fragments,
@@ -190,13 +193,17 @@ def launch_facts(
     block: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None,
     grid: int | Sequence[int] | None,
     given: Given,
+    cluster: int | Sequence[int] | None = None,
 ) -> LaunchFacts:
-    """The block and the grid that a test gives, with what it gives beside them."""
+    """The block, the grid and the cluster that a test gives, with what it gives beside them."""
     most, along_z = MOST_BLOCK_THREADS, MOST_BLOCK_EXTENTS["z"]
     rule = f"a block has 1 to {most} threads, {along_z} of them along z at most"
     of_grid = f"a grid has 1 to {', '.join(map(str, MOST_GRID_EXTENTS.values()))} blocks along x, y, z"
     if grid is not None:
         given = replace(given, grid=_extents("grid", grid, grid_shape, of_grid))
+    if cluster is not None:
+        of_cluster = f"a cluster has 1 to {MOST_RANKS} blocks"
+        given = replace(given, cluster=_extents("cluster", cluster, cluster_shape, of_cluster))
     if isinstance(block, Mapping):
         by_name = cast("Mapping[str, object]", block)
         named = tuple((name, _extents(f"block[{name!r}]", of, block_shape, rule)) for name, of in by_name.items())

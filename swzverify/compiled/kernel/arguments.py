@@ -52,7 +52,8 @@ class Arguments:
     bytes. Every read of such a parameter is a part of one variable, so a condition on the variable holds
     for all reads. `grid` has the number of blocks along x, y and z; None if it is not known. `boxes` has the
     boxes of tensor maps, by the parameter and the byte in it at which a map begins. With `is_alone`, each
-    block is the only one of its cluster.
+    block is the only one of its cluster. `cluster` has the number of blocks of a cluster along x, y and z, where all
+    threads of a cluster are looked at together.
     """
 
     known: Mapping[str, tuple[Field, ...]] = field(default_factory=dict[str, tuple[Field, ...]])
@@ -60,6 +61,7 @@ class Arguments:
     grid: tuple[int, int, int] | None = None
     boxes: Mapping[tuple[str, int], Box] = field(default_factory=dict[tuple[str, int], Box])
     is_alone: bool = False
+    cluster: tuple[int, int, int] | None = None
 
     def value(self, name: str, offset: int, size: int) -> int | None:
         """The value of some bytes of a parameter; None where they are not all known.

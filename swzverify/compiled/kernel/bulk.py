@@ -15,6 +15,11 @@ TENSOR_TO_PHASE: Final = re.compile(
     r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
 )
 """Copies of a box of a tensor map into one block that complete transactions of a barrier object."""
+MULTICAST: Final = re.compile(
+    r"cp\.async\.bulk(?P<box>\.tensor\.[1-5]d)?\.shared::cluster\.global(?:\.tile)?"
+    r"\.mbarrier::complete_tx::bytes\.multicast::cluster(?:\.L2::cache_hint)?"
+)
+"""Copies into blocks of a cluster that complete transactions of a barrier object in each."""
 _COPIES: Final = (["cp", "async", "bulk"], ["cp", "reduce", "async", "bulk"])
 _ALIGN_BYTES: Final = 16
 _TENSOR_ALIGN_BYTES: Final = 128

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, mul, shift_right, widened
+from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, mul, widened
+from swzverify.compiled.kernel.divided import quotient, rest
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.tables import table
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import BinaryOperator, Expr, binary, const, postorder, substitute, variables
+from swzverify.ir.expr import Expr, const, postorder, substitute, variables
 
 ALL_LANES = (1 << LANES) - 1
 """The mask of a whole warp."""
@@ -51,10 +52,10 @@ class Threads:
         self.starts = np.arange(0, len(number), LANES)
         self.first_of_warp = number // LANES * LANES
 
-    def in_groups(self) -> Threads:
-        """The threads, with warp groups in the place of warps."""
+    def in_groups(self, size: int = GROUP_THREADS) -> Threads:
+        """The threads, with warp groups in the place of warps, or with other groups of so many threads."""
         found = Threads(self._block)
-        found.first_of_warp = np.arange(len(self.first_of_warp)) // GROUP_THREADS * GROUP_THREADS
+        found.first_of_warp = np.arange(len(self.first_of_warp)) // size * size
         return found
 
     def in_warps(self) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.bool_]]:
@@ -174,23 +175,11 @@ def places_of(number: Expr, block: BlockShape) -> dict[str, Expr]:
     [1, 1, 2]
     """
     across, down, _ = block
-    row = _quotient(number, across)
-    return {"tid.x": _rest(number, across), "tid.y": _rest(row, down), "tid.z": _quotient(row, down)}
+    row = quotient(number, across)
+    return {"tid.x": rest(number, across), "tid.y": rest(row, down), "tid.z": quotient(row, down)}
 
 
 def _is_small(value: Expr) -> bool:
     """Whether a value can be evaluated for all threads in a short time."""
     nodes = postorder(value)
     return len(nodes) <= MOST_NODES and all(node.width <= MAX_ARRAY_WIDTH for node in nodes)
-
-
-def _quotient(value: Expr, divisor: int) -> Expr:
-    if divisor & (divisor - 1) == 0:
-        return shift_right(value, const(divisor.bit_length() - 1, value.width), signed=False)
-    return binary(BinaryOperator.UDIV, value, const(divisor, value.width))
-
-
-def _rest(value: Expr, divisor: int) -> Expr:
-    if divisor & (divisor - 1) == 0:
-        return bit_and(value, const(divisor - 1, value.width))
-    return binary(BinaryOperator.UREM, value, const(divisor, value.width))

@@ -15,7 +15,8 @@ from math import prod
 from typing import Final
 
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
-from swzverify.compiled.kernel.arithmetic import bit_not, is_zero, less, shift_left, sub, widened
+from swzverify.compiled.kernel.arithmetic import add, bit_not, is_zero, less, mul, shift_left, sub, widened
+from swzverify.compiled.kernel.divided import quotient, rest
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_GRID_EXTENTS, TARGETS
 from swzverify.ir.expr import Expr, Var, const, negation
@@ -81,6 +82,8 @@ def special(
     grid = arguments.grid
     if arguments.is_alone and name.startswith("%cluster_"):
         return const(int(name.startswith("%cluster_n")), width)
+    if arguments.cluster is not None and (found := _in_cluster(name, block, leaves, arguments)) is not None:
+        return widened(found, width)
     if found := _COORDINATE.fullmatch(name):
         return widened(_coordinate(found[1], found[2], block, leaves), width)
     if (limit := _limit(name[1:], grid)) is not None or _OF_LAUNCH.fullmatch(name[1:]):
@@ -94,6 +97,38 @@ def special(
         return widened(leaves.lane("laneid", 32), width)
     if name.startswith("%lanemask_"):
         return widened(_mask(name[len("%lanemask_") :], leaves), width)
+    return None
+
+
+def rank_of(block: BlockShape, leaves: Leaves, cluster: BlockShape) -> Expr:
+    """The rank of a thread's block, where the blocks of a cluster lie one behind the other along z."""
+    return quotient(leaves.lane("tid.z", block[2]), block[2] // prod(cluster))
+
+
+def _in_cluster(name: str, block: BlockShape | None, leaves: Leaves, arguments: Arguments) -> Expr | None:
+    """The value of a register where the threads of a cluster are those of one block; None for other registers.
+
+    The block has all blocks of the cluster, by their ranks, along z.
+    """
+    cluster, grid = arguments.cluster, arguments.grid
+    if cluster is None or block is None:
+        return None
+    deep = block[2] // prod(cluster)
+    axis = "xyz".find(name[-1])
+    if name in ("%tid.z", "%ntid.z"):
+        return const(deep, 32) if name == "%ntid.z" else rest(leaves.lane("tid.z", block[2]), deep)
+    if name in ("%cluster_ctarank", "%cluster_nctarank"):
+        return const(prod(cluster), 32) if "_n" in name else rank_of(block, leaves, cluster)
+    if name[:-1] == "%cluster_nctaid.":
+        return const(cluster[axis], 32)
+    if name[:-1] in ("%cluster_ctaid.", "%ctaid."):
+        place = rest(quotient(rank_of(block, leaves, cluster), prod(cluster[:axis])), cluster[axis])
+        if name.startswith("%cluster"):
+            return place
+        whole = f"clusterid.{name[-1]}"
+        limit = -(-(_limit(whole, grid) or 1) // cluster[axis])
+        first = leaves.uniform(f"{whole} of {cluster[axis]}", 32, f"%{whole}", limit=limit)
+        return add(mul(first, const(cluster[axis], 32)), place)
     return None
 
 

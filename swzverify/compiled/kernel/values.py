@@ -28,10 +28,10 @@ def long_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps
     return slices.opaque(instruction, 97, 64, "the operand cannot be read") if value is None else value
 
 
-def word_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:
-    """The 32 bits of an operand."""
-    value = yield from slices.read(operand, 32, instruction)
-    return slices.opaque(instruction, 98, 32, "the operand cannot be read") if value is None else value
+def word_of(slices: Slices, operand: Operand, instruction: Instruction, bits: int = WORD_BITS) -> Steps:
+    """The low bits of an operand, 32 of them if nothing else is said."""
+    value = yield from slices.read(operand, bits, instruction)
+    return slices.opaque(instruction, 98, bits, "the operand cannot be read") if value is None else value
 
 
 def bit_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps:

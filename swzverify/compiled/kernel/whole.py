@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE, Executions
@@ -20,7 +21,7 @@ from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE
 from swzverify.compiled.kernel.calls import Inlined
-from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone
+from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone, reaches_others
 from swzverify.compiled.kernel.descriptors import descriptors_of
 from swzverify.compiled.kernel.divisions import Divisions, with_results
 from swzverify.compiled.kernel.flow import Loop, base_name
@@ -29,6 +30,7 @@ from swzverify.compiled.kernel.induction import by_trip, trips_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
 from swzverify.compiled.kernel.pointers import loaded_pointer, makes_generic
+from swzverify.compiled.kernel.ranks import Ranks
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.slices import Steps
@@ -80,11 +82,16 @@ class Kernel(Reader):
         block: BlockShape,
         arguments: Arguments = NO_ARGUMENTS,
         capability: int | None = None,
+        cluster: BlockShape | None = None,
     ) -> None:
-        self.is_alone = is_alone(whole.function)
+        self.is_alone, self.cluster = is_alone(whole.function, cluster), cluster
+        if cluster is not None and prod(cluster) > 1 and reaches_others(whole.function):
+            block = (block[0], block[1], block[2] * prod(cluster))
+            arguments = replace(arguments, cluster=cluster)
         super().__init__(module, whole, block, replace(arguments, is_alone=self.is_alone), evaluate_in_cluster)
-        self.block = block
         self.flow, self.leaves = self.slices.flow, self.slices.leaves
+        self.block, self.ranks = block, Ranks(self.slices, self.paths)
+        """The threads that are looked at: those of a block, or of all blocks of a cluster, one behind the other."""
         function = whole.function
         self.function = function
         uses = [(each, use) for each in function.instructions for use in uses_of(each, capability)]
@@ -109,7 +116,9 @@ class Kernel(Reader):
         maps = {
             each.index: self.slices.run(long_of(self.slices, of_map, each))
             for each in function.instructions
-            if (of_map := _map_of(each)) is not None and self.flow.is_reachable(self.flow.block_of[each.index])
+            if self._moves_box(each)
+            and (of_map := _map_of(each)) is not None
+            and self.flow.is_reachable(self.flow.block_of[each.index])
         }
         guarded = {each.index: None for each in function.instructions if self._is_of_proxy(each)}
         owns = {each: self.slices.run(self.slices.guard(function.instructions[each])) for each in words | guarded}
@@ -144,6 +153,7 @@ class Kernel(Reader):
         """The guards of the same instructions, and of those that work with the async proxy."""
         self.maps = {each: self.resolved(value, self.flow.block_of[each]) for each, value in maps.items()}
         """The address of the tensor map of each copy of a box."""
+        self.ranks.resolve(lambda value, index: self.resolved(value, self.flow.block_of[index]))
         self._makes_generic = makes_generic(function)
         self.pointers: set[int] = set()
         """The lines that load pointers from global memory which are taken to lead to no shared memory."""
@@ -213,6 +223,7 @@ class Kernel(Reader):
     def _is_of_object(self, instruction: Instruction) -> bool:
         opcode = instruction.opcode
         is_copy = COPY_TO_PHASE.fullmatch(opcode) or TENSOR_TO_PHASE.fullmatch(opcode)
+        is_copy = is_copy or self.ranks.is_copy(instruction)
         is_named = base_name(instruction) == "mbarrier" or is_copy
         # A barrier of the block may have its number, or its count, in a register.
         is_open = None in self.constants.get(instruction.index, ())
@@ -247,9 +258,14 @@ class Kernel(Reader):
         value = self.slices.run(steps())
         return None if value.width == 1 else value
 
+    def _moves_box(self, instruction: Instruction) -> bool:
+        is_multicast = self.ranks.is_copy(instruction) and "tensor" in instruction.opcode.split(".")
+        return BOX.fullmatch(instruction.opcode) is not None or is_multicast
+
     def _copied(self, instruction: Instruction, operands: tuple[Expr, ...]) -> int:
         """The bytes of a bulk copy to or from shared memory; 0 if they are not known."""
         is_known = COPY_TO_PHASE.fullmatch(instruction.opcode) or FROM_SHARED.fullmatch(instruction.opcode)
+        is_known = is_known or (self.ranks.is_copy(instruction) and "tensor" not in instruction.opcode)
         size = self.forms.resolve(operands[0]) if operands and is_known else None
         return size.value if isinstance(size, Const) else 0
 
@@ -266,9 +282,10 @@ class Kernel(Reader):
         row, is_object = raw.access.cost.row, use.touch is Touch.BARRIER
         address = place if is_object else raw.address
         size = self._copied(instruction, raw.operands)
-        is_known = (not use.reason and use.bulk is None and not raw.access.cost.reason) or bool(size)
-        reason = raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
-        is_store, is_box = bool(FROM_SHARED.fullmatch(instruction.opcode)), bool(BOX.fullmatch(instruction.opcode))
+        is_in_cluster = self.ranks.is_access(instruction)
+        is_known = (not use.reason and use.bulk is None and not raw.access.cost.reason) or bool(size) or is_in_cluster
+        reason = "" if is_in_cluster else raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
+        is_store, is_box = bool(FROM_SHARED.fullmatch(instruction.opcode)), self._moves_box(instruction)
         is_modelled = is_object or is_known or is_box
         width = size or (OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
         found = SharedAccess(
@@ -326,7 +343,7 @@ class Kernel(Reader):
             return self.resolved(divisions.defined(self.forms.resolve(value)), block)
 
         own = [read(raw.own)]
-        address = normal(read(address))
+        address = normal(self.ranks.where(own[0], read(address)))
         if raw.access.touch is Touch.GENERIC:
             found = in_shared(self.slices, address)
             pointer = None if found is not None or self._makes_generic else loaded_pointer(self.slices, address)
@@ -340,7 +357,9 @@ class Kernel(Reader):
         may, must = [read(each) for each in raw.path.may], None
         if raw.path.must is not None:
             must = [read(each) for each in raw.path.must]
-        own += [self.resolved(each, block) for each in divisions.conditions()]
+        own += [self.resolved(each, block) for each in divisions.conditions()] + self.ranks.goes(access.index)
+        if access.operand is None:
+            address = normal(self.ranks.place(access.index, address))
         return replace(
             access,
             address=address,
@@ -354,9 +373,9 @@ class Kernel(Reader):
 
 
 def _map_of(instruction: Instruction) -> Operand | None:
-    """The tensor map of a copy of a box; None for other instructions."""
+    """The tensor map of a copy of a box; None without one."""
     found = next((each for each in instruction.operands if isinstance(each, Bracketed)), None)
-    return found.items[0] if found is not None and BOX.fullmatch(instruction.opcode) else None
+    return None if found is None else found.items[0]
 
 
 def _width(instruction: Instruction) -> int:

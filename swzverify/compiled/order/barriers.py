@@ -35,8 +35,13 @@ _FLAGS: Final = re.compile(r"(?:ld|atom|red|fence)\b.*\.(?:acquire|acq_rel|sc)\b
 class Scope(StrEnum):
     """Whose accesses a barrier orders."""
 
+    CLUSTER = "cluster"
     BLOCK = "block"
     WARP = "warp"
+
+    def holds(self, other: Scope) -> bool:
+        """Whether the threads of another scope are some of those of this one."""
+        return list(Scope).index(self) <= list(Scope).index(other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +67,12 @@ def orders_of(kernel: Kernel) -> Orders:
     for each in kernel.function.instructions:
         if not kernel.flow.is_reachable(kernel.flow.block_of[each.index]):
             continue
-        found = _order(each, kernel.constants.get(each.index, ()), kernel.block)
+        found = _order(each, kernel.constants.get(each.index, ()), kernel.ranks.threads)
         if isinstance(found, Scope):
             barriers[each.index] = found
         elif CLUSTER_BARRIER.fullmatch(each.opcode) and (wait := _meeting_at(kernel, each)):
             if wait == each.index:
-                barriers[wait] = Scope.BLOCK
+                barriers[wait] = Scope.BLOCK if kernel.ranks.count == 1 else Scope.CLUSTER
         elif found:
             left_out[found] = None
             if base_name(each) in _BARRIERS:
@@ -75,13 +80,13 @@ def orders_of(kernel: Kernel) -> Orders:
     return Orders(barriers, unmodelled, tuple(left_out))
 
 
-def _order(instruction: Instruction, values: tuple[int | None, ...], block: tuple[int, int, int]) -> Scope | str:
+def _order(instruction: Instruction, values: tuple[int | None, ...], threads: int) -> Scope | str:
     """The scope of a barrier; a reason for an order that is left out; empty for no order."""
     opcode, name = instruction.opcode, base_name(instruction)
     if opcode.startswith("bar.warp.sync"):
         return Scope.WARP if values[:1] == (ALL_LANES,) and instruction.guard is None else MASKED
     if _WHOLE.fullmatch(opcode):
-        return Scope.BLOCK if _is_whole(instruction, values, block) else NAMED
+        return Scope.BLOCK if _is_whole(instruction, values, threads) else NAMED
     if name in ("bar", "barrier"):
         return SPLIT if "cluster" in opcode else "bar.arrive is not modelled"
     if (name == "mbarrier" and "wait" in opcode) or opcode.startswith("cp.async.mbarrier"):
@@ -91,13 +96,12 @@ def _order(instruction: Instruction, values: tuple[int | None, ...], block: tupl
     return "an acquire or a fence may order accesses, which is not modelled" if _FLAGS.fullmatch(opcode) else ""
 
 
-def _is_whole(instruction: Instruction, values: tuple[int | None, ...], block: tuple[int, int, int]) -> bool:
+def _is_whole(instruction: Instruction, values: tuple[int | None, ...], threads: int) -> bool:
     """Whether all threads of the block take part: the number is known, and no other count is given."""
     operands = values
     if ".red" in instruction.opcode:
         # The result comes first, and a predicate last.
         operands = values[1:-1]
-    threads = block[0] * block[1] * block[2]
     is_counted = len(operands) == 1 or (len(operands) == 2 and operands[1] == threads)
     return instruction.guard is None and is_counted and operands[0] is not None
 

@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.boxes import moves_one_box
+from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import FROM_SHARED, Kernel
 from swzverify.compiled.order.events import Act, Event, LostError
+from swzverify.compiled.order.nodes import Deed, Node
 from swzverify.compiled.order.objects import Key, name_of
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Node
 from swzverify.ir.expr import Comparison, Const, Expr, compare, conjunction, const, variables
 
 OF_LAUNCH: Final = "the launch says how many bytes line {} announces"
@@ -57,23 +58,23 @@ def boxes_of(
     copies = {index: _Copy() for index, each in events.items() if each.is_box}
     if not copies and all(each.given is None for each in events.values()):
         return Boxes({}, {})
-    starts: dict[Frame, set[int]] = {}
+    starts: dict[tuple[Frame, int], set[int]] = {}
     copiers: dict[Key, dict[int, dict[int, None]]] = {}
     for at, role in enumerate(roles):
         for node in role.walk.nodes:
             for deed in (each for each, _ in node.deeds if each.act is Act.COPY):
                 found = sum_of(role.walk.place_of(kernel.parts[deed.index][0].address, deed.values))
                 place = frozenset(found.terms.items()), found.number
-                starts.setdefault(place[0], set()).add(place[1])
+                starts.setdefault((place[0], place[1] >> RANK_BITS), set()).add(place[1])
                 copiers.setdefault(deed.key, {}).setdefault(at, {})[deed.index] = None
                 if deed.index in copies:
                     copies[deed.index].places.add(place)
     for copy in copies.values():
-        rooms = [_room(kernel, frame, number, starts[frame]) for frame, number in copy.places]
+        rooms = [_room(kernel, frame, number, starts[frame, number >> RANK_BITS]) for frame, number in copy.places]
         copy.room = min((each for each in rooms if each is not None), default=None)
     sizes, expected = dict[int, int](), dict[int, int]()
     for key, makers in copiers.items():
-        for announcement, bring in _phases(kernel, roles, key, makers, events):
+        for announcement, bring, is_one in _phases(kernel, roles, key, makers, events):
             known = {index: (copies[index].room, count) for index, count in bring.items() if index in copies}
             plain = sum(_size(events[index]) * count for index, count in bring.items() if index not in copies)
             size = announcement.bytes
@@ -81,7 +82,7 @@ def boxes_of(
                 size = plain + _filled(kernel, announcement, known)
                 if expected.setdefault(announcement.index, size) != size:
                     raise LostError(OF_LAUNCH.format(_line(kernel, announcement.index)))
-            new = _shared_out(kernel, replace(announcement, bytes=size), size - plain, known) if known else {}
+            new = _shared_out(kernel, replace(announcement, bytes=size), size - plain, known, is_one) if known else {}
             if any(sizes.get(index, size) != size for index, size in new.items()):
                 raise LostError(f"the copies to {name_of(key)} bring several numbers of bytes")
             sizes |= new
@@ -145,8 +146,10 @@ def _phases(
     key: Key,
     makers: Mapping[int, Mapping[int, None]],
     events: Mapping[int, Event],
-) -> Iterator[tuple[Deed, Mapping[int, int]]]:
+) -> Iterator[tuple[Deed, Mapping[int, int], bool]]:
     """Each announcement of bytes for an object, with the copies that bring them, and how many threads make each.
+
+    Last is whether one thread announces and copies.
 
     One thread that announces and copies makes the copies of a phase behind its announcement. Where there are several
     threads, all copies count: those of one phase, or of a few.
@@ -159,12 +162,12 @@ def _phases(
             if is_given and not (is_one and _makes_all(nodes, target, key, events)):
                 raise LostError(OF_LAUNCH.format(_line(kernel, deed.index)))
             if is_one:
-                yield deed, dict.fromkeys(_behind(nodes, target, key, events), 1)
+                yield deed, dict.fromkeys(_behind(nodes, target, key, events), 1), True
             else:
                 count: Counter[int] = Counter()
                 for maker, made in makers.items():
                     count.update(dict.fromkeys(made, len(roles[maker].threads)))
-                yield deed, count
+                yield deed, count, False
 
 
 def _announces(deed: Deed, key: Key, events: Mapping[int, Event]) -> bool:
@@ -226,12 +229,12 @@ def _room(kernel: Kernel, frame: Frame, number: int, starts: set[int]) -> int | 
         read = kernel.leaves.of(*(term for term, _ in frame))
         sizes = [each.symbol.size_bytes for each in read if isinstance(each, ArrayLeaf)]
         if len(read) == 1 and sizes and sizes[0] is not None:
-            found.append(sizes[0] - number)
+            found.append(sizes[0] - number % (1 << RANK_BITS))
     return min(found, default=None)
 
 
 def _shared_out(
-    kernel: Kernel, announcement: Deed, total: int, rooms: Mapping[int, tuple[int | None, int]]
+    kernel: Kernel, announcement: Deed, total: int, rooms: Mapping[int, tuple[int | None, int]], is_one: bool
 ) -> dict[int, int]:
     """The bytes of the copies of a phase: each fills its room, or one takes the rest."""
     known = {index: room for index, (room, _) in rooms.items() if room is not None}
@@ -240,7 +243,7 @@ def _shared_out(
     if len(open_ones) == 1 and rest > 0 and rest % rooms[open_ones[0]][1] == 0:
         return {**known, open_ones[0]: rest // rooms[open_ones[0]][1]}
     # What several threads copy may be the bytes of several phases.
-    is_of_phases = max(count for _, count in rooms.values()) > 1 and rest < 0 and rest % announcement.bytes == 0
+    is_of_phases = not is_one and rest < 0 and rest % announcement.bytes == 0
     if open_ones or (rest and not is_of_phases):
         raise LostError(
             f"line {_line(kernel, announcement.index)} announces {announcement.bytes} bytes, and its copies have room "

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final
 
+from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE
 from swzverify.compiled.kernel.clusters import REMOTE_ARRIVE
 from swzverify.compiled.kernel.effects import registers_of, written
@@ -75,6 +76,8 @@ class Event:
         state: The register of the state that `ARRIVE` gives, or that `WAIT` waits for.
         is_box: Whether a tensor map says how many bytes are copied.
         given: The bytes that are expected, if the launch gives them; `bytes` is 0 then.
+        mask: The ranks of the blocks to which `COPY` copies, as bits; None for the block of `place`. Of a copy to
+            several blocks, `place` is relative to each of them.
     """
 
     index: int
@@ -89,6 +92,7 @@ class Event:
     state: Register | None = None
     is_box: bool = False
     given: Expr | None = None
+    mask: Expr | None = None
 
     @property
     def is_question(self) -> bool:
@@ -99,7 +103,8 @@ class Event:
     def values(self) -> tuple[Expr, ...]:
         """What has to be known of it in each trip."""
         named = [] if isinstance(self.name, int) else [self.name]
-        return (*([] if self.place is None else [self.place]), *named, self.count, self.parity, self.bytes)
+        places = [each for each in (self.place, self.mask) if each is not None]
+        return (*places, *named, self.count, self.parity, self.bytes)
 
 
 class LostError(Exception):
@@ -118,6 +123,8 @@ def events_of(kernel: Kernel) -> dict[int, Event]:
         if not is_one or not kernel.flow.is_reachable(kernel.flow.block_of[each.index]):
             continue
         event = _of_name(kernel, each) if base_name(each) in ("bar", "barrier") else _of_object(kernel, each)
+        if event is not None and event.place is not None and event.mask is None:
+            event = replace(event, place=kernel.ranks.where(event.guard, add(event.place, kernel.ranks.own)))
         if event is None:
             raise LostError(_reason(kernel, each))
         is_given = event.act in (Act.ARRIVE, Act.EXPECT) and kernel.leaves.are_of_launch(event.bytes)
@@ -129,7 +136,7 @@ def events_of(kernel: Kernel) -> dict[int, Event]:
 def _reason(kernel: Kernel, instruction: Instruction) -> str:
     """Why nothing is known of an instruction."""
     opcode, where = instruction.opcode, f"`{instruction.opcode}` at line {instruction.line}"
-    if REMOTE_ARRIVE.fullmatch(opcode) and not kernel.is_alone:
+    if REMOTE_ARRIVE.fullmatch(opcode) and not kernel.is_alone and kernel.ranks.count == 1:
         return f"{where} may arrive at an object of another block of the cluster, which is not modelled"
     if _WITH_OTHERS.fullmatch(opcode):
         return f"{where} may write to other blocks of the cluster, which is not modelled"
@@ -180,6 +187,8 @@ def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
 def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
     index = instruction.index
     values, guard = kernel.objects.get(index, ()), kernel.owns.get(index, TRUE)
+    if kernel.ranks.is_copy(instruction):
+        return _of_multicast(kernel, instruction)
     if COPY_TO_PHASE.fullmatch(instruction.opcode):
         if len(values) < 4 or values[3] is None or values[2] is None:
             return None
@@ -189,7 +198,7 @@ def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
         place = values[places[-1]] if len(places) == 2 and len(values) > places[-1] else None
         return None if place is None else Event(index, Act.COPY, place, guard=guard, is_box=True)
     form = _OBJECT.fullmatch(instruction.opcode)
-    if form is None or (form["space"] == "::cluster" and not kernel.is_alone):
+    if form is None or (form["space"] == "::cluster" and not kernel.is_alone and kernel.ranks.count == 1):
         return None
     operation = form[1]
     first = 0
@@ -221,6 +230,21 @@ def _of_object(kernel: Kernel, instruction: Instruction) -> Event | None:
     if isinstance(asked, Register) and answer is not None:
         return Event(index, Act.WAIT, place[0], answer=answer, guard=guard, state=asked)
     return None
+
+
+def _of_multicast(kernel: Kernel, instruction: Instruction) -> Event | None:
+    index, values, guard = (
+        instruction.index,
+        kernel.objects[instruction.index],
+        kernel.owns.get(instruction.index, TRUE),
+    )
+    places = [at for at, each in enumerate(instruction.operands) if isinstance(each, Address)]
+    place, mask = values[places[-1]], kernel.ranks.masks[index]
+    is_box = "tensor" in instruction.opcode.split(".")
+    size = _ZERO if is_box else values[2]
+    if place is None or size is None:
+        return None
+    return Event(index, Act.COPY, place, bytes=size, guard=guard, is_box=is_box, mask=mask)
 
 
 def _is_address(instruction: Instruction, at: int) -> bool:

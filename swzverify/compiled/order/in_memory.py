@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from swzverify.compiled.kernel.arithmetic import add, less, mul, sub, widened
+from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_left, sub, widened
+from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.symbols import ADDRESSES
 from swzverify.compiled.order.families import MOST_SHARED, signed
@@ -31,8 +32,10 @@ _WIDE: Final = 44
 """Bits in which distances of addresses do not wrap."""
 
 
-def is_in_memory(address: Expr, starts: Sequence[Expr], who: int) -> Expr:
+def is_in_memory(address: Expr, starts: Sequence[Expr], who: int, ranks: int = 1) -> Expr:
     """The offset in the memory of a block, over the integers, is below the most bytes that a block can have.
+
+    It is an offset in the memory of some block, if there are several in a cluster.
 
     PTX does not tell whether a term has a sign: it counts if the offset fits for one of both readings. If a term is
     made of the start of an array, as an XOR makes one, nothing is said of how far behind the start it is.
@@ -48,12 +51,15 @@ def is_in_memory(address: Expr, starts: Sequence[Expr], who: int) -> Expr:
         most = _most(term)
         least = most + 1 - (1 << term.width) if most >= 1 << (term.width - 1) else 0
         ends = [end + choose(count * least, count * most) for end, choose in zip(ends, (min, max), strict=True)]
-    if ends[0] >= 0 and ends[1] < MOST_SHARED:
+    if ranks == 1 and ends[0] >= 0 and ends[1] < MOST_SHARED:
         return TRUE
     width = max(_WIDE, max(map(abs, ends)).bit_length() + 2)
     offset: Expr = const(signed(total.number), width)
     for at, (term, count) in enumerate(parts):
         offset = add(offset, mul(_of_some_sign(term, f"term {at} of {who}", width), const(count, width)))
+    if ranks > 1:
+        rank = widened(var(f"the rank whose memory {who} is in", ranks), width)
+        offset = sub(offset, shift_left(rank, const(RANK_BITS, width)))
     return less(offset, const(MOST_SHARED, width), signed=False)
 
 

@@ -99,7 +99,7 @@ class Instances:
         self.kernel, self.sharing, self.couple = kernel, sharing, couple
         self.of_warp = sharing if of_warp is None else of_warp
         self._flow, self._leaves = kernel.flow, kernel.leaves
-        self.threads = threads_of(couple, kernel.block)
+        self.threads = threads_of(couple, kernel.block, kernel.ranks.count)
         self.families = Families(self.threads)
         self.uses, self.bounded = Uses(), Bounded()
         self._registers = Registers(kernel)

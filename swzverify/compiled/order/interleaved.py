@@ -14,9 +14,9 @@ from enum import Enum, auto
 from typing import Final, NamedTuple, TypeVar
 
 from swzverify.compiled.order.events import MASKS, Act
-from swzverify.compiled.order.objects import Barrier, Key
+from swzverify.compiled.order.nodes import Deed, Touch
+from swzverify.compiled.order.objects import Barrier, Key, scope_of
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Touch
 from swzverify.hardware import LANES
 
 MOST_STATES: Final = 20_000
@@ -27,9 +27,13 @@ _Value = TypeVar("_Value")
 
 
 class Being(Enum):
-    """How a thread is at a place: it goes on, it is held before it can, or it has returned from there."""
+    """How a thread is at a place: it goes on, it is held before it can, or it has returned from there.
+
+    A thread that has stopped may make the accesses at its place, and no operation on a barrier.
+    """
 
     FREE = auto()
+    STOPPED = auto()
     HELD = auto()
     GONE = auto()
 
@@ -44,13 +48,15 @@ class Member(NamedTuple):
 class _Object(NamedTuple):
     """A barrier at one moment: its phase modulo 2, who has arrived in it, and the bytes it still expects.
 
-    `is_made` is false before a thread that is looked at has initialised it, and behind its `inval`.
+    `is_made` is false before a thread that is looked at has initialised it, and behind its `inval`. With `is_lost`, a
+    thread has arrived in a later phase than others, which have not come so far: no wait for it passes any more.
     """
 
     phase: int
     arrived: tuple[bool, ...]
     bytes: int = 0
     is_made: bool = True
+    is_lost: bool = False
 
 
 class _Flight(NamedTuple):
@@ -65,13 +71,15 @@ class _Flight(NamedTuple):
 class _State(NamedTuple):
     """A moment of a run.
 
-    `waits` has the place and the phase of the barrier at which a thread is held, or `_RETURNED`.
+    `waits` has the place and the phase of the barrier at which a thread is held, or `_RETURNED`. A thread is `frozen`
+    if it does nothing more that comes before what is looked at.
     """
 
     nodes: tuple[int, ...]
     waits: tuple[tuple[int, int] | None, ...]
     objects: tuple[_Object, ...]
     flights: tuple[_Flight, ...]
+    frozen: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -93,8 +101,11 @@ class Moments:
 
 
 class _Runs:
-    def __init__(self, members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier]) -> None:
+    def __init__(
+        self, members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier], *, is_of_time: bool
+    ) -> None:
         self._members, self._roles, self._barriers = members, roles, barriers
+        self._freezes = not is_of_time and any(each.portions for each in barriers.values())
         self._keys: dict[tuple[Key, int], int] = {}
         """The place of each barrier that matters; those of masks are one for each warp."""
         used: dict[tuple[Key, int], set[tuple[int, Act]]] = {}
@@ -106,7 +117,8 @@ class _Runs:
             takes_part = any(self._takes_part(key, warp, each) for each in members)
             known_by = barriers[key].copier, barriers[key].maker, barriers[key].ender, *barriers[key].portions
             is_known = takes_part or any(each.role in known_by for each in members)
-            is_asked = any(act in (Act.WAIT, Act.SYNC) or who == 0 for who, act in uses)
+            # That nobody arrives twice is known where steps may be missing: only waits matter then.
+            is_asked = any(act in (Act.WAIT, Act.SYNC) or (who == 0 and not self._freezes) for who, act in uses)
             if is_known and is_asked:
                 self._keys[key, warp] = len(self._keys)
         self._shares = [tuple(self._takes_part(key, warp, each) for each in members) for key, warp in self._keys]
@@ -143,31 +155,39 @@ class _Runs:
         return None if self._is_odd else self.found, len(seen)
 
     def _named(self, key: Key, at: int) -> tuple[Key, int]:
-        is_of_warp = isinstance(key, int) and key >= MASKS
-        return key, self._members[at].thread // LANES if is_of_warp else -1
+        return key, scope_of(key, self._members[at].thread, self._roles[self._members[at].role].rank)
 
-    def _takes_part(self, key: Key, warp: int, member: Member) -> bool:
+    def _takes_part(self, key: Key, scope: int, member: Member) -> bool:
         barrier = self._barriers[key]
+        if scope != scope_of(key, member.thread, self._roles[member.role].rank):
+            return False
         if isinstance(key, int) and key >= MASKS:
-            return member.thread // LANES == warp and bool(key - MASKS >> member.thread % LANES & 1)
+            return bool(key - MASKS >> member.thread % LANES & 1)
         return member.role in barrier.shares or barrier.counts_returned
 
     def _keep(self, state: _State) -> None:
         nodes, found = state.nodes, self.found
-        are = [Being.FREE if w is None else Being.GONE if w == _RETURNED else Being.HELD for w in state.waits[:2]]
+        are = [self._is(state, who) for who in range(min(2, len(nodes)))]
         if len(nodes) > 1:
             found.nodes.add((nodes[0], nodes[1], are[0], are[1]))
         for each in state.flights:
             touch = list(self._touches)[each.touch]
             found.copies |= {(each.member, touch, who, nodes[who], being) for who, being in enumerate(are)}
 
+    @staticmethod
+    def _is(state: _State, who: int) -> Being:
+        held = state.waits[who]
+        if held is not None:
+            return Being.GONE if held == _RETURNED else Being.HELD
+        return Being.STOPPED if who in state.frozen else Being.FREE
+
     def _after(self, state: _State) -> Iterator[_State]:
         for who, at in enumerate(state.nodes):
             held = state.waits[who]
-            if held == _RETURNED:
+            if held == _RETURNED or who in state.frozen:
                 continue
             if held is not None:
-                if state.objects[held[0]].phase != held[1]:
+                if state.objects[held[0]].phase != held[1] and not state.objects[held[0]].is_lost:
                     yield state._replace(waits=_put(state.waits, who, None))
                 continue
             node = self._roles[self._members[who].role].walk.nodes[at]
@@ -184,7 +204,8 @@ class _Runs:
                 flying = tuple(flight for flight in state.flights if flight.at != place)
                 nobody = tuple(False for _ in each.arrived)
                 done = each._replace(phase=1 - each.phase, arrived=nobody, bytes=0)
-                yield state._replace(objects=_put(state.objects, place, done), flights=flying)
+                frozen = state.frozen.union(self._lacking(state, place))
+                yield state._replace(objects=_put(state.objects, place, done), flights=flying, frozen=frozen)
 
     def _asked(self, state: _State) -> set[int]:
         """The barriers on which a thread that is looked at does something next, or at which it is held.
@@ -207,14 +228,39 @@ class _Runs:
             has_returned = barrier.counts_returned and state.waits[who] == _RETURNED
             if takes_part and not each.arrived[who] and not has_returned:
                 return False
+        if each.is_lost:
+            return False
         if barrier.portions:
-            return each.is_made and all(
-                self._copied(state, place, who) == barrier.portions.get(member.role, 0)
-                for who, member in enumerate(self._members)
-            )
+            # What a thread did before it began a copy does not come before the end of the phase: it may be later.
+            return each.is_made and (self._freezes or not self._lacking(state, place))
         copied = sum(flight.bytes for flight in state.flights if flight.at == place)
         self._is_odd |= copied > each.bytes
         return each.is_made and copied == each.bytes
+
+    def _lacking(self, state: _State, place: int) -> list[int]:
+        """The threads that have not copied all that they copy in a phase, where several threads copy."""
+        portions = self._of[place].portions
+        return [
+            who
+            for who, member in enumerate(self._members)
+            if portions and self._copied(state, place, who) != portions.get(member.role, 0)
+        ]
+
+    def _passed(self, state: _State, who: int, place: int) -> _State | None:
+        """The state if a thread arrives, or copies, in the next phase of an object; None if it does not happen.
+
+        The phase before is complete then, but it may be so by what does not come before anything that is looked at. If
+        nothing of it is missing here, it is complete in another run.
+        """
+        each = state.objects[place]
+        are_here = zip(self._shares[place], each.arrived, strict=True)
+        missing = {at for at, (takes_part, has_arrived) in enumerate(are_here) if takes_part and not has_arrived}
+        missing |= {*self._lacking(state, place)}
+        runs_on = any(flight.at == place for flight in state.flights)
+        if not self._freezes or not (missing or runs_on):
+            return None
+        lost = state._replace(objects=_put(state.objects, place, each._replace(is_lost=True)))
+        return lost._replace(frozen=lost.frozen | (missing - {who}))
 
     @staticmethod
     def _copied(state: _State, place: int, who: int) -> int:
@@ -233,20 +279,18 @@ class _Runs:
             return state._replace(objects=_put(state.objects, place, made))
         if place >= 0 and not state.objects[place].is_made:
             self.found.unmade.add((who, deed.key))
+            self._is_odd |= self._freezes
             return None
+        if place >= 0 and state.objects[place].is_lost:
+            return self._done_with_lost(state, who, deed, place)
         if deed.act is Act.COPY:
-            if place >= 0 and state.objects[place].arrived[who] and deed in self._of[place].late:
-                self.found.early.add((who, deed.key))
-                return None
+            is_late = place >= 0 and state.objects[place].arrived[who] and deed in self._of[place].late
             portion = self._of[place].portions.get(self._members[who].role) if place >= 0 else None
-            if portion is not None and self._copied(state, place, who) + deed.bytes > portion:
+            if is_late or (portion is not None and self._copied(state, place, who) + deed.bytes > portion):
                 self.found.early.add((who, deed.key))
-                return None
-            touch = Touch(deed.index, deed.values, is_data=False)
-            flight = _Flight(who, self._touches.setdefault(touch, len(self._touches)), place, deed.bytes)
-            if place < 0 and flight in state.flights:
-                return state
-            return state._replace(flights=tuple(sorted((*state.flights, flight))))
+                lost = self._passed(state, who, place)
+                return None if lost is None else self._done_with_lost(lost, who, deed, place)
+            return self._flying(state, who, deed, place)
         if place < 0:
             return state
         each = state.objects[place]
@@ -265,11 +309,34 @@ class _Runs:
             case _:
                 if each.arrived[who]:
                     self.found.early.add((who, deed.key))
-                    return None
+                    return self._passed(state, who, place)
                 size = deed.bytes if deed.act is Act.ARRIVE and not self._of[place].portions else 0
                 more = each._replace(arrived=_put(each.arrived, who, True), bytes=each.bytes + size)
                 waits = _put(state.waits, who, (place, each.phase)) if deed.act is Act.SYNC else state.waits
                 return state._replace(objects=_put(state.objects, place, more), waits=waits)
+
+    def _flying(self, state: _State, who: int, deed: Deed, place: int) -> _State:
+        """The state with a copy that runs."""
+        touch = Touch(deed.index, deed.values, is_data=False)
+        flight = _Flight(who, self._touches.setdefault(touch, len(self._touches)), place, deed.bytes)
+        if place < 0 and flight in state.flights:
+            return state
+        return state._replace(flights=tuple(sorted((*state.flights, flight))))
+
+    def _done_with_lost(self, state: _State, who: int, deed: Deed, place: int) -> _State | None:
+        """The state behind an event on an object of which no phase ends any more."""
+        match deed.act:
+            case Act.COPY:
+                return self._flying(state, who, deed, -1)
+            case Act.WAIT:
+                return None
+            case Act.SYNC:
+                return state._replace(waits=_put(state.waits, who, (place, state.objects[place].phase)))
+            case Act.END:
+                self._is_odd = True
+                return None
+            case _:
+                return state
 
 
 def moments_of(
@@ -279,12 +346,15 @@ def moments_of(
     most: int,
     *,
     is_before_made: bool = False,
+    is_of_time: bool = False,
 ) -> tuple[Moments | None, int]:
     """What can be at one time in a run of some threads, and the states of all runs; None if these are too many.
 
-    With `is_before_made`, runs end where every object is initialised.
+    With `is_before_made`, runs end where every object is initialised. With `is_of_time`, the runs are what some threads
+    do in launches. Otherwise they have what comes before two accesses, and may lack other steps of a launch.
     """
-    return _Runs(members, roles, barriers).all(most, is_before_made=is_before_made)
+    runs = _Runs(members, roles, barriers, is_of_time=is_of_time or is_before_made)
+    return runs.all(most, is_before_made=is_before_made)
 
 
 def _is_odd(state: _State) -> bool:

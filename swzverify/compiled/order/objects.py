@@ -7,7 +7,7 @@ one phase; that none does is shown of the runs (`interleaved`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -17,8 +17,9 @@ from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import arrays_of
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, LostError
+from swzverify.compiled.order.nodes import Deed, Node
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Node, Walk
+from swzverify.compiled.order.walk import Walk
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, variables
 
@@ -63,21 +64,12 @@ def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
     places = [each for each in deeds if not isinstance(each, int)]
     _check_apart(kernel, places)
     found = {key: _barrier(kernel, key, each, roles) for key, each in deeds.items()}
-    meetings = {
-        key
-        for key, of in deeds.items()
-        if isinstance(key, int) and 0 <= key < MASKS and all(deed.act is Act.SYNC for _, deed in of)
-        if found[key].counts_returned or len(found[key].shares) == len(roles)
-    }
     for place in places:
         copier = found[place].copier
         if copier is not None and copier not in found[place].shares:
             raise LostError(f"the thread that copies the bytes of {name_of(place)} does not arrive there")
         if copier is not None:
-            found[place].late = _late_copies(roles[copier].walk.nodes, place, _is_arrival_at(place))
-        for at in found[place].portions:
-            if _late_copies(roles[at].walk.nodes, place, lambda deed: deed.key in meetings, is_from_entry=True):
-                raise LostError(f"what a thread does before it copies bytes of {name_of(place)} is not released")
+            found[place].late = _late_copies(roles[copier].walk.nodes, place)
     return found
 
 
@@ -105,20 +97,28 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
             raise LostError(f"a lane arrives at {name} that is not in its mask")
         found.counts_returned = True
     elif isinstance(key, int):
-        threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-        counts = {deed.count for _, deed in deeds}
+        threads, counts = kernel.ranks.threads, {deed.count for _, deed in deeds}
         found.counts_returned = counts == {0}
         if 0 in counts and len(counts) > 1:
             raise LostError(f"threads that have returned count at some instructions of {name}, and not at others")
         if not found.counts_returned:
-            _check_whole_warps([each for at in found.shares for each in roles[at].threads], threads)
-            if {each or threads for each in counts} != {total}:
-                raise LostError(f"{total} threads may arrive at {name}, which counts {_some(counts)}")
+            for rank in {roles[at].rank for at in found.shares}:
+                members = [each for at in found.shares if roles[at].rank == rank for each in roles[at].threads]
+                _check_whole_warps(members, threads)
+                if {each or threads for each in counts} != {len(members)}:
+                    raise LostError(f"{len(members)} threads may arrive at {name}, which counts {_some(counts)}")
     elif any(deed.act is not Act.INIT for _, deed in deeds):
         found.maker, count = _maker(key, deeds, roles)
         if count != total:
             raise LostError(f"{total} arrivals may come to {name}, which is initialised with {count}")
     return found
+
+
+def scope_of(key: Key, thread: int, rank: int) -> int:
+    """Which of the barriers of one name a thread means: that of its warp, that of its block, or the only one."""
+    if not isinstance(key, int) or key < 0:
+        return -1
+    return thread // LANES if key >= MASKS else rank
 
 
 def arrivals_of(walk: Walk, key: Key) -> int | None:
@@ -201,22 +201,14 @@ def _portions(name: str, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -
     return {at: sum(of.values()) // phases for at, of in sizes.items()}
 
 
-def _is_arrival_at(key: Expr) -> Callable[[Deed], bool]:
-    return lambda deed: (deed.act, deed.key) == (Act.ARRIVE, key)
+def _late_copies(nodes: Sequence[Node], key: Expr) -> set[Deed]:
+    """The copies between which and an arrival before them their thread touches data, or waits.
 
-
-def _late_copies(
-    nodes: Sequence[Node], key: Expr, is_release: Callable[[Deed], bool], *, is_from_entry: bool = False
-) -> set[Deed]:
-    """The copies between which and a release before them their thread touches data, or waits.
-
-    A copy that completes a phase says nothing of what its thread did after it arrived in this phase, or met all others
-    for the last time. What ran on at the release runs on at the copy, too: no fence and no wait of a group is between.
+    A copy that completes a phase says nothing of what its thread did after it arrived in this phase. What ran on at the
+    arrival runs on at the copy, too: no fence and no wait of a group is between.
     """
     found: set[Deed] = set()
-    pending = [(target, False) for node in nodes for deed, target in node.deeds if is_release(deed)]
-    if is_from_entry:
-        pending.append((0, False))
+    pending = [(target, False) for node in nodes for deed, target in node.deeds if _is_arrival(deed, key)]
     seen: set[tuple[int, bool]] = set()
     while pending:
         at, is_late = state = pending.pop()
@@ -225,13 +217,17 @@ def _late_copies(
         seen.add(state)
         is_late = is_late or any(each.is_data for each in nodes[at].touches)
         for deed, target in nodes[at].deeds:
-            if is_release(deed):
+            if _is_arrival(deed, key):
                 continue
             has_ended = not nodes[target].entry.issuperset(nodes[at].running)
             if (is_late or has_ended) and (deed.act, deed.key) == (Act.COPY, key):
                 found.add(deed)
             pending.append((target, is_late or has_ended or deed.act in (Act.WAIT, Act.SYNC)))
     return found
+
+
+def _is_arrival(deed: Deed, key: Expr) -> bool:
+    return (deed.act, deed.key) == (Act.ARRIVE, key)
 
 
 def _check_whole_warps(members: list[int], threads: int) -> None:

@@ -197,7 +197,9 @@ class Asked:
         conditions += [*without_overlap(arrays), *uses.facts]
         begins = (instances.value(begin_of(leaf, 32), 0, whole.places[0]) for leaf in arrays)
         starts = list(dict.fromkeys(map(instances.bounded.of, begins)))
-        in_memory = [is_in_memory(address, starts, who) for who, address in enumerate(whole.addresses)]
+        in_memory = [
+            is_in_memory(address, starts, who, self.kernel.ranks.count) for who, address in enumerate(whole.addresses)
+        ]
 
         def together(found: Iterable[Expr]) -> Expr:
             return instances.bounded.of(conjunction(dict.fromkeys(found)))

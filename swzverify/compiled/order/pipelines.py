@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
+from swzverify.compiled.kernel.clusters import IS_IN_ORDER, IS_LINEAR, stray_address
+from swzverify.compiled.kernel.reach import may_leave
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.boxes import Boxes, boxes_of, with_boxes
@@ -17,12 +19,12 @@ from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostErro
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
-from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of
+from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of, scope_of
 from swzverify.compiled.order.roles import Role, roles_of
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.hardware import LANES
-from swzverify.ir.expr import Expr, Var, const, substitute
+from swzverify.ir.expr import Const, Expr, Var, const, substitute
 
 _ARRIVALS: Final = (Act.ARRIVE, Act.LEAVE)
 _MOST_HELPERS: Final = 6
@@ -45,6 +47,12 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
     if tracked.open_leaf is not None:
         raise LostError(f"a barrier depends on {kernel.leaves[tracked.open_leaf].reason}")
     roles = roles_of(kernel, events, tracked)
+    if outside := [index for index, each in kernel.ranks.outside.items() if not never(each)]:
+        raise LostError(
+            f"line {kernel.function.instructions[outside[0]].line} may name a block that the cluster has not"
+        )
+    if stray := stray_address(kernel.function) if kernel.ranks.count > 1 else None:
+        raise LostError(f"line {stray.line} makes another value of an address in another block")
     boxes = boxes_of(kernel, roles, events, never)
     with_boxes(roles, boxes)
     found = Pipelines(kernel, roles, barriers_of(kernel, roles), events, tracked)
@@ -71,9 +79,11 @@ class Pipelines:
         self.events = events
         self.boxes = Boxes({}, {})
         self._left = _MOST_WORK
-        self._moments: dict[tuple[Member, ...], Moments | None] = {}
+        self._moments: dict[tuple[bool, tuple[Member, ...]], Moments | None] = {}
         self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
         self._at = [self._places(role) for role in roles]
+        self._stays: dict[int, bool] = {}
+        """The instructions that access the memory of their own block alone, or not."""
 
     @property
     def named(self) -> list[int]:
@@ -100,6 +110,8 @@ class Pipelines:
         found = [f"the box of the tensor map at line {at} has {size} bytes" for at, size in sizes]
         sizes = sorted((line(index), size) for index, size in self.boxes.expected.items())
         found += [f"the launch says that line {at} announces {size} bytes" for at, size in sizes]
+        if self._kernel.ranks.count > 1:
+            found += [IS_LINEAR, IS_IN_ORDER]
         count = self._tracked.count
         return found if count is None else [*found, count.assumption]
 
@@ -137,7 +149,7 @@ class Pipelines:
             keys |= {key for key in copied if self._barriers[key].portions}
             is_cut = False
             for group in self._groups([member], LEVELS - 1) if keys else ():
-                moments = self._of(group)
+                moments = self._of(group, is_of_time=True)
                 is_cut |= moments is None
                 if moments is not None:
                     keys &= {key for who, key in moments.early if who == 0}
@@ -170,7 +182,7 @@ class Pipelines:
             both = list(dict.fromkeys((member, Member(self.roles[role].threads[0], role))))
             of_ender, is_cut = {key for key in keys if self._barriers[key].ender == role}, False
             for group in self._groups(both, LEVELS - 1):
-                moments = self._of(group)
+                moments = self._of(group, is_of_time=True)
                 is_cut |= moments is None
                 if moments is not None:
                     of_ender &= {key for who, key in moments.unmade if who == 0}
@@ -198,6 +210,8 @@ class Pipelines:
                 if first not in at_first or second not in at_second or (couple is Couple.SELF and one != two):
                     continue
                 for pair, is_one_warp in self.pairs(one, two, couple):
+                    if self._are_in_two_blocks((first, one, ()), (second, two, ())):
+                        continue
                     common = self.common(pair, level, self._values, (first, second))
                     if common is None:
                         return None
@@ -217,7 +231,8 @@ class Pipelines:
         if couple is Couple.SELF:
             yield [first], True
             return
-        for is_one_warp in (True, False):
+        is_apart = self.roles[one].rank != self.roles[two].rank
+        for is_one_warp in (True, False) if is_apart is (couple is Couple.RANKS) else ():
             if (couple is Couple.WARPS and is_one_warp) or (couple is Couple.LANES and not is_one_warp):
                 continue
             other = self._other(two, [first], first.thread, is_one_warp=is_one_warp)
@@ -263,19 +278,21 @@ class Pipelines:
         deeds = (deed for node in self.roles[member.role].walk.nodes for deed, _ in node.deeds if deed.act in acts)
         keys = {deed.key for deed in deeds}
         return {
-            (key, member.thread // LANES if isinstance(key, int) and key >= MASKS else -1)
+            (key, scope_of(key, member.thread, self.roles[member.role].rank))
             for key in keys
             if not isinstance(key, int) or key >= MASKS or not self._barriers[key].counts_returned
         }
 
     # ---- moments
 
-    def _of(self, members: tuple[Member, ...]) -> Moments | None:
-        if members not in self._moments:
-            found, states = moments_of(members, self.roles, self._barriers, self._left)
-            self._moments[members] = found
+    def _of(self, members: tuple[Member, ...], *, is_of_time: bool = False) -> Moments | None:
+        is_of_time = is_of_time or not any(each.portions for each in self._barriers.values())
+        key = is_of_time, members
+        if key not in self._moments:
+            found, states = moments_of(members, self.roles, self._barriers, self._left, is_of_time=is_of_time)
+            self._moments[key] = found
             self._left = max(0, self._left - states)
-        return self._moments[members]
+        return self._moments[key]
 
     def common(
         self,
@@ -283,11 +300,16 @@ class Pipelines:
         level: int,
         found_at: Callable[[tuple[Member, ...], Moments, tuple[int, int], bool], Iterator[_Both]],
         accesses: tuple[int, int],
+        *,
+        is_of_time: bool = False,
     ) -> set[_Both] | None:
-        """What is found at the moments of every group of threads around some; None if no group says it."""
+        """What is found at the moments of every group of threads around some; None if no group says it.
+
+        With `is_of_time`, it is asked what can be at one time, and not what has no order.
+        """
         found: set[_Both] | None = None
         for group in self._groups(members, level):
-            moments = self._of(group)
+            moments = self._of(group, is_of_time=is_of_time)
             if moments is None:
                 continue
             values = set(found_at(group, moments, accesses, len(members) == 1))
@@ -303,21 +325,46 @@ class Pipelines:
         accesses: tuple[int, int],
         is_self: bool,
     ) -> Iterator[tuple[Values, Values]]:
-        """The values of both threads when they are at two accesses."""
+        """The values of both threads when they are at two accesses, as far as these may reach one block."""
+        one, two = members[0].role, members[0 if is_self else 1].role
+        for mine, its in self._all_values(members, moments, accesses, is_self):
+            if not self._are_in_two_blocks((accesses[0], one, mine), (accesses[1], two, its)):
+                yield mine, its
+
+    def _are_in_two_blocks(self, first: tuple[int, int, Values], second: tuple[int, int, Values]) -> bool:
+        """Whether two accesses, by instructions, roles and values, surely reach the memory of two blocks."""
+        ranks = [self._rank_of(*each) for each in (first, second)]
+        return None not in ranks and ranks[0] != ranks[1]
+
+    def _rank_of(self, index: int, role: int, values: Values) -> int | None:
+        """The rank of the block whose memory an access reaches; None if it may be several."""
+        target = self._kernel.ranks.targets.get(index)
+        if target is not None:
+            found = dict(values).get(target)
+            return found.value if isinstance(found, Const) else None
+        if index not in self._stays:
+            self._stays[index] = not may_leave(self._kernel, index)
+        return self.roles[role].rank if self._stays[index] else None
+
+    def _all_values(
+        self, members: tuple[Member, ...], moments: Moments, accesses: tuple[int, int], is_self: bool
+    ) -> Iterator[tuple[Values, Values]]:
         first, second = accesses
         at = [self._at[each.role] for each in members]
-        for one, two, mine_is, its_is in moments.nodes if not is_self else ():
-            if mine_is is its_is is Being.FREE:
+        here = (Being.FREE, Being.STOPPED)
+        copies = [self.events[each].act is Act.COPY if each in self.events else False for each in accesses]
+        # A copy runs from when it has begun: at its place it is about to begin.
+        for one, two, mine_is, its_is in moments.nodes if not is_self and not any(copies) else ():
+            if mine_is in here and its_is in here:
                 for mine in at[0].get(first, {}).get(one, ()):
                     yield from ((mine, its) for its in at[1].get(second, {}).get(two, ()))
         for owner, copy, who, node, being in moments.copies:
-            if being is not Being.FREE:
-                continue
-            if is_self and (owner, who) == (0, 0) and copy.index == first:
+            is_first, is_second = (being in (here[:1] if each else here) for each in copies)
+            if is_self and (owner, who) == (0, 0) and copy.index == first and is_second:
                 yield from ((copy.values, its) for its in at[0].get(second, {}).get(node, ()))
-            if not is_self and (owner, who) == (0, 1) and copy.index == first:
+            if not is_self and (owner, who) == (0, 1) and copy.index == first and is_second:
                 yield from ((copy.values, its) for its in at[1].get(second, {}).get(node, ()))
-            if not is_self and (owner, who) == (1, 0) and copy.index == second:
+            if not is_self and (owner, who) == (1, 0) and copy.index == second and is_first:
                 yield from ((mine, copy.values) for mine in at[0].get(first, {}).get(node, ()))
 
     @staticmethod

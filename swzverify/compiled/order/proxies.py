@@ -10,8 +10,10 @@ Source: docs/semantics.md, section 11.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from swzverify.compiled.kernel.arithmetic import sub
+from swzverify.compiled.kernel.arithmetic import add, sub
+from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.lanes import GROUP_THREADS
 from swzverify.compiled.kernel.leaves import largest_parts
 from swzverify.compiled.kernel.linear import normal, sum_of
@@ -136,6 +138,7 @@ class Proxies:
             if not self._makes(place, one):
                 continue
             couples: list[tuple[list[Member], bool | None]] = list(self._pipelines.pairs(place, other, Couple.ANY))
+            couples += self._pipelines.pairs(place, other, Couple.RANKS)
             if place == other:
                 couples.append(([Member(role.threads[0], place)], None))
             for members, is_one_warp in couples:
@@ -225,7 +228,8 @@ class Proxies:
         """For each instruction, what runs of it at each node: when a thread is held before it, there, or gone."""
         found: dict[tuple[int, Being], dict[int, tuple[Values, ...]]] = {}
         for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
-            for being, running in ((Being.HELD, node.entry), (Being.FREE, node.running), (Being.GONE, node.leaving)):
+            beings = {Being.FREE: node.running, Being.STOPPED: node.running}
+            for being, running in {**beings, Being.HELD: node.entry, Being.GONE: node.leaving}.items():
                 for each in (each for each in running if each.how is not Running.UNMET):
                     there = found.setdefault((each.index, being), {})
                     there[at] = tuple(dict.fromkeys((*there.get(at, ()), each.values)))
@@ -275,7 +279,8 @@ class Proxies:
         if key not in self._ranges:
             leaves = self._kernel.leaves
             self._ranges[key] = range_of(access.instruction, access.operand, descriptor, leaves, self._never)
-        return self._ranges[key]
+        found, rank = self._ranges[key], member.thread // self._kernel.ranks.threads
+        return found and replace(found, address=normal(add(found.address, const(rank << RANK_BITS, 32))))
 
     def _is_one(self, descriptor: Expr, group: int) -> bool:
         """Whether the coordinates of threads do not tell the descriptors of a warp group apart."""

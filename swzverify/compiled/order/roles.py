@@ -31,10 +31,11 @@ MOST_ROLES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The numbers of threads that do the same to barriers, and what each of them does."""
+    """The numbers of threads that do the same to barriers, what each of them does, and the rank of their block."""
 
     threads: tuple[int, ...]
     walk: Walk
+    rank: int = 0
 
 
 def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> list[Role]:
@@ -46,12 +47,13 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
     threads = BlockThreads(kernel.block)
     count = len(threads.first_of_warp)
     flights = Flights(kernel)
-    columns = [np.zeros(count, dtype=np.int64)]
-    for each in tracked.of_coordinates(flights.guards.values()):
-        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(each)):
+    columns = [np.arange(count, dtype=np.int64) // kernel.ranks.threads]
+    for each, guards in tracked.of_coordinates(flights.guards.values()).items():
+        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(each, *guards)):
             raise LostError("threads do different things by a number of more than 64 bits")
-        (values,) = evaluate_many((each,), threads.point)
-        columns.append(np.broadcast_to(values, (count,)))
+        values, *holds = (np.broadcast_to(e, (count,)) for e in evaluate_many((each, *guards), threads.point))
+        # What a thread does not execute tells it apart from no other one.
+        columns.append(np.where(np.any(np.asarray(holds), axis=0), values, 0))
     names = [event.name for event in events.values() if event.act is Act.SYNC]
     masks = {each - MASKS for each in names if isinstance(each, int) and each >= MASKS}
     columns += [mask >> threads.point["laneid"] & 1 for mask in sorted(masks)]
@@ -62,8 +64,8 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
     groups: dict[tuple[int, frozenset[tuple[int, int]]], list[int]] = {}
     for number, kind in enumerate(kinds):
         groups.setdefault((kind, warps[number // LANES]), []).append(number)
-    if len(groups) > MOST_ROLES:
-        raise LostError(f"more than {MOST_ROLES} sets of threads do different things to barriers")
+    if len(groups) > MOST_ROLES * kernel.ranks.count:
+        raise LostError(f"more than {MOST_ROLES * kernel.ranks.count} sets of threads do different things to barriers")
     lanes = [leaf for leaf in kernel.leaves.by_name.values() if isinstance(leaf, LaneLeaf)]
     graphs: dict[int, Walk] = {}
     found: list[Role] = []
@@ -72,5 +74,5 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked) -> l
             point = {each.variable: int(threads.point[each.name][numbers[0]]) for each in lanes}
             coordinates = {each: const(value, each.width) for each, value in point.items()}
             graphs[kind] = Walk(kernel, events, tracked, flights, coordinates)
-        found.append(Role(tuple(numbers), graphs[kind]))
+        found.append(Role(tuple(numbers), graphs[kind], numbers[0] // kernel.ranks.threads))
     return found

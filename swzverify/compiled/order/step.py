@@ -55,7 +55,7 @@ class Sharing(Uniformity):
     def __init__(
         self, kernel: Kernel, scope: Scope, barriers: Collection[int], *, is_partly_ordered: bool = False
     ) -> None:
-        flow, self._is_partly_ordered = kernel.flow, is_partly_ordered
+        flow, self._is_partly_ordered = kernel.flow, is_partly_ordered or kernel.ranks.count > 1
         self._scope, self._closed = scope, kernel.closed
         self._holds = holds = {flow.block_of[each] for each in barriers}
         accesses = {flow.block_of[each.index] for each in kernel.accesses}
@@ -64,7 +64,7 @@ class Sharing(Uniformity):
         self._with_barriers = {loop.header for loop in flow.loops if holds & loop.blocks}
         self.steps = set(self._with_barriers)
         """The loops with a barrier in them that all threads run in step."""
-        threads = (BlockThreads if scope is Scope.BLOCK else Threads)(kernel.block)
+        threads = _threads_of(kernel, scope)
         counts = Counts(flow, kernel.leaves, kernel.choices, threads)
         super().__init__(flow, kernel.leaves, kernel.slices.carried, kernel.choices, threads, counts)
         # An inner loop is in step only if the outer ones are: else threads are in different runs of it.
@@ -145,13 +145,22 @@ class InStep:
     has_returns: bool
 
 
+def _threads_of(kernel: Kernel, scope: Scope) -> Threads:
+    """The threads that are looked at, as so many of them are together in a scope."""
+    if scope is Scope.WARP:
+        return Threads(kernel.block)
+    if scope is Scope.BLOCK and kernel.ranks.count > 1:
+        return Threads(kernel.block).in_groups(kernel.ranks.threads)
+    return BlockThreads(kernel.block)
+
+
 def in_step(kernel: Kernel, scope: Scope, orders: Orders, *, is_partly_ordered: bool = False) -> InStep:
     """The barriers that count for a scope; those that some of its threads miss are taken out.
 
     `is_partly_ordered` is that of `Sharing`.
     """
     barriers = orders.barriers
-    kept = {each for each, of in barriers.items() if of is Scope.BLOCK or scope is Scope.WARP}
+    kept = {each for each, of in barriers.items() if of.holds(scope)}
     divergent: dict[int, int] = {}
     left_out: dict[str, None] = {}
     while True:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from swzverify.compiled.kernel.arithmetic import add, shift_left, widened
+from swzverify.compiled.kernel.arithmetic import add, mul, shift_left, widened
 from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, Var, const, var
@@ -17,12 +17,14 @@ _NUMBER_BITS: Final = 16
 class Couple(StrEnum):
     """Which two threads of a block are meant.
 
-    - `ANY`: two distinct threads.
+    - `RANKS`: two threads of distinct blocks of a cluster.
+    - `ANY`: two distinct threads of a block.
     - `WARPS`: two threads of distinct warps.
     - `LANES`: two distinct lanes of one warp.
     - `SELF`: one thread, against what it started before.
     """
 
+    RANKS = "ranks"
     ANY = "any"
     WARPS = "warps"
     LANES = "lanes"
@@ -39,23 +41,33 @@ class Thread:
     tag: Var
 
 
-def threads_of(couple: Couple, block: tuple[int, int, int]) -> tuple[Thread, Thread]:
-    """The two threads, by their numbers in the block, of 16 bits.
+def threads_of(couple: Couple, block: tuple[int, int, int], ranks: int = 1) -> tuple[Thread, Thread]:
+    """The two threads, by their numbers in the block, of 16 bits; in all blocks of a cluster, if there are several.
 
     >>> threads_of(Couple.LANES, (64, 1, 1))[1].tag.name
     "lane'"
     """
-    total = block[0] * block[1] * block[2]
+    total = block[0] * block[1] * block[2] // ranks
     warps = -(-total // LANES)
 
     def one(who: int) -> Thread:
-        if couple in (Couple.ANY, Couple.SELF):
-            name = second("thread") if who and couple is Couple.ANY else "thread"
+        thread = in_block(who)
+        if ranks == 1:
+            return thread
+        is_apart = couple is Couple.RANKS
+        rank = var(second("rank") if who and is_apart else "rank", ranks)
+        number = add(mul(widened(rank, _NUMBER_BITS), const(total, _NUMBER_BITS)), thread.number)
+        if is_apart:
+            return Thread(number, (rank, *thread.own), thread.shared, rank)
+        return Thread(number, thread.own, (rank, *thread.shared), thread.tag)
+
+    def in_block(who: int) -> Thread:
+        if couple in (Couple.RANKS, Couple.ANY, Couple.SELF):
+            is_one = couple is Couple.SELF
+            name = second("thread") if who and not is_one else "thread"
             thread = var(name, total)
             number = widened(thread, _NUMBER_BITS)
-            return Thread(
-                number, (thread,) if couple is Couple.ANY else (), () if couple is Couple.ANY else (thread,), thread
-            )
+            return Thread(number, () if is_one else (thread,), (thread,) if is_one else (), thread)
         lane = var(second("lane") if who else "lane", LANES)
         warp = var(second("warp") if who and couple is Couple.WARPS else "warp", warps)
         five = const(LANES.bit_length() - 1, _NUMBER_BITS)

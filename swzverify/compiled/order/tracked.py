@@ -34,6 +34,7 @@ from swzverify.ir.expr import (
     Ite,
     Var,
     compare,
+    conjunction,
     conjuncts,
     const,
     negation,
@@ -66,7 +67,7 @@ class Tracked:
     """
 
     def __init__(self, kernel: Kernel, events: Mapping[int, Event], never: Callable[[Expr], bool]) -> None:
-        self._kernel, self._never = kernel, never
+        self._kernel, self._never, self._events = kernel, never, list(events.values())
         self._periodic: dict[tuple[Expr, Var, Period], bool] = {}
         answers = [each.answer for each in events.values() if each.answer is not None]
         self.leaves, needed = _closure(kernel, [each for event in events.values() for each in event.values])
@@ -80,6 +81,7 @@ class Tracked:
             self._keep_periods(self.count)
         self.open_leaf = self._open_leaf()
         self.leaves = (*dict.fromkeys((*self.leaves, *_first_trips_only(kernel))), *answers)
+        self.leaves = (*self.leaves, *kernel.ranks.targets.values())
         self._readable: dict[Expr, bool] = {}
         self._conditions = [self.put(event.guard) for event in events.values()]
         self._conditions += [
@@ -150,19 +152,32 @@ class Tracked:
         """The tracked leaves that may be replaced in a value by their numbers."""
         return [each for each in variables(value) if each in self.leaves and self._is_known(each, value)]
 
-    def of_coordinates(self, guards: Iterable[Expr]) -> list[Expr]:
+    def of_coordinates(self, guards: Iterable[Expr]) -> dict[Expr, set[Expr]]:
         """The expressions of thread coordinates that decide events: threads that agree on all of them behave alike.
 
+        Each has the conditions on coordinates of which one has to hold, or it does not matter what the expression is.
         `guards` are more conditions that decide what a thread does.
         """
         conditions = [*self._conditions, *map(self.put, guards)]
         atoms = [each for condition in conditions for each in boolean_parts(condition) if self.can_read(each)]
+        found: dict[Expr, set[Expr]] = {}
+        owned: dict[Expr, set[Expr]] = {}
+        for event in self._events:
+            for value in event.values:
+                owned.setdefault(self.put(value), set()).add(self._makers(event))
+        for root in (*self._needed, *atoms):
+            for part in largest_parts(root, self._is_coordinate):
+                found.setdefault(part, set()).update(owned.get(root, {TRUE}))
+        return found
 
-        def is_coordinate(leaf: Var) -> bool:
-            return not self._is_made_up(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)
+    def _makers(self, event: Event) -> Expr:
+        """A condition on coordinates that every thread satisfies that executes an event."""
+        conditions = [event.guard, *(each.who.guard for each in self._kernel.parts.get(event.index, ()))]
+        parts = [part for each in conditions for part in conjuncts(self.put(each))]
+        return conjunction(each for each in dict.fromkeys(parts) if all(map(self._is_coordinate, variables(each))))
 
-        found = (part for root in (*self._needed, *atoms) for part in largest_parts(root, is_coordinate))
-        return list(dict.fromkeys(found))
+    def _is_coordinate(self, leaf: Var) -> bool:
+        return not self._is_made_up(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)
 
     # ---- parts
 

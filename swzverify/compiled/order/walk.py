@@ -9,16 +9,17 @@ behind its instruction is part of the place where a thread is, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add
+from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.leaves import ArrayLeaf, LoopLeaf, UniformLeaf, are_all
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flight, Flights, Values, are_unordered, met
 from swzverify.compiled.order.liveness import Liveness
+from swzverify.compiled.order.nodes import Deed, Node, Touch, merged
 from swzverify.compiled.order.tracked import Period, Tracked
 from swzverify.compiled.ptx import Register
 from swzverify.ir.bounded import bounded
@@ -30,47 +31,6 @@ _MOST_PLACES: Final = 4_000
 """Nodes before those that are alike are made one."""
 _MOST_STATES: Final = 20_000
 TOO_LONG: Final = "a thread does too much between its barriers, in too many ways"
-
-
-@dataclass(frozen=True, slots=True)
-class Deed:
-    """An event with its values: the object as its address, or the number of a named barrier.
-
-    With `is_own`, a wait is for the phase in which its thread arrived last.
-    """
-
-    act: Act
-    index: int
-    key: Expr | int
-    count: int
-    parity: int
-    bytes: int
-    values: Values
-    is_own: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """An access, with the values of the leaves that are tracked; `is_data` if it is no operation on a barrier."""
-
-    index: int
-    values: Values
-    is_data: bool
-
-
-@dataclass(slots=True)
-class Node:
-    """Where a thread is behind an event: what it may access before the next one, and what that may be.
-
-    `entry` runs on when the thread comes here, `running` at some time while it is here, and `leaving` when it returns.
-    """
-
-    entry: frozenset[Flight] = frozenset()
-    running: dict[Flight, None] = field(default_factory=dict[Flight, None])
-    leaving: dict[Flight, None] = field(default_factory=dict[Flight, None])
-    touches: dict[Touch, None] = field(default_factory=dict[Touch, None])
-    deeds: dict[tuple[Deed, int], None] = field(default_factory=dict[tuple[Deed, int], None])
-    is_end: bool = False
 
 
 class _OpenError(Exception):
@@ -88,7 +48,8 @@ class _Place(NamedTuple):
     """Where a thread is, with all that decides what it does next.
 
     `last` has for each register of a state the object that gave it, and for each object the register that the last
-    arrival wrote; twice the barrier of the cluster where the thread has arrived there, and not waited.
+    arrival wrote; twice the barrier of the cluster where the thread has arrived there, and not waited. `copied` is the
+    number of blocks to which the copy at `start` has gone.
     """
 
     block: int
@@ -96,6 +57,7 @@ class _Place(NamedTuple):
     values: Values
     last: _Last = frozenset()
     flights: frozenset[Flight] = frozenset()
+    copied: int = 0
 
 
 class Walk:
@@ -126,7 +88,7 @@ class Walk:
         self._node(_Place(0, 0, self._entered(0, -1, ())))
         for number, place in enumerate(self._starts()):
             self._fill(self.nodes[number], place)
-        self.nodes = _merged(self.nodes)
+        self.nodes = merged(self.nodes)
         if len(self.nodes) > MOST_NODES:
             raise LostError(TOO_LONG)
 
@@ -165,7 +127,8 @@ class Walk:
             for index in range(place.start, self._flow.blocks[block].stop):
                 event = self._events.get(index)
                 if index in self._accesses:
-                    node.touches[Touch(index, self._read_by(index, place.values), event is None)] = None
+                    for values in self._at_targets(event, place):
+                        node.touches[Touch(index, self._read_by(index, values), event is None)] = None
                 place = self._flown(node, index, place)
                 if event is None:
                     continue
@@ -259,8 +222,9 @@ class Walk:
     def _happens(self, node: Node, event: Event, place: _Place) -> None:
         values = place.values
         key = event.name if isinstance(event.name, int) else self._number(event, event.name, values)
+        rank, left = self._target(event, place)
         if event.place is not None:
-            key = self._value(event.place, values)
+            key = normal(add(self._value(event.place, values), const(rank << RANK_BITS, 32)))
             read = variables(key)
             if any(map(self._tracked.is_choice, read)) or not are_all(self._kernel.leaves.of(key), ArrayLeaf):
                 raise LostError(f"which barrier object line {self._line(event)} means is not known")
@@ -280,14 +244,41 @@ class Walk:
             last = last - {(key, key)} if is_own else last | {(key, key)}
         elif event.act is Act.ARRIVE and self._states and not isinstance(key, int):
             last = _with_state(last, key, event.state)
-        given = self._read_by(event.index, values) if event.act is Act.COPY else ()
+        put = values if event.mask is None else _with(values, self._kernel.ranks.put(event.index, rank))
+        given = self._read_by(event.index, put) if event.act is Act.COPY else ()
         deed = Deed(event.act, event.index, key, count, parity & 1, size, given, is_own)
         is_named = isinstance(key, int) and key < MASKS
         if is_named and not count and event.count != const(0, 32):
             raise LostError(f"the threads of the barrier at line {self._line(event)} are none")
         flights = met(place.flights) if event.act is Act.SYNC and is_named else place.flights
-        behind = place._replace(start=event.index + 1, values=after, last=last, flights=flights)
+        behind = place._replace(start=event.index + 1, values=after, last=last, flights=flights, copied=0)
+        if left:
+            behind = place._replace(start=event.index, copied=place.copied + 1)
         node.deeds[deed, self._node(behind)] = None
+
+    def _ranks(self, event: Event, values: Values) -> list[int]:
+        """The ranks of the blocks to which a copy goes."""
+        mask = self._value(event.mask, values) if event.mask is not None else const(1, 16)
+        if not isinstance(mask, Const) or not mask.value or mask.value >> self._kernel.ranks.count:
+            raise LostError(f"to which blocks line {self._line(event)} copies is not known")
+        return [rank for rank in range(self._kernel.ranks.count) if mask.value >> rank & 1]
+
+    def _target(self, event: Event, place: _Place) -> tuple[int, int]:
+        """The rank of the block to which a copy goes next, and to how many it goes then."""
+        if event.mask is None:
+            return 0, 0
+        ranks = self._ranks(event, place.values)
+        return ranks[place.copied], len(ranks) - place.copied - 1
+
+    def _at_targets(self, event: Event | None, place: _Place) -> Iterator[Values]:
+        """The values with the rank of each block that a copy has to go to; once for what goes to one block."""
+        values, first = place.values, place.copied
+        if event is None or event.mask is None or self._holds(event.guard, values) is False:
+            yield values
+            return
+        yield from (
+            _with(values, self._kernel.ranks.put(event.index, each)) for each in self._ranks(event, values)[first:]
+        )
 
     def _number(self, event: Event, name: Expr, values: Values) -> int:
         """The number of a barrier that is named by a register."""
@@ -358,31 +349,6 @@ class Walk:
             return const(0, variable.width)
         after = add(dict(values)[variable], const(1, variable.width))
         return const(period.start, variable.width) if after == const(period.end, variable.width) else after
-
-
-def _merged(nodes: list[Node]) -> list[Node]:
-    """The same graph with one node for all from which a thread does the same, whatever it did before.
-
-    What operations on barriers touch follows from what they do: the node has what any of its nodes touches so.
-    """
-    classes = [0] * len(nodes)
-    while True:
-        kinds: dict[object, int] = {}
-        new: list[int] = []
-        for each, known in zip(nodes, classes, strict=True):
-            deeds = frozenset((deed, classes[target]) for deed, target in each.deeds)
-            touches = frozenset(touch if touch.is_data else touch.index for touch in each.touches)
-            parts = touches, frozenset(each.running), frozenset(each.leaving), each.entry, each.is_end
-            new.append(kinds.setdefault((known, deeds, parts), len(kinds)))
-        if len(kinds) == len(set(classes)):
-            break
-        classes = new
-    found: dict[int, Node] = {}
-    for node, number in zip(nodes, classes, strict=True):
-        found.setdefault(number, node).touches |= node.touches
-    for node in found.values():
-        node.deeds = {(deed, classes[target]): None for deed, target in node.deeds}
-    return [found[number] for number in range(len(found))]
 
 
 def _with_state(last: _Last, key: Expr, state: Register | None) -> _Last:

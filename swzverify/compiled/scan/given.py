@@ -48,7 +48,8 @@ class Given:
 
     `parameters` are texts such as `lda=128`, and `assumptions` are C conditions such as `lda % 32 == 0`.
     Dynamic shared memory starts at a multiple of `smem_align` bytes, a power of two. `grid` has the blocks
-    of every launch along x, y and z. `tensor_maps` are texts such as `a=64x128xf16,128B`.
+    of every launch along x, y and z, and `cluster` those of each cluster, for kernels that do not say it. `tensor_maps`
+    are texts such as `a=64x128xf16,128B`.
     """
 
     parameters: tuple[str, ...] = ()
@@ -56,6 +57,7 @@ class Given:
     smem_align: int | None = None
     grid: tuple[int, int, int] | None = None
     tensor_maps: tuple[str, ...] = ()
+    cluster: tuple[int, int, int] | None = None
 
 
 NOTHING_GIVEN: Final = Given()
@@ -181,10 +183,11 @@ def facts_of(function: Function, given: Given) -> Facts:
         settings.append(f"the tensor map at {parameter.name}+{offset} has {words_of(box)}")
     read = {text: found for text in given.assumptions if (found := _names(text, function)) is not None}
     if given.grid is not None:
-        cluster = function.tuning.cluster or (1, 1, 1)
+        cluster = function.tuning.cluster or given.cluster or (1, 1, 1)
         if any(blocks % of for blocks, of in zip(given.grid, cluster, strict=True) if of):
             message = f"a grid of {given.grid} blocks does not consist of clusters of {cluster}"
-            hint = f"kernel {demangled(function.name).short} runs in whole clusters (.reqnctapercluster): --kernel"
+            name = demangled(function.name).short
+            hint = f"kernel {name} runs in whole clusters (.reqnctapercluster or --cluster): --kernel"
             raise SwzError("SWZ552", message, hint=hint)
         settings.append(f"the grid has {','.join(map(str, given.grid))} blocks")
     whole = frozenset(each.name for found in read.values() for each in found.values())
@@ -340,8 +343,9 @@ def with_whole_names(given: Given, functions: list[Function]) -> Given:
 
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .address_size 64 .entry k(.param .u32 pitch) { ret; }", "k")
-    >>> with_whole_names(Given(("pi=33",), ("pi % 2 == 1",)), [*module.functions])
-    Given(parameters=('pitch=33',), assumptions=('pitch % 2 == 1',), smem_align=None, grid=None, tensor_maps=())
+    >>> found = with_whole_names(Given(("pi=33",), ("pi % 2 == 1",)), [*module.functions])
+    >>> found.parameters, found.assumptions
+    (('pitch=33',), ('pitch % 2 == 1',))
     """
     kernels = [each for each in functions if each.is_entry]
     known = {each.name for kernel in kernels for each in kernel.parameters}

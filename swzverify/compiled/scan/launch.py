@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final
 
 from swzverify.compiled.binaries import LaunchedBlock
+from swzverify.compiled.kernel.clusters import MOST_RANKS
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function
 from swzverify.core.demangle import demangled
@@ -68,6 +69,16 @@ def grid_shape(extents: Sequence[int]) -> BlockShape | None:
     ((4096, 1, 1), None)
     """
     return _shape(extents, MOST_GRID_EXTENTS)
+
+
+def cluster_shape(extents: Sequence[int]) -> BlockShape | None:
+    """One to three numbers as the blocks of a cluster, 1 for each that is left out; None if no cluster has this shape.
+
+    >>> cluster_shape((2,)), cluster_shape((4, 5))
+    ((2, 1, 1), None)
+    """
+    shape = _shape(extents, dict.fromkeys("xyz", MOST_RANKS))
+    return shape if shape is not None and prod(shape) <= MOST_RANKS else None
 
 
 def _shape(extents: Sequence[int], most: Mapping[str, int]) -> BlockShape | None:

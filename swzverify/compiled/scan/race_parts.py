@@ -14,6 +14,7 @@ from swzverify.compiled.order.barriers import Orders, Scope
 from swzverify.compiled.order.events import LostError
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting
+from swzverify.compiled.order.lifetimes import STAYS, late_lines
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.pipelines import LEVELS, Pipelines, pipelines_of
@@ -44,6 +45,7 @@ class Parts:
     Attributes:
         barriers: The instructions that are known and right, those of the whole block and of warps left out.
         of_block, of_warp: What the barriers of the whole block and of whole warps say beside them.
+        of_cluster: What the barriers of the cluster say, where several blocks are looked at; else that is `of_block`.
         arrays: The arrays of the accesses.
         lost: Why nothing is known of such an order, in words; empty if something is.
         assumptions: What the order assumes.
@@ -53,16 +55,20 @@ class Parts:
         self._kernel, self._judge = kernel, judge
         self.arrays = Arrays(kernel)
         self.of_block, self.of_warp = (in_step(kernel, scope, orders) for scope in (Scope.BLOCK, Scope.WARP))
+        has_ranks = kernel.ranks.count > 1
+        self.of_cluster = in_step(kernel, Scope.CLUSTER, orders) if has_ranks else self.of_block
         blocks = (each for each, scope in orders.barriers.items() if scope is Scope.BLOCK)
         is_whole = self.of_block.barriers.issuperset(blocks) and not orders.unmodelled
         self._pipelines: Pipelines | None = None
         self._of_couple: dict[Couple, Instances] = {}
         self.lost = ""
-        if not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
+        self._late: list[int] = []
+        if has_ranks or not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
             try:
                 self._pipelines = pipelines_of(kernel, judge.never)
+                self._late = late_lines(kernel, self._pipelines) if has_ranks else []
             except LostError as error:
-                self.lost = str(error)
+                self._pipelines, self.lost = None, str(error)
         self._proxies = None if self._pipelines is None else Proxies(kernel, self._pipelines, judge.never)
         self.barriers: frozenset[int] = frozenset()
         if self._pipelines is not None:
@@ -70,6 +76,7 @@ class Parts:
             self.of_block, self.of_warp = (
                 in_step(kernel, scope, orders, is_partly_ordered=True) for scope in (Scope.BLOCK, Scope.WARP)
             )
+            self.of_cluster = in_step(kernel, Scope.CLUSTER, orders) if has_ranks else self.of_block
             missed = missed_by_lanes(kernel, self.of_warp.barriers, self._pipelines.named)
             self.barriers = frozenset(self._pipelines.partial) - missed
 
@@ -83,6 +90,8 @@ class Parts:
             found.append(WINDOW_ALIGNED)
         if self._proxies is not None and self._proxies.has_products:
             found.append(ONE_WAIT)
+        if self._late:
+            found.append(STAYS.format("line " + ", ".join(map(str, self._late))))
         return found
 
     def refined(self, asked: Asked) -> Iterator[Asked]:
@@ -151,6 +160,12 @@ class Parts:
         one, two = asked.accesses
         address, width = moment.addresses[0], one.width_bytes if moment.widths is None else moment.widths[0]
         one = replace(one, address=address, width_bytes=width)
+        ranks = [{each // self._kernel.ranks.threads for each in threads} for threads in moment.threads or ()]
+        is_apart = not ranks or ranks[0] != ranks[1]
+        if self._kernel.ranks.count > 1 and is_apart:
+            yield self._asked(one, two, Couple.RANKS).at([moment])
+            if ranks and ranks[0].isdisjoint(ranks[1]):
+                return
         yield self._asked(one, two, Couple.ANY).at([moment])
         if moment.is_one_warp is None:
             # Either access may be the later one of a thread.
@@ -180,7 +195,7 @@ class Parts:
         return one.operand is None and all(
             self._judge.is_free(self._asked(first, second, couple))
             for first, second in ((one, two), (two, one))
-            for couple in (Couple.ANY, Couple.SELF)
+            for couple in (Couple.ANY, Couple.SELF, *([Couple.RANKS] if self._kernel.ranks.count > 1 else []))
         )
 
     def _asked(self, one: SharedAccess, two: SharedAccess, couple: Couple) -> Asked:
@@ -190,6 +205,7 @@ class Parts:
 
     def _instances(self, couple: Couple) -> Instances:
         if couple not in self._of_couple:
-            sharing = (self.of_block if couple is Couple.ANY else self.of_warp).sharing
+            of_couple = {Couple.ANY: self.of_block, Couple.RANKS: self.of_cluster}
+            sharing = of_couple.get(couple, self.of_warp).sharing
             self._of_couple[couple] = Instances(self._kernel, sharing, couple, self.of_warp.sharing)
         return self._of_couple[couple]

@@ -9,13 +9,14 @@ a block as integers.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import PurePath
 from typing import Final
 
 from swzverify.compiled.kernel import inlined
-from swzverify.compiled.kernel.clusters import assumption_on_clusters
+from swzverify.compiled.kernel.clusters import OF_SHAPE, assumption_on_clusters, reaches_others
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.leaves import OpaqueLeaf
@@ -64,6 +65,7 @@ DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _OWN_STORE: Final = "line {} may write the word of global memory that threads share at line {}"
+_NOT_RUN: Final = "threads of a cluster may touch a common byte without an order, which no run of one block shows"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 
 
@@ -99,14 +101,33 @@ def races_of(
         return KernelRaces(RaceVerdict.UNKNOWN, "the shape of the block is not known", is_lockstep=lockstep)
     module, _ = with_alignment(module, given)
     facts = facts_of(function, given)
+    cluster = function.tuning.cluster or given.cluster
+    if cluster is not None and prod(cluster) > 1 and prod(block) % LANES and reaches_others(function):
+        return KernelRaces(RaceVerdict.UNKNOWN, "blocks of a cluster have a part of a warp", is_lockstep=lockstep)
     try:
-        kernel = Kernel(module, inlined(module, function), block, facts.arguments, capability_of(target))
+        kernel = Kernel(module, inlined(module, function), block, facts.arguments, capability_of(target), cluster)
         found = _Judge(module, kernel, facts, is_lockstep=lockstep).judged()
     except (FlowError, PtxError) as error:
         return KernelRaces(RaceVerdict.UNKNOWN, f"line {error.line}: {error}", is_lockstep=lockstep)
     except OutOfClockError as error:
         return KernelRaces(RaceVerdict.UNKNOWN, str(error), is_lockstep=lockstep)
+    if kernel.ranks.count > 1:
+        return _without_runs(found)
     return Runs(module, function, block, facts, smem, is_lockstep=lockstep).confirmed(found)
+
+
+def _without_runs(found: KernelRaces) -> KernelRaces:
+    """What is known of a cluster of several blocks: no run of it shows a race, so that none is reported."""
+    open_ones = (RaceVerdict.RACE, RaceVerdict.BENIGN, RaceVerdict.DEPENDS)
+    pairs = tuple(
+        replace(each, verdict=RaceVerdict.UNKNOWN, reason=_NOT_RUN, witness=None, condition="")
+        if each.verdict in open_ones
+        else each
+        for each in found.pairs
+    )
+    if found.verdict not in open_ones:
+        return replace(found, pairs=pairs)
+    return replace(found, pairs=pairs, verdict=RaceVerdict.UNKNOWN, reason=_NOT_RUN)
 
 
 class _Judge:
@@ -114,7 +135,7 @@ class _Judge:
 
     def __init__(self, module: Module, kernel: Kernel, facts: Facts, *, is_lockstep: bool) -> None:
         self._module, self._kernel, self._facts, self._is_lockstep = module, kernel, facts, is_lockstep
-        self._threads = prod(kernel.block)
+        self._threads = kernel.ranks.threads
         self._orders = orders_of(kernel)
         self._left_out: dict[str, None] = dict.fromkeys(self._orders.left_out)
         self._assumptions: dict[str, None] = {}
@@ -133,7 +154,7 @@ class _Judge:
         of_block, of_warp = self._of_block, self._of_warp
         self._left_out |= dict.fromkeys((*of_block.left_out, *of_warp.left_out))
         asked: list[Asked] = []
-        for couple, step in self._couples(of_block, of_warp):
+        for couple, step in self._couples(self._parts.of_cluster, of_block, of_warp):
             instances = Instances(kernel, step.sharing, couple, of_warp.sharing)
             # No more are looked at, however many unrolled code has: of the first that is left out a report tells.
             found = self._meetings(couple, step)[: MOST_MEETINGS + 1 - len(asked)]
@@ -144,7 +165,7 @@ class _Judge:
         self._assumptions |= self._judge.assumptions
         return self._summary()
 
-    def _couples(self, of_block: InStep, of_warp: InStep) -> list[tuple[Couple, InStep]]:
+    def _couples(self, of_cluster: InStep, of_block: InStep, of_warp: InStep) -> list[tuple[Couple, InStep]]:
         """Which two threads are looked at, with the barriers that order them."""
         found: list[tuple[Couple, InStep]] = []
         has_copies = any(each.is_copy for each in self._accesses.values())
@@ -156,6 +177,8 @@ class _Judge:
                 found.append((Couple.WARPS, of_block))
             if self._threads > 1:
                 found.append((Couple.LANES, of_warp))
+        if self._kernel.ranks.count > 1:
+            found.append((Couple.RANKS, of_cluster))
         return [*found, *([(Couple.SELF, of_warp)] if has_copies else [])]
 
     def _meetings(self, couple: Couple, step: InStep) -> list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]]:
@@ -201,8 +224,10 @@ class _Judge:
         free = free_by.total()
         verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
         is_harmless = verdict in (RaceVerdict.FREE, RaceVerdict.BENIGN)
-        if is_harmless and self._parts.lost and any(each.is_object for each in self._kernel.accesses):
-            # Nobody waits, but an object may be used before it is made, or more often than its phase allows.
+        has_ranks = self._kernel.ranks.count > 1
+        if is_harmless and self._parts.lost and (has_ranks or any(each.is_object for each in self._kernel.accesses)):
+            # Nobody waits, but an object may be used before it is made, or more often than its phase allows. A block
+            # may be reached that is not there.
             verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost
         elif is_harmless and (lines := own_store(self._kernel, self._shared_loads())):
             verdict, reason = RaceVerdict.UNKNOWN, _OWN_STORE.format(*lines)
@@ -233,8 +258,10 @@ class _Judge:
         found = [*self._facts.applied, *self._parts.assumptions, *self._assumptions, *dict.fromkeys(divisions)]
         if self._of_block.has_returns or self._of_warp.has_returns:
             found.append(_RETURNED)
-        if alone := assumption_on_clusters(self._kernel.function):
+        if alone := assumption_on_clusters(self._kernel.function, self._kernel.cluster):
             found.append(alone)
+        if self._kernel.ranks.count > 1 and self._kernel.function.tuning.cluster is None:
+            found.append(OF_SHAPE.format(",".join(map(str, self._kernel.cluster or ()))))
         if elects := [each.line for each in self._kernel.function.instructions if each.opcode == "elect.sync"]:
             found.append(FIRST_IS_ELECTED.format("line " + ", ".join(map(str, elects))))
         if self._kernel.pointers:
@@ -261,6 +288,7 @@ class _Judge:
         each = self._kernel.function.instructions[index]
         scope = self._orders.barriers.get(index)
         step = self._of_block if scope is Scope.BLOCK and self._threads > LANES else self._of_warp
+        step = self._parts.of_cluster if scope is Scope.CLUSTER else step
         verdict, reason = RaceVerdict.FREE, "all threads reach it together"
         if index in self._parts.barriers:
             reason = "its threads arrive once in each phase"

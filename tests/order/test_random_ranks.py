@@ -1,0 +1,78 @@
+"""Random kernels of clusters of several blocks: the package's judge against their runs, pair by pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+import pytest
+
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.races import races_of
+from tests.ptx_oracle import Buffer
+from tests.ptx_oracle.races import Races
+from tests.ptx_oracle.races import races_of as launched
+
+from .pipeline_judge import ENDINGS, ORDERS, STEPS, seen
+from .random_judge import Said, said_of
+from .random_ranks import Cluster, ranked
+
+NUMBERS = (1, 4)
+
+
+ABSENT = "the memory of a block is reached that is not there"
+STAYS = "no block of a cluster returns before"
+
+
+def said(kernel: Cluster) -> tuple[Said, bool]:
+    """What the package says, and whether it assumes that no block returns too early."""
+    module = read_module(kernel.text, "k.ptx")
+    found = races_of(module, module.functions[0], Given(cluster=kernel.cluster), block=kernel.block)
+    return said_of(found), any(each.startswith(STAYS) for each in found.assumptions)
+
+
+@lru_cache(maxsize=64)
+def runs_of(kernel: Cluster) -> tuple[Races, ...]:
+    """All runs of a kernel."""
+    return tuple(
+        launched(
+            kernel.text,
+            "k",
+            kernel.block,
+            kernel.cluster,
+            params=[number, Buffer(8192)],
+            shuffle=order,
+            steps=STEPS,
+            cluster=kernel.cluster,
+        )
+        for number in NUMBERS
+        for order in ORDERS
+    )
+
+
+def marked(kernel: Cluster, found: Said, *, stays: bool) -> str:
+    """What the runs say of the package's answer; with `stays`, those in which a block is not there say nothing."""
+    is_absent = [any(each.why == ABSENT for each in run.divergences) for run in runs_of(kernel)]
+    runs = [run for run, absent in zip(runs_of(kernel), is_absent, strict=True) if not (absent and stays)]
+    verdicts = seen(runs)
+    told = ", ".join(sorted(verdicts))
+    for race in (race for each in runs if each.verdict in ENDINGS for race in found.denies(each)):
+        return f"WRONG pair {race.lines} ({told})"
+    if found.verdict in ("free", "race-benign") and verdicts - {"free", "deadlock", found.verdict}:
+        return f"WRONG {found.verdict} ({told})"
+    return f"{found.verdict} ({told})"
+
+
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(400), marks=pytest.mark.nightly)], ids=["day", "night"])
+def test_no_run_contradicts_the_package(seeds: range) -> None:
+    total: Counter[str] = Counter()
+    wrong: list[str] = []
+    for kernel in map(ranked, seeds):
+        answer, stays = said(kernel)
+        mark = marked(kernel, answer, stays=stays)
+        total[mark] += 1
+        if mark.startswith("WRONG"):
+            wrong.append(f"seed {kernel.seed}: {mark}; {sorted(kernel.constructs)}")
+    print(dict(total))
+    assert wrong == []
