@@ -15,11 +15,11 @@ from swzverify.compiled.order import interleaved, objects, pipelines
 from swzverify.compiled.order.barriers import Scope
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.flights import Flight, Flights, Running
+from swzverify.compiled.order.nodes import Deed
 from swzverify.compiled.order.pipelines import Pipelines
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.step import Sharing
 from swzverify.compiled.order.verdict import RaceVerdict
-from swzverify.compiled.order.walk import Deed
 from swzverify.compiled.scan import race_parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races

@@ -13,7 +13,8 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.flights import Running
-from swzverify.compiled.order.walk import Deed, Walk
+from swzverify.compiled.order.nodes import Deed
+from swzverify.compiled.order.walk import Walk
 from swzverify.ir.expr import Expr
 
 _MOST_STEPS: Final = 2000

@@ -19,9 +19,9 @@ from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import FROM_SHARED, Kernel
 from swzverify.compiled.order.events import Act, Event, LostError
+from swzverify.compiled.order.nodes import Deed, Node
 from swzverify.compiled.order.objects import Key, name_of
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Node
 from swzverify.ir.expr import Comparison, Const, Expr, compare, conjunction, const, variables
 
 OF_LAUNCH: Final = "the launch says how many bytes line {} announces"

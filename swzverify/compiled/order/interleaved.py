@@ -14,9 +14,9 @@ from enum import Enum, auto
 from typing import Final, NamedTuple, TypeVar
 
 from swzverify.compiled.order.events import MASKS, Act
+from swzverify.compiled.order.nodes import Deed, Touch
 from swzverify.compiled.order.objects import Barrier, Key
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Touch
 from swzverify.hardware import LANES
 
 MOST_STATES: Final = 20_000

@@ -16,8 +16,9 @@ from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import arrays_of
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, LostError
+from swzverify.compiled.order.nodes import Deed, Node
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.walk import Deed, Node, Walk
+from swzverify.compiled.order.walk import Walk
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, variables
 

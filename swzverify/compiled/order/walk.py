@@ -9,7 +9,6 @@ behind its instruction is part of the place where a thread is, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add
@@ -18,7 +17,9 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flight, Flights, Values, are_unordered, met
+from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.liveness import Liveness
+from swzverify.compiled.order.nodes import Deed, Node, Touch, merged
 from swzverify.compiled.order.tracked import Period, Tracked
 from swzverify.compiled.ptx import Register
 from swzverify.ir.bounded import bounded
@@ -30,47 +31,6 @@ _MOST_PLACES: Final = 4_000
 """Nodes before those that are alike are made one."""
 _MOST_STATES: Final = 20_000
 TOO_LONG: Final = "a thread does too much between its barriers, in too many ways"
-
-
-@dataclass(frozen=True, slots=True)
-class Deed:
-    """An event with its values: the object as its address, or the number of a named barrier.
-
-    With `is_own`, a wait is for the phase in which its thread arrived last.
-    """
-
-    act: Act
-    index: int
-    key: Expr | int
-    count: int
-    parity: int
-    bytes: int
-    values: Values
-    is_own: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """An access, with the values of the leaves that are tracked; `is_data` if it is no operation on a barrier."""
-
-    index: int
-    values: Values
-    is_data: bool
-
-
-@dataclass(slots=True)
-class Node:
-    """Where a thread is behind an event: what it may access before the next one, and what that may be.
-
-    `entry` runs on when the thread comes here, `running` at some time while it is here, and `leaving` when it returns.
-    """
-
-    entry: frozenset[Flight] = frozenset()
-    running: dict[Flight, None] = field(default_factory=dict[Flight, None])
-    leaving: dict[Flight, None] = field(default_factory=dict[Flight, None])
-    touches: dict[Touch, None] = field(default_factory=dict[Touch, None])
-    deeds: dict[tuple[Deed, int], None] = field(default_factory=dict[tuple[Deed, int], None])
-    is_end: bool = False
 
 
 class _OpenError(Exception):
@@ -99,8 +59,9 @@ class _Place(NamedTuple):
 
 
 class Walk:
-    """The graph of the threads that agree on `coordinates`.
+    """The graph of the threads that agree on `coordinates`; `thread` is one of them.
 
+    `handed` has the words of shared memory that are followed.
     `own` has what runs on of a thread while the thread itself makes another access: both, and their values.
     """
 
@@ -111,6 +72,8 @@ class Walk:
         tracked: Tracked,
         flights: Flights,
         coordinates: Mapping[Var, Expr],
+        handed: Handed | None = None,
+        thread: int = 0,
     ) -> None:
         self._kernel, self._flow, self._events, self._tracked = kernel, kernel.flow, events, tracked
         self._flights, self._coordinates = flights, dict(coordinates)
@@ -119,14 +82,19 @@ class Walk:
         self._memo: dict[tuple[Expr, Values], Expr] = {}
         self._needs: dict[int, int] = {}
         self._dropped: dict[int, set[Var]] = {}
-        self._live = Liveness(kernel, events, tracked, flights.guards)
+        self._handed, self._thread = handed, thread
+        loads = {} if handed is None else {index: each.leaf for index, each in handed.loads.items()}
+        self._live = Liveness(kernel, events, tracked, flights.guards, loads)
         self.nodes: list[Node] = []
         self.own: set[tuple[Flight, Flight]] = set()
         self._at: dict[_Place, int] = {}
-        self._node(_Place(0, 0, self._entered(0, -1, ())))
+        first = {} if handed is None or not handed.readers[thread] else handed.start
+        self._node(_Place(0, 0, self._entered(0, -1, _with((), first))))
         for number, place in enumerate(self._starts()):
             self._fill(self.nodes[number], place)
-        self.nodes = _merged(self.nodes)
+        if handed is not None and handed.is_learning:
+            handed.learn(self.nodes, [each.values for each in self._at])
+        self.nodes = merged(self.nodes)
         if len(self.nodes) > MOST_NODES:
             raise LostError(TOO_LONG)
 
@@ -166,7 +134,7 @@ class Walk:
                 event = self._events.get(index)
                 if index in self._accesses:
                     node.touches[Touch(index, self._read_by(index, place.values), event is None)] = None
-                place = self._flown(node, index, place)
+                place = self._read_or_stored(index, self._flown(node, index, place))
                 if event is None:
                     continue
                 done = self._holds(event.guard, place.values)
@@ -200,7 +168,8 @@ class Walk:
         if self._flow.is_back(place.block, target):
             # Less is kept than is known, so that there are fewer places.
             after = tuple(each for each in after if each[0] not in self._forgotten(target))
-        after = tuple(each for each in after if each[0] in self._live.at(target))
+        live = self._live.at(target)
+        after = tuple(each for each in after if each[0] in live or (self._handed and self._handed.is_kept(each[0])))
         first = 0 if target == self._flow.exit else self._flow.blocks[target].start
         return [place._replace(block=target, start=first, values=after)]
 
@@ -251,6 +220,17 @@ class Walk:
             return place._replace(flights=left)
         return place
 
+    def _read_or_stored(self, index: int, place: _Place) -> _Place:
+        """The place behind a load or a store of a word that is followed."""
+        handed = self._handed
+        if handed is not None and index in handed.stores:
+            new = handed.stored(index, lambda condition: self._holds(condition, place.values))
+        elif handed is not None and index in handed.loads:
+            new = handed.loaded(index, self._thread, place.values)
+        else:
+            return place
+        return place._replace(values=_with(place.values, new))
+
     def _read_by(self, index: int, values: Values) -> Values:
         """The values of what the addresses of an access read."""
         read = {leaf for each in self._kernel.parts[index] for leaf in variables(each.address)}
@@ -271,6 +251,8 @@ class Walk:
         after, last = values, place.last
         if event.act is Act.WAIT and event.answer is not None:
             after = _with(values, {event.answer: const(1, 1)})
+        if self._handed is not None:
+            after = _with(after, self._handed.passed(event, values))
         is_own = event.act is Act.WAIT and (event.state is not None or key == CLUSTER)
         if event.state is not None and is_own and not {(event.state, key), (key, event.state)} <= last:
             raise LostError(f"line {self._line(event)} waits with a state that is not that of its last arrival")
@@ -358,31 +340,6 @@ class Walk:
             return const(0, variable.width)
         after = add(dict(values)[variable], const(1, variable.width))
         return const(period.start, variable.width) if after == const(period.end, variable.width) else after
-
-
-def _merged(nodes: list[Node]) -> list[Node]:
-    """The same graph with one node for all from which a thread does the same, whatever it did before.
-
-    What operations on barriers touch follows from what they do: the node has what any of its nodes touches so.
-    """
-    classes = [0] * len(nodes)
-    while True:
-        kinds: dict[object, int] = {}
-        new: list[int] = []
-        for each, known in zip(nodes, classes, strict=True):
-            deeds = frozenset((deed, classes[target]) for deed, target in each.deeds)
-            touches = frozenset(touch if touch.is_data else touch.index for touch in each.touches)
-            parts = touches, frozenset(each.running), frozenset(each.leaving), each.entry, each.is_end
-            new.append(kinds.setdefault((known, deeds, parts), len(kinds)))
-        if len(kinds) == len(set(classes)):
-            break
-        classes = new
-    found: dict[int, Node] = {}
-    for node, number in zip(nodes, classes, strict=True):
-        found.setdefault(number, node).touches |= node.touches
-    for node in found.values():
-        node.deeds = {(deed, classes[target]): None for deed, target in node.deeds}
-    return [found[number] for number in range(len(found))]
 
 
 def _with_state(last: _Last, key: Expr, state: Register | None) -> _Last:
