@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.boxes import Boxes, boxes_of, with_boxes
+from swzverify.compiled.order.complete_phases import with_complete_phases
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.handed import Handed, handed_by
@@ -47,6 +48,7 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
     if tracked.open_leaf is not None:
         raise LostError(f"a barrier depends on {kernel.leaves[tracked.open_leaf].reason}")
     roles = roles_of(kernel, events, tracked, handed)
+    with_complete_phases(roles, events)
     boxes = boxes_of(kernel, roles, events, never)
     with_boxes(roles, boxes)
     found = Pipelines(kernel, roles, barriers_of(kernel, roles), events, tracked)
