@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from swzverify.compiled.kernel.shared import SharedAccess
-from swzverify.compiled.order import boxes, flights, objects, proxies, roles
+from swzverify.compiled.order import boxes, flights, objects, proxies
 from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.verdict import KernelRaces
@@ -122,8 +122,6 @@ def _a_group_begins_together(patch: pytest.MonkeyPatch) -> None:
 
 def _one_address_is_written_in_one_way(patch: pytest.MonkeyPatch) -> None:
     """Two threads of a warp group name the same bytes only if their addresses look the same."""
-    # Warps that do the same would be one role, and would name it in one way.
-    patch.setattr(roles, "_deeds_of", lambda row, _: row)
     patch.setattr(proxies.Proxies, "_is_one", lambda *_: True)
     patch.setattr(proxies, "_may_be_one", lambda *_: False)
 

@@ -19,12 +19,13 @@ from swzverify.compiled.order.intervals import Way
 from swzverify.compiled.order.joins import NAME as BY_LISTS
 from swzverify.compiled.order.joins import Joins
 from swzverify.compiled.order.known import whatever, without_products
+from swzverify.compiled.order.memory_bounds import MemoryBounds
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, rank
 from swzverify.compiled.scan.asker import AFTER_A_RACE, AT_LAST, BUDGET, FOR_GROUPS, OF_RACES, Asker
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.scan.race_found import GAVE_UP, IN_MEMORY, INEXACT, OF_COPY, ONE_VALUE, TRIPS, Found
+from swzverify.compiled.scan.race_found import GAVE_UP, IN_ARRAYS, IN_MEMORY, INEXACT, OF_COPY, ONE_VALUE, TRIPS, Found
 from swzverify.compiled.scan.race_groups import ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
@@ -54,10 +55,8 @@ NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the 
 TOO_MANY: Final = (
     f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
 )
-
 _BY_COORDINATES: Final = Found(RaceVerdict.FREE, "coordinates alone decide it", (BY_LISTS, "z3"))
 _BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
-
 Refined: TypeAlias = Callable[[Asked], Iterable[Asked]]
 
 
@@ -74,6 +73,7 @@ class MeetingJudge:
         self._asker, self._brief, self._briefest = (Asker(*each) for each in (OF_RACES, AFTER_A_RACE, AT_LAST))
         self._of_groups = Asker(*FOR_GROUPS)
         self._joins, self._points = Joins(), Points()
+        self._memory = MemoryBounds(kernel, self.never)
         self._hard = 0
         self._panel = Panel(Options(rlimit=BUDGET))
         self.found: dict[tuple[int, int], Found] = {}
@@ -94,7 +94,9 @@ class MeetingJudge:
             elif questions := self._not_listed(each):
                 left.append((each, questions))
         wholes = [[conjunction(self._conditions(each)) for each in questions] for _, questions in left]
-        ruled = ruled_out((each for whole in wholes for each in whole), self._possible_in_brief)
+        ruled = ruled_out(
+            (each for whole in wholes for each in whole), lambda each: self._possible(each, self._of_groups)
+        )
         pending: list[tuple[int, int, Asked, Question]] = []
         for at, ((each, questions), whole) in enumerate(zip(left, wholes, strict=True)):
             if ruled.issuperset(whole):
@@ -111,8 +113,7 @@ class MeetingJudge:
             self.keep(each.key, found)
         # Only the witness that stands for a pair is worth a search for one that can be run.
         self._asker = Asker(*OF_RACES)
-        for key, found in self.found.items():
-            self.found[key] = self._with_small_values(found)
+        self.found = {key: self._with_small_values(found) for key, found in self.found.items()}
 
     def _not_listed(self, asked: Asked) -> list[Question]:
         """The questions about a meeting, one for each way; none if lists of addresses show that it is free."""
@@ -165,6 +166,11 @@ class MeetingJudge:
         """Whether two accesses are shown not to meet."""
         return self._of(asked, asked.question()).verdict is RaceVerdict.FREE
 
+    def _is_free_within_memory(self, asked: Asked) -> bool:
+        """Whether two accesses are shown not to meet, as loops make no more trips than their arrays have room for."""
+        bounds = None if self._has_given_up() else self._memory.found
+        return bounds is not None and self.never(conjunction(self._conditions(asked.within(bounds).question())))
+
     def _answer(self, asked: Asked, question: Question, refined: Refined) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found, ways = self._of(asked, question), asked.meeting.ways
@@ -175,6 +181,9 @@ class MeetingJudge:
                 return _BY_Z3
             if (benign := benign or self._benign(each)) is not None and each.key[0] == each.key[1]:
                 break
+        if found.verdict is not RaceVerdict.FREE and self._is_free_within_memory(asked):
+            self.assumptions[IN_ARRAYS] = None
+            return _BY_Z3
         if benign is not None:
             self.assumptions[TRIPS] = None
             return benign
@@ -262,10 +271,6 @@ class MeetingJudge:
         if self._why_not(asked, certain) or self._points.some(conjunction((whole, certain.exact or FALSE))) is None:
             return None
         return certain
-
-    def _possible_in_brief(self, condition: Expr) -> Finding:
-        """As `_possible`, within a budget of its own, which is small."""
-        return self._possible(condition, self._of_groups)
 
     def _possible(self, condition: Expr, asker: Asker | None = None) -> Finding:
         """Whether a condition can hold; where a trip is divided by a number, for each residue by itself."""
@@ -392,5 +397,4 @@ class MeetingJudge:
 
 def _ways(asked: Asked) -> Sequence[Way | None]:
     """The ways of a meeting that are asked one by one; None where it is one question."""
-    ways = asked.meeting.ways
-    return ways if 0 < len(ways) <= _MOST_WAYS else (None,)
+    return asked.meeting.ways if 0 < len(asked.meeting.ways) <= _MOST_WAYS else (None,)
