@@ -121,8 +121,7 @@ def _shared_memory_is_constant_between_barriers(patch: pytest.MonkeyPatch) -> No
     """Lemma 3 is used although barriers of parts of the block order writes, too."""
     right = Sharing.__init__
 
-    def wrong(self: Sharing, kernel: Kernel, scope: Scope, barriers: set[int], *, is_partly_ordered: bool) -> None:
-        del is_partly_ordered
+    def wrong(self: Sharing, kernel: Kernel, scope: Scope, barriers: set[int], **_: object) -> None:
         right(self, kernel, scope, barriers)
 
     patch.setattr(Sharing, "__init__", wrong)

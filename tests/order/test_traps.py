@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -86,9 +87,9 @@ def _warp_for_block(patch: pytest.MonkeyPatch) -> None:
     """What a warp shares is taken as shared by the block."""
     right = Sharing.__init__
 
-    def wrong(self: Sharing, kernel: Kernel, scope: Scope, barriers: set[int], *, is_partly_ordered: bool) -> None:
+    def wrong(self: Sharing, kernel: Kernel, scope: Scope, barriers: set[int], **given: Any) -> None:
         del scope
-        right(self, kernel, Scope.WARP, barriers, is_partly_ordered=is_partly_ordered)
+        right(self, kernel, Scope.WARP, barriers, **given)
 
     patch.setattr(Sharing, "__init__", wrong)
 

@@ -214,7 +214,9 @@ TILES: Final = {
         True,
     ),
     "ring, the last warp gives back": Tiles(ring(freed="setp.eq.u32 %p6, %r0, 96;\n" + _FREED.format("%p6")), True),
-    "ring, warps name a tile in their own words": Tiles(ring(use=_BY_WARP + PRODUCT), False),
+    "ring, warps name a tile in their own words": Tiles(
+        ring(use=_BY_WARP + PRODUCT, freed="setp.eq.u32 %p6, %r0, 96;\n" + _FREED.format("%p6")), False
+    ),
     "ring, each thread names its own bytes": Tiles(ring(use="add.u32 %r20, %r20, %r0;\n" + PRODUCT + WAITED), False),
     "ring, an object by a parameter": Tiles(ring().replace("mov.u32 %r6, empty;", _CHOSEN), False),
     "kept, only the lanes with addresses fence": Tiles(matrices("@%p6 " + FENCE), False, 32),

@@ -36,7 +36,17 @@ from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
-from swzverify.compiled.ptx import Address, Bracketed, Immediate, Instruction, Module, Operand, Register, size_of_type
+from swzverify.compiled.ptx import (
+    Address,
+    Bracketed,
+    Immediate,
+    Instruction,
+    Module,
+    Operand,
+    Register,
+    Vector,
+    size_of_type,
+)
 from swzverify.hardware import LANES
 from swzverify.hardware.kinds import MATRIX_OPCODES
 from swzverify.hardware.tensor_cores import OperandRole
@@ -247,8 +257,12 @@ class Kernel(Reader):
 
     def _stored(self, instruction: Instruction) -> Expr | None:
         size = size_of_type(instruction.opcode.rpartition(".")[2])
-        is_one = base_name(instruction) == "st" and ".v" not in instruction.opcode
-        if size is None or not is_one or not self.flow.is_reachable(self.flow.block_of[instruction.index]):
+        is_store = base_name(instruction) == "st" and self.flow.is_reachable(self.flow.block_of[instruction.index])
+        if size is None or not is_store:
+            return None
+        if isinstance(items := instruction.operands[-1], Vector):
+            return _word_of(items, 8 * size)
+        if ".v" in instruction.opcode:
             return None
 
         def steps() -> Steps:
@@ -370,6 +384,16 @@ class Kernel(Reader):
             value=None if stored is None else read(stored),
             divisions=divisions.texts(),
         )
+
+
+def _word_of(items: Vector, width: int) -> Expr | None:
+    """What a store of several words writes, the first one lowest; None if they are not all numbers."""
+    whole = 0
+    for at, each in enumerate(items.items):
+        if not isinstance(each, Immediate):
+            return None
+        whole |= (each.value & ((1 << width) - 1)) << (width * at)
+    return const(whole, width * len(items.items))
 
 
 def _map_of(instruction: Instruction) -> Operand | None:

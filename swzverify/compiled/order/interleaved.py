@@ -137,7 +137,7 @@ class _Runs:
         first = _State(
             tuple(0 for _ in self._members),
             tuple(None for _ in self._members),
-            tuple(_Object(0, nobody, is_made=not self._is_here(each.maker)) for each in self._of),
+            tuple(_Object(each.phase, nobody, is_made=not self._is_here(each.maker)) for each in self._of),
             (),
         )
         pending, seen = [first], {first}

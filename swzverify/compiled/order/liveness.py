@@ -15,16 +15,25 @@ from swzverify.ir.expr import Expr, Var, variables
 
 
 class Liveness:
-    """The variables that are asked for from the begin of a block on, for each block."""
+    """The variables that are asked for from the begin of a block on, for each block.
+
+    `loads` has the leaves of words that are followed, by the instructions that load them.
+    """
 
     def __init__(
-        self, kernel: Kernel, events: Mapping[int, Event], tracked: Tracked, guards: Mapping[int, Expr]
+        self,
+        kernel: Kernel,
+        events: Mapping[int, Event],
+        tracked: Tracked,
+        guards: Mapping[int, Expr],
+        loads: Mapping[int, Var],
     ) -> None:
         self._kernel, self._tracked = kernel, tracked
         flow = kernel.flow
         self._here = [self._read_in(block.index, events, guards) for block in flow.blocks]
         self._answers = [
             {each.answer for index in range(block.start, block.stop) if (each := events.get(index)) and each.answer}
+            | {loads[index] for index in range(block.start, block.stop) if index in loads}
             for block in flow.blocks
         ]
         self._at: dict[int, list[Var]] = {}

@@ -39,6 +39,7 @@ class Barrier:
         late: The copies between which and an arrival before them their thread touches something, or waits.
         maker: The place of the role whose only thread initialises the object; None for other barriers.
         ender: The place of the role whose only thread invalidates it; None without one.
+        phase: The phase in which an object is when it is made, modulo 2.
     """
 
     shares: dict[int, int] = field(default_factory=dict[int, int])
@@ -48,6 +49,7 @@ class Barrier:
     late: set[Deed] = field(default_factory=set[Deed])
     maker: int | None = None
     ender: int | None = None
+    phase: int = 0
 
 
 def barriers_of(kernel: Kernel, roles: Sequence[Role]) -> dict[Key, Barrier]:
@@ -109,6 +111,7 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
                     raise LostError(f"{len(members)} threads may arrive at {name}, which counts {_some(counts)}")
     elif any(deed.act is not Act.INIT for _, deed in deeds):
         found.maker, count = _maker(key, deeds, roles)
+        found.phase = next(deed.parity for _, deed in deeds if deed.act is Act.INIT)
         if count != total:
             raise LostError(f"{total} arrivals may come to {name}, which is initialised with {count}")
     return found

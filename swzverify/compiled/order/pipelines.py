@@ -15,8 +15,10 @@ from swzverify.compiled.kernel.reach import may_leave
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.boxes import Boxes, boxes_of, with_boxes
+from swzverify.compiled.order.complete_phases import with_complete_phases
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
+from swzverify.compiled.order.handed import Handed, handed_by
 from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of, scope_of
@@ -43,24 +45,25 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
         LostError: Something about them is not known, or is not right.
     """
     events = events_of(kernel)
-    tracked = Tracked(kernel, events, never)
+    is_cluster = kernel.ranks.count > 1
+    handed = None if is_cluster else handed_by(kernel, events)
+    tracked = Tracked(kernel, events, never, () if handed is None else handed.leaves)
     if tracked.open_leaf is not None:
         raise LostError(f"a barrier depends on {kernel.leaves[tracked.open_leaf].reason}")
-    roles = roles_of(kernel, events, tracked)
+    roles = roles_of(kernel, events, tracked, handed)
     if outside := [index for index, each in kernel.ranks.outside.items() if not never(each)]:
-        raise LostError(
-            f"line {kernel.function.instructions[outside[0]].line} may name a block that the cluster has not"
-        )
-    if stray := stray_address(kernel.function) if kernel.ranks.count > 1 else None:
+        line = kernel.function.instructions[outside[0]].line
+        raise LostError(f"line {line} may name a block that the cluster has not")
+    if stray := stray_address(kernel.function) if is_cluster else None:
         raise LostError(f"line {stray.line} makes another value of an address in another block")
-    boxes = boxes_of(kernel, roles, events, never)
-    with_boxes(roles, boxes)
+    if not is_cluster:
+        with_complete_phases(roles, events)
+    with_boxes(roles, boxes := boxes_of(kernel, roles, events, never))
     found = Pipelines(kernel, roles, barriers_of(kernel, roles), events, tracked)
-    early = found.early()
-    if early:
+    if early := found.early():
         raise LostError(early)
     kernel.give_boxes(boxes.copied)
-    found.boxes = boxes
+    found.boxes, found.handed = boxes, handed
     return found
 
 
@@ -78,12 +81,14 @@ class Pipelines:
         self._kernel, self.roles, self._barriers, self._tracked = kernel, roles, barriers, tracked
         self.events = events
         self.boxes = Boxes({}, {})
+        self.handed: Handed | None = None
         self._left = _MOST_WORK
-        self._moments: dict[tuple[bool, tuple[Member, ...]], Moments | None] = {}
+        self._is_by_warp = any(isinstance(key, int) and key >= MASKS for key in barriers)
+        """Whether it matters which threads are in one warp."""
+        self._moments: dict[tuple[bool, tuple[Member | int, ...]], Moments | None] = {}
         self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
         self._at = [self._places(role) for role in roles]
-        self._stays: dict[int, bool] = {}
-        """The instructions that access the memory of their own block alone, or not."""
+        self._stays: dict[int, bool] = {}  # whether instructions access the memory of their own block alone
 
     @property
     def named(self) -> list[int]:
@@ -227,33 +232,37 @@ class Pipelines:
 
     def pairs(self, one: int, two: int, couple: Couple) -> Iterator[tuple[list[Member], bool]]:
         """Two threads of two roles, in one warp and in two, as far as there are such; one thread for itself."""
-        first = Member(self.roles[one].threads[0], one)
+        threads = self.roles[one].threads
         if couple is Couple.SELF:
-            yield [first], True
+            yield [Member(threads[0], one)], True
             return
-        is_apart = self.roles[one].rank != self.roles[two].rank
-        for is_one_warp in (True, False) if is_apart is (couple is Couple.RANKS) else ():
+        is_seen = (self.roles[one].rank != self.roles[two].rank) is (couple is Couple.RANKS)
+        first_of_warps = {each // LANES: each for each in reversed(threads)}
+        for is_one_warp in (True, False) if is_seen else ():
             if (couple is Couple.WARPS and is_one_warp) or (couple is Couple.LANES and not is_one_warp):
                 continue
-            other = self._other(two, [first], first.thread, is_one_warp=is_one_warp)
-            if other is not None:
-                yield [first, other], is_one_warp
+            for thread in reversed(first_of_warps.values()):
+                first = Member(thread, one)
+                other = self._other(two, [first], thread, is_one_warp=is_one_warp)
+                if other is not None:
+                    yield [first, other], is_one_warp
+                    break
 
-    def _other(self, role: int, known: list[Member], beside: int, *, is_one_warp: bool) -> Member | None:
-        """A thread of a role in the warp of another thread, or in another warp."""
+    def _other(self, role: int, known: list[Member], beside: int, *, is_one_warp: bool | None) -> Member | None:
+        """A thread of a role in the warp of another thread, in another warp, or in any if that is None."""
         taken = {each.thread for each in known}
-        for thread in self.roles[role].threads:
-            if thread not in taken and (thread // LANES == beside // LANES) is is_one_warp:
-                return Member(thread, role)
-        return None
+        others = (each for each in self.roles[role].threads if each not in taken)
+        fits = (each for each in others if is_one_warp in (None, each // LANES == beside // LANES))
+        return next((Member(each, role) for each in fits), None)
 
     def _groups(self, members: list[Member], most: int) -> Iterator[tuple[Member, ...]]:
         """Some threads, and these with others that they wait for: one, and one more for both, up to `most`."""
         yield tuple(members)
         for helper in self._helpers(members) if most else ():
             yield (*members, helper)
-        for helper in self._helpers(members) if most > 1 else ():
-            yield from ((*members, helper, other) for other in self._helpers([*members, helper]))
+        helpers = self._helpers(members) if most > 1 else []
+        both = {frozenset((one, two)): (one, two) for one in helpers for two in self._helpers([*members, one])}
+        yield from ((*members, *each) for each in both.values())
 
     def _helpers(self, members: list[Member]) -> list[Member]:
         """Threads that arrive where some of the members wait, a few of them."""
@@ -266,7 +275,7 @@ class Pipelines:
         waited = {key for each in members for key in self._keys(each, (Act.WAIT, Act.SYNC))}
         found: dict[Member, None] = {}
         for member in members:
-            for is_one_warp in (True, False):
+            for is_one_warp in (True, False) if self._is_by_warp else (None,):
                 for role in range(len(self.roles)):
                     other = self._other(role, members, member.thread, is_one_warp=is_one_warp)
                     if other is not None and waited & self._keys(other, (Act.ARRIVE, Act.LEAVE, Act.SYNC, Act.COPY)):
@@ -287,7 +296,7 @@ class Pipelines:
 
     def _of(self, members: tuple[Member, ...], *, is_of_time: bool = False) -> Moments | None:
         is_of_time = is_of_time or not any(each.portions for each in self._barriers.values())
-        key = is_of_time, members
+        key = is_of_time, members if self._is_by_warp else tuple(each.role for each in members)
         if key not in self._moments:
             found, states = moments_of(members, self.roles, self._barriers, self._left, is_of_time=is_of_time)
             self._moments[key] = found

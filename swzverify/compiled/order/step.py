@@ -49,13 +49,21 @@ class Sharing(Uniformity):
 
     `loops` are the loops that all threads leave at one trip, those apart that are sent away for good.
     `barriers` are instructions at which all threads of the scope meet. With `is_partly_ordered`, barriers of some
-    threads order accesses, too: then shared memory may change between two loads without a race.
+    threads order accesses, too: then shared memory may change between two loads without a race. `handed` are leaves
+    of loads that read words which change between barriers of the whole block alone.
     """
 
     def __init__(
-        self, kernel: Kernel, scope: Scope, barriers: Collection[int], *, is_partly_ordered: bool = False
+        self,
+        kernel: Kernel,
+        scope: Scope,
+        barriers: Collection[int],
+        *,
+        is_partly_ordered: bool = False,
+        handed: Collection[Var] = (),
     ) -> None:
-        flow, self._is_partly_ordered = kernel.flow, is_partly_ordered or kernel.ranks.count > 1
+        flow, self._handed = kernel.flow, handed
+        self._is_partly_ordered = is_partly_ordered or kernel.ranks.count > 1
         self._scope, self._closed = scope, kernel.closed
         self._holds = holds = {flow.block_of[each] for each in barriers}
         accesses = {flow.block_of[each.index] for each in kernel.accesses}
@@ -95,6 +103,8 @@ class Sharing(Uniformity):
         opcode, is_of_warp = leaf.name.partition(" ")[0], leaf.made is Made.REDUCED
         if _LOAD.fullmatch(opcode) and not _STRONG.fullmatch(opcode):
             is_fed = all(self.shares(each) for each in leaf.feeds)
+            if leaf.variable in self._handed:
+                return is_fed
             if is_input(leaf) or self._is_partly_ordered:
                 return is_fed and is_input(leaf)
             return is_fed and leaf.block is not None and self._is_together(leaf.block)
@@ -179,11 +189,13 @@ def in_step(kernel: Kernel, scope: Scope, orders: Orders, *, is_partly_ordered: 
         kept -= set(missed)
 
 
-def missed_by_lanes(kernel: Kernel, barriers: Collection[int], named: Collection[int]) -> set[int]:
-    """The instructions among `named` that the lanes of a warp may not come to together."""
+def missed_by_lanes(
+    kernel: Kernel, barriers: Collection[int], named: Collection[int], handed: Collection[Var] = ()
+) -> set[int]:
+    """The instructions among `named` that the lanes of a warp may not come to together; `handed` as for `Sharing`."""
     kept = {*barriers, *named}
     accesses = {kernel.flow.block_of[each.index] for each in kernel.accesses}
-    sharing = Sharing(kernel, Scope.WARP, kept, is_partly_ordered=True)
+    sharing = Sharing(kernel, Scope.WARP, kept, is_partly_ordered=True, handed=handed)
     return {*named} & _missed(kernel.flow, kept, sharing, accesses).keys()
 
 

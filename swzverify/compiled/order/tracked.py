@@ -63,10 +63,12 @@ class Period:
 class Tracked:
     """The leaves that are run on numbers; `open_leaf` is one that events read and that is not known; None without one.
 
-    `never` says whether a condition is shown not to hold.
+    `never` says whether a condition is shown not to hold, and `loaded` are leaves of loads that are followed.
     """
 
-    def __init__(self, kernel: Kernel, events: Mapping[int, Event], never: Callable[[Expr], bool]) -> None:
+    def __init__(
+        self, kernel: Kernel, events: Mapping[int, Event], never: Callable[[Expr], bool], loaded: Iterable[Var] = ()
+    ) -> None:
         self._kernel, self._never, self._events = kernel, never, list(events.values())
         self._periodic: dict[tuple[Expr, Var, Period], bool] = {}
         answers = [each.answer for each in events.values() if each.answer is not None]
@@ -80,7 +82,7 @@ class Tracked:
         if self.count is not None:
             self._keep_periods(self.count)
         self.open_leaf = self._open_leaf()
-        self.leaves = (*dict.fromkeys((*self.leaves, *_first_trips_only(kernel))), *answers)
+        self.leaves = (*dict.fromkeys((*self.leaves, *_first_trips_only(kernel))), *answers, *loaded)
         self.leaves = (*self.leaves, *kernel.ranks.targets.values())
         self._readable: dict[Expr, bool] = {}
         self._conditions = [self.put(event.guard) for event in events.values()]

@@ -18,6 +18,7 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flight, Flights, Values, are_unordered, met
+from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.liveness import Liveness
 from swzverify.compiled.order.nodes import Deed, Node, Touch, merged
 from swzverify.compiled.order.tracked import Period, Tracked
@@ -61,8 +62,9 @@ class _Place(NamedTuple):
 
 
 class Walk:
-    """The graph of the threads that agree on `coordinates`.
+    """The graph of the threads that agree on `coordinates`; `thread` is one of them.
 
+    `handed` has the words of shared memory that are followed.
     `own` has what runs on of a thread while the thread itself makes another access: both, and their values.
     """
 
@@ -73,6 +75,8 @@ class Walk:
         tracked: Tracked,
         flights: Flights,
         coordinates: Mapping[Var, Expr],
+        handed: Handed | None = None,
+        thread: int = 0,
     ) -> None:
         self._kernel, self._flow, self._events, self._tracked = kernel, kernel.flow, events, tracked
         self._flights, self._coordinates = flights, dict(coordinates)
@@ -81,13 +85,18 @@ class Walk:
         self._memo: dict[tuple[Expr, Values], Expr] = {}
         self._needs: dict[int, int] = {}
         self._dropped: dict[int, set[Var]] = {}
-        self._live = Liveness(kernel, events, tracked, flights.guards)
+        self._handed, self._thread = handed, thread
+        loads = {} if handed is None else {index: each.leaf for index, each in handed.loads.items()}
+        self._live = Liveness(kernel, events, tracked, flights.guards, loads)
         self.nodes: list[Node] = []
         self.own: set[tuple[Flight, Flight]] = set()
         self._at: dict[_Place, int] = {}
-        self._node(_Place(0, 0, self._entered(0, -1, ())))
+        first = {} if handed is None or not handed.readers[thread] else handed.start
+        self._node(_Place(0, 0, self._entered(0, -1, _with((), first))))
         for number, place in enumerate(self._starts()):
             self._fill(self.nodes[number], place)
+        if handed is not None and handed.is_learning:
+            handed.learn(self.nodes, [each.values for each in self._at])
         self.nodes = merged(self.nodes)
         if len(self.nodes) > MOST_NODES:
             raise LostError(TOO_LONG)
@@ -129,7 +138,7 @@ class Walk:
                 if index in self._accesses:
                     for values in self._at_targets(event, place):
                         node.touches[Touch(index, self._read_by(index, values), event is None)] = None
-                place = self._flown(node, index, place)
+                place = self._read_or_stored(index, self._flown(node, index, place))
                 if event is None:
                     continue
                 done = self._holds(event.guard, place.values)
@@ -163,7 +172,8 @@ class Walk:
         if self._flow.is_back(place.block, target):
             # Less is kept than is known, so that there are fewer places.
             after = tuple(each for each in after if each[0] not in self._forgotten(target))
-        after = tuple(each for each in after if each[0] in self._live.at(target))
+        live = self._live.at(target)
+        after = tuple(each for each in after if each[0] in live or (self._handed and self._handed.is_kept(each[0])))
         first = 0 if target == self._flow.exit else self._flow.blocks[target].start
         return [place._replace(block=target, start=first, values=after)]
 
@@ -214,6 +224,17 @@ class Walk:
             return place._replace(flights=left)
         return place
 
+    def _read_or_stored(self, index: int, place: _Place) -> _Place:
+        """The place behind a load or a store of a word that is followed."""
+        handed = self._handed
+        if handed is not None and index in handed.stores:
+            new = handed.stored(index, lambda condition: self._holds(condition, place.values))
+        elif handed is not None and index in handed.loads:
+            new = handed.loaded(index, self._thread, place.values)
+        else:
+            return place
+        return place._replace(values=_with(place.values, new))
+
     def _read_by(self, index: int, values: Values) -> Values:
         """The values of what the addresses of an access read."""
         read = {leaf for each in self._kernel.parts[index] for leaf in variables(each.address)}
@@ -235,6 +256,8 @@ class Walk:
         after, last = values, place.last
         if event.act is Act.WAIT and event.answer is not None:
             after = _with(values, {event.answer: const(1, 1)})
+        if self._handed is not None:
+            after = _with(after, self._handed.passed(event, values))
         is_own = event.act is Act.WAIT and (event.state is not None or key == CLUSTER)
         if event.state is not None and is_own and not {(event.state, key), (key, event.state)} <= last:
             raise LostError(f"line {self._line(event)} waits with a state that is not that of its last arrival")

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
+from swzverify.compiled.order.instance import MOST_TRIPS
 from swzverify.compiled.order.pairs import Question
 from swzverify.compiled.order.verdict import RaceVerdict, Witness
 from swzverify.ir.expr import Expr
+
+IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
+IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
+GAVE_UP: Final = "Z3 does not decide it within its budget"
+TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
+OF_COPY: Final = "no order is known of a bulk copy and what may run meanwhile"
+INEXACT: Final = "which threads come to the accesses is not known exactly"
+ONE_VALUE: Final = "all threads write one value"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.families import Family
-from swzverify.compiled.order.instance import BASE, MOST_TRIPS
+from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.intervals import Way
 from swzverify.compiled.order.joins import NAME as BY_LISTS
 from swzverify.compiled.order.joins import Joins
@@ -23,9 +23,9 @@ from swzverify.compiled.order.memory_bounds import MemoryBounds
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, rank
-from swzverify.compiled.scan.asker import BUDGET, Asker
+from swzverify.compiled.scan.asker import AFTER_A_RACE, AT_LAST, BUDGET, FOR_GROUPS, OF_RACES, Asker
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.scan.race_found import Found
+from swzverify.compiled.scan.race_found import GAVE_UP, IN_ARRAYS, IN_MEMORY, INEXACT, OF_COPY, ONE_VALUE, TRIPS, Found
 from swzverify.compiled.scan.race_groups import ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
@@ -36,25 +36,17 @@ from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, negation, postorde
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 
-_BUDGET: Final = (3, 40)
-"""Questions of a kernel that may use up Z3's budget, and the share of it that each later one has."""
-_AFTER_A_RACE: Final = (0, 20)
-"""The same once a race is found: the kernel has its verdict."""
-_AT_LAST: Final = (0, 400)
-"""The same once as many races are found as can be run, or Z3 has given up on many questions."""
 _MOST_GIVEN_UP: Final = 8
 """Pairs on which Z3 gives up before it gets less for the others, and one question alone for each."""
 _MOST_HARD: Final = 4
 """Questions with products of values that are not known on which Z3 gives up, before others are asked without these."""
 _TOO_HARD: Final = Finding("z3", Answer.UNDECIDED, detail="it has products of values that are not known")
-_FOR_GROUPS: Final = (0, 20)
-"""The same for questions about many pairs at once."""
 _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
 """Trips at which a race is looked for if it is not known what later ones carry."""
-MOST_MEETINGS: Final = 8192
-"""Meetings of a kernel that are looked at; unrolled code has a few thousand."""
+MOST_MEETINGS: Final = 1 << 15
+"""Meetings of a kernel that are looked at; unrolled copies have twenty thousand."""
 _MOST_DISTANCES: Final = 32
 """Distances of accesses in one question to Z3."""
 _MOST_LATE: Final = 128
@@ -63,12 +55,6 @@ NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the 
 TOO_MANY: Final = (
     f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
 )
-IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
-IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
-GAVE_UP: Final = "Z3 does not decide it within its budget"
-TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
-OF_COPY: Final = "no order is known of a bulk copy and what may run meanwhile"
-INEXACT: Final = "which threads come to the accesses is not known exactly"
 _BY_COORDINATES: Final = Found(RaceVerdict.FREE, "coordinates alone decide it", (BY_LISTS, "z3"))
 _BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
 Refined: TypeAlias = Callable[[Asked], Iterable[Asked]]
@@ -84,8 +70,8 @@ class MeetingJudge:
 
     def __init__(self, kernel: Kernel, facts: Facts, left_out: Collection[str]) -> None:
         self._kernel, self._facts, self._left_out = kernel, facts, left_out
-        self._asker, self._brief, self._briefest = (Asker(*each) for each in (_BUDGET, _AFTER_A_RACE, _AT_LAST))
-        self._of_groups = Asker(*_FOR_GROUPS)
+        self._asker, self._brief, self._briefest = (Asker(*each) for each in (OF_RACES, AFTER_A_RACE, AT_LAST))
+        self._of_groups = Asker(*FOR_GROUPS)
         self._joins, self._points = Joins(), Points()
         self._memory = MemoryBounds(kernel, self.never)
         self._hard = 0
@@ -126,7 +112,7 @@ class MeetingJudge:
             found = self._answer(each, question, refined) if is_asked else Found(RaceVerdict.UNKNOWN, NOT_ASKED)
             self.keep(each.key, found)
         # Only the witness that stands for a pair is worth a search for one that can be run.
-        self._asker = Asker(*_BUDGET)
+        self._asker = Asker(*OF_RACES)
         self.found = {key: self._with_small_values(found) for key, found in self.found.items()}
 
     def _not_listed(self, asked: Asked) -> list[Question]:
@@ -188,13 +174,19 @@ class MeetingJudge:
     def _answer(self, asked: Asked, question: Question, refined: Refined) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found, ways = self._of(asked, question), asked.meeting.ways
+        benign: Found | None = None
         for each in refined(asked) if found.verdict is not RaceVerdict.FREE else ():
             if self.is_free(each):
                 self.assumptions[TRIPS] = None
                 return _BY_Z3
+            if (benign := benign or self._benign(each)) is not None and each.key[0] == each.key[1]:
+                break
         if found.verdict is not RaceVerdict.FREE and self._is_free_within_memory(asked):
             self.assumptions[IN_ARRAYS] = None
             return _BY_Z3
+        if benign is not None:
+            self.assumptions[TRIPS] = None
+            return benign
         if found.reason == GAVE_UP and self._has_given_up():
             return found
         if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
@@ -211,6 +203,16 @@ class MeetingJudge:
             whole = self._of(asked, asked.question())
             found = whole if whole.verdict is RaceVerdict.FREE else found
         return self._at_first(asked, found) if found.verdict is RaceVerdict.UNKNOWN else found
+
+    def _benign(self, asked: Asked) -> Found | None:
+        """That both threads write one value wherever they may meet, with a witness that a run still has to show."""
+        question = asked.question()
+        condition = conjunction(self._conditions(question))
+        if question.same is None or not self.never(conjunction((condition, negation(question.same)))):
+            return None
+        point = self._point(condition)
+        witness = None if point is None else witness_of(self._kernel, question, point)
+        return Found(RaceVerdict.BENIGN, ONE_VALUE, witness=witness, met=(question, condition)) if witness else None
 
     def _at_first(self, asked: Asked, found: Found) -> Found:
         """A race in the first trips of a loop, where registers are what they are before it; else what is known."""
@@ -343,7 +345,7 @@ class MeetingJudge:
             if self._point(differ) is None and self._possible(differ).answer is Answer.EMPTY:
                 if not self.never(conjunction((condition, negation(question.same)))):
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
-                return Found(RaceVerdict.BENIGN, "all threads write one value", witness=witness, met=met)
+                return Found(RaceVerdict.BENIGN, ONE_VALUE, witness=witness, met=met)
         given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
         in_first = conjunction((exact, *in_first_block(given)))
         if given and (not in_first_block(given) or self._point(in_first) is None):
@@ -395,5 +397,4 @@ class MeetingJudge:
 
 def _ways(asked: Asked) -> Sequence[Way | None]:
     """The ways of a meeting that are asked one by one; None where it is one question."""
-    ways = asked.meeting.ways
-    return ways if 0 < len(ways) <= _MOST_WAYS else (None,)
+    return asked.meeting.ways if 0 < len(asked.meeting.ways) <= _MOST_WAYS else (None,)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Final
 
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import Arrays
+from swzverify.compiled.order.at_once import AtOnce
 from swzverify.compiled.order.barriers import Orders, Scope
 from swzverify.compiled.order.events import LostError
+from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting
 from swzverify.compiled.order.lifetimes import STAYS, late_lines
@@ -23,10 +26,13 @@ from swzverify.compiled.order.step import in_step, missed_by_lanes
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan.operand_claims import IN_WINDOW
-from swzverify.compiled.scan.race_meetings import IN_ARRAYS, OF_COPY, TRIPS, Found, MeetingJudge
+from swzverify.compiled.scan.race_found import IN_ARRAYS, OF_COPY, TRIPS, Found
+from swzverify.compiled.scan.race_meetings import MeetingJudge
+from swzverify.ir.expr import Expr
 
 UNFENCED: Final = "no order with a fence of the proxies is known of a write and what the async proxy does"
 ONE_WAIT: Final = "a warp that has waited for wgmma has waited for all that its warp group reads"
+OF_WORD: Final = "it may write the word that a load reads to decide what threads do"
 OF_OBJECT: Final = "it may touch the bytes of a barrier object"
 _FREE: Final = Found(RaceVerdict.FREE, "the runs of a few threads decide it", ("runs",))
 
@@ -61,6 +67,7 @@ class Parts:
         is_whole = self.of_block.barriers.issuperset(blocks) and not orders.unmodelled
         self._pipelines: Pipelines | None = None
         self._of_couple: dict[Couple, Instances] = {}
+        self._at_once: AtOnce | None = None
         self.lost = ""
         self._late: list[int] = []
         if has_ranks or not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
@@ -77,7 +84,8 @@ class Parts:
                 in_step(kernel, scope, orders, is_partly_ordered=True) for scope in (Scope.BLOCK, Scope.WARP)
             )
             self.of_cluster = in_step(kernel, Scope.CLUSTER, orders) if has_ranks else self.of_block
-            missed = missed_by_lanes(kernel, self.of_warp.barriers, self._pipelines.named)
+            handed = () if self._pipelines.handed is None else self._pipelines.handed.resolved
+            missed = missed_by_lanes(kernel, self.of_warp.barriers, self._pipelines.named, handed)
             self.barriers = frozenset(self._pipelines.partial) - missed
 
     @property
@@ -93,6 +101,17 @@ class Parts:
         if self._late:
             found.append(STAYS.format("line " + ", ".join(map(str, self._late))))
         return found
+
+    def never_at_once(self, one: SharedAccess, two: SharedAccess, couple: Couple) -> bool:
+        """Whether two threads are never at both accesses at one time, as few runs say; they are kept as free."""
+        if self._pipelines is None or self._kernel.ranks.count > 1:
+            return False
+        self._at_once = self._at_once or AtOnce(self._pipelines, self._kernel.accesses)
+        is_free = self._at_once.never(one, two, couple)
+        if is_free:
+            self._judge.assumptions[TRIPS] = None
+            self._judge.keep((one.index, two.index), _FREE)
+        return is_free
 
     def refined(self, asked: Asked) -> Iterator[Asked]:
         """The same question at the moments at which both threads can be there; closer to the truth each time."""
@@ -123,6 +142,10 @@ class Parts:
         for one in writes if self._pipelines is not None else ():
             for two in data if one.is_object and not one.is_atomic else ():
                 self._keep_apart(one, two)
+        if self._pipelines is not None and (handed := self._pipelines.handed) is not None:
+            others = [each for each in accesses if each.is_write and each.index not in handed.stores]
+            for index, one in product(sorted(handed.used), others):
+                self._keep_from_word(handed, index, one)
 
     def _is_elsewhere(self, one: SharedAccess, two: SharedAccess) -> bool:
         """Whether two accesses name distinct arrays: then it is kept that they are free."""
@@ -179,15 +202,28 @@ class Parts:
         if not self._is_far_from_objects(one, two) and not self._is_apart(one, two):
             self._judge.keep((one.index, two.index), Found(RaceVerdict.UNKNOWN, OF_OBJECT))
 
+    def _keep_from_word(self, handed: Handed, index: int, write: SharedAccess) -> None:
+        """Keep that a write may change the word of a load that decides what threads do."""
+        load = handed.loads[index].access
+        if self.arrays.are_distinct(write, load):
+            self._judge.assumptions[IN_ARRAYS] = None
+        elif not handed.is_apart(index, write) and not (
+            self._is_far(write, handed.places(index), load.width_bytes) or self._is_apart(write, load)
+        ):
+            self._judge.keep((write.index, index), Found(RaceVerdict.UNKNOWN, OF_WORD))
+
     def _is_far_from_objects(self, one: SharedAccess, two: SharedAccess) -> bool:
         """Whether what an operation touches has no byte in common with any barrier object."""
-        if self._proxies is None or self._pipelines is None or not (one.is_bulk and two.is_object):
-            return False
-        places, objects = self._proxies.places(one), self._pipelines.objects
-        return places is not None and all(
-            Moment((each.address, key), None, None, (each.width_bytes, OBJECT_BYTES)).surely_meets() is False
-            for each in places
-            for key in objects
+        objects = () if self._pipelines is None else self._pipelines.objects
+        return two.is_object and self._is_far(one, objects, OBJECT_BYTES)
+
+    def _is_far(self, one: SharedAccess, places: Sequence[Expr], size: int) -> bool:
+        """Whether what an operation of the async proxy touches has no byte in common with some bytes behind places."""
+        touched = self._proxies.places(one) if self._proxies is not None and one.is_bulk else None
+        return touched is not None and all(
+            Moment((each.address, key), None, None, (each.width_bytes, size)).surely_meets() is False
+            for each in touched
+            for key in places
         )
 
     def _is_apart(self, one: SharedAccess, two: SharedAccess) -> bool:

@@ -44,15 +44,8 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_meetings import (
-    IN_ARRAYS,
-    MOST_MEETINGS,
-    NOT_ASKED,
-    TOO_MANY,
-    TRIPS,
-    Found,
-    MeetingJudge,
-)
+from swzverify.compiled.scan.race_found import IN_ARRAYS, TRIPS, Found
+from swzverify.compiled.scan.race_meetings import MOST_MEETINGS, NOT_ASKED, TOO_MANY, MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
@@ -61,6 +54,8 @@ from swzverify.hardware import LANES, capability_of
 
 _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
+_MOST_QUESTIONS: Final = 512
+"""Meetings beyond which the runs of a few threads are asked first whether two threads can be at both accesses."""
 DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
@@ -189,6 +184,7 @@ class _Judge:
         if step.sharing.steps:
             self._assumptions[TRIPS] = None
         kept: list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]] = []
+        is_long = len(found) > _MOST_QUESTIONS
         has_bulk = any(each.is_bulk for each in self._kernel.accesses)
         for each in found:
             for both in product(self._kernel.parts[each.first], self._kernel.parts[each.second]):
@@ -198,7 +194,7 @@ class _Judge:
                     self._assumptions[IN_ARRAYS] = None
                     distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
                     self._found.setdefault((each.first, each.second), distinct)
-                else:
+                elif not (is_long and self._parts.never_at_once(*both, couple)):
                     kept.append((each, both))
         return kept
 

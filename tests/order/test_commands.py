@@ -1,0 +1,159 @@
+"""Loads of words that say what threads do, from stores of numbers before a barrier of the block."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from swzverify.compiled.order import handed
+from swzverify.compiled.order.handed import Handed
+from swzverify.compiled.order.verdict import KernelRaces
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.race_parts import Parts
+from swzverify.compiled.scan.race_replay import Runs
+from swzverify.compiled.scan.races import races_of
+from swzverify.ir.expr import Expr, Var
+from tests.nightly import counts
+from tests.order.commands import COMMANDS
+from tests.order.conftest import HEAD
+from tests.ptx_oracle import Buffer
+from tests.ptx_oracle.races import Races
+from tests.ptx_oracle.races import races_of as launched
+
+from .pipeline_judge import marked, run
+from .pipeline_pieces import HEAD as PIPELINE_HEAD
+from .random_kernels import Kernel
+from .random_words import commanded, drawn
+from .test_random_judge import package
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+HARMLESS = ("free", "race-benign")
+
+
+def text_of(name: str) -> str:
+    """The PTX of a kernel."""
+    return f"{HEAD}{COMMANDS[name].body}\nret;\n}}\n"
+
+
+def found(name: str) -> KernelRaces:
+    """The verdict on a kernel."""
+    module = read_module(text_of(name), "k.ptx")
+    return races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_free_only_if_right(name: str) -> None:
+    wanted, said = COMMANDS[name].verdict, found(name).verdict.value
+    assert said == wanted if wanted in HARMLESS else said not in HARMLESS
+
+
+@pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if each.verdict != "open"])
+def test_runs_say_so_too(name: str) -> None:
+    """The oracle runs the kernels in some orders, with some values of the parameter."""
+    runs = [
+        launched(text_of(name), "k", (64,), params=[Buffer(8), number, Buffer(8)], shuffle=order, steps=3000)
+        for number in (0, 3)
+        for order in (None, 1)
+    ]
+    seen = {each.verdict for each in runs}
+    wanted = COMMANDS[name].verdict
+    assert seen == {wanted} if wanted in HARMLESS else not seen.issubset(HARMLESS)
+
+
+# ---- planted mistakes
+
+
+def _big_end_first(patch: pytest.MonkeyPatch) -> None:
+    right = handed._numbers
+
+    def wrong(*given: Any) -> dict[Var, int]:
+        known = right(*given)
+        return dict(zip(known, reversed(known.values()), strict=True))
+
+    patch.setattr(handed, "_numbers", wrong)
+
+
+def _nothing_changes_meanwhile(patch: pytest.MonkeyPatch) -> None:
+    """Stores behind a barrier come after all loads behind it."""
+    right = Handed._interval
+    patch.setattr(Handed, "_interval", lambda *given: replace(right(*given), stored=frozenset()))
+
+
+def _the_highest_number(patch: pytest.MonkeyPatch) -> None:
+    """Of two numbers that threads store before a barrier, the higher one stays."""
+
+    def wrong(self: Handed, places: frozenset[tuple[int, int]], known: Mapping[Var, int]) -> dict[Var, int]:
+        stored = [of for each in places for _, of in self._after(each)]
+        return dict(known) | {each: max(of.get(each, 0) for of in stored) for of in stored for each in of}
+
+    patch.setattr(Handed, "_behind", wrong)
+
+
+def _all_stores_are_sure(patch: pytest.MonkeyPatch) -> None:
+    right = Handed.stored
+
+    def wrong(self: Handed, index: int, _: Callable[[Expr], bool | None]) -> dict[Var, Expr | None]:
+        return right(self, index, lambda _: True)
+
+    patch.setattr(Handed, "stored", wrong)
+
+
+def _nobody_else_writes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Parts, "_keep_from_word", lambda *_: None)
+
+
+PLANTED: list[tuple[Patch, str]] = [
+    (_big_end_first, "a wider store, the bytes exchanged"),
+    (_nothing_changes_meanwhile, "stored behind the barrier, in order by another one"),
+    (_the_highest_number, "two lanes in order"),
+    (_all_stores_are_sure, "stored if the launch says so"),
+    (_nobody_else_writes, "a number of the launch, behind a command"),
+]
+"""Mistakes, each with a kernel that is called free once the mistake is in the code."""
+
+
+@pytest.mark.parametrize(("plant", "name"), PLANTED, ids=[each.__name__ for each, _ in PLANTED])
+def test_planted_mistakes_are_found(plant: Patch, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that is wrong is called free, or as harmless as no run says: the table finds the mistake."""
+    monkeypatch.setattr(Runs, "searched", lambda _, found: found)
+    assert found(name).verdict.value not in HARMLESS
+    plant(monkeypatch)
+    assert found(name).verdict.value in HARMLESS
+
+
+# ---- random kernels
+
+
+def runs_of(kernel: Kernel) -> tuple[Races, ...]:
+    """The runs of a kernel, which does not read its parameter."""
+    return tuple(run(kernel, 0, order) for order in (None, 1, 2))
+
+
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(300), marks=pytest.mark.nightly)], ids=["day", "night"])
+def test_no_run_contradicts_the_package(seeds: range) -> None:
+    """Nothing that races is `free`, and each race is one of the launch that its witness names."""
+    total: Counter[str] = Counter()
+    wrong: list[str] = []
+    for kernel in map(commanded, seeds):
+        mark = marked(package(kernel.text, kernel.block), kernel, runs_of(kernel))
+        total[mark] += 1
+        if mark.startswith(("WRONG", "FALSE")):
+            wrong.append(f"seed {kernel.seed}: {mark}; {sorted(kernel.constructs)}")
+    print(dict(total))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("count", counts(2, 100))
+def test_what_has_no_mistake_is_harmless(count: int) -> None:
+    for seed in range(count):
+        right, _, block = drawn(seed, -1)
+        text = PIPELINE_HEAD + "\n".join(right.lines) + "\nret;\n}\n"
+        kernel = Kernel(seed, text, block, frozenset())
+        assert {each.verdict for each in runs_of(kernel)} <= {*HARMLESS}, seed
