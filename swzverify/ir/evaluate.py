@@ -29,6 +29,8 @@ from swzverify.ir.expr import (
 Unsigned: TypeAlias = NDArray[np.uint64]
 
 MAX_ARRAY_WIDTH = 64
+_FEW_NODES = 64
+"""So many arrays may be kept at a time."""
 
 
 def evaluate(root: Expr, point: Mapping[str, int]) -> int:
@@ -71,19 +73,19 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
     """
     value: dict[Expr, Unsigned] = {}
     nodes = postorder(*roots)
-    users: dict[Expr, Expr | None] = {operand: node for node in nodes for operand in operands(node)}
-    users |= dict.fromkeys(roots)
+    last = _last_uses(roots, nodes) if len(nodes) > _FEW_NODES else {}
     with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
         for node in nodes:
             if node.width > MAX_ARRAY_WIDTH:
                 raise ValueError(f"numpy evaluates at most {MAX_ARRAY_WIDTH} bits, not {node.width}")
             match node:
+                case Binary(operator, left, right, width):
+                    value[node] = _binary_many(operator, value[left], value[right], width)
                 case Const(constant):
                     value[node] = np.asarray(constant, dtype=np.uint64)
                 case Var(name):
-                    value[node] = np.asarray(point[name]).astype(np.uint64)
-                case Binary(operator, left, right, width):
-                    value[node] = _binary_many(operator, value[left], value[right], width)
+                    given = np.asarray(point[name])
+                    value[node] = given.view(np.uint64) if given.dtype == np.int64 else given.astype(np.uint64)
                 case Compare(comparison, left, right):
                     value[node] = _compare_many(comparison, value[left], value[right], left.width).astype(np.uint64)
                 case Extract(operand, low, width):
@@ -95,14 +97,25 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
                     value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
                 case _:
                     assert_never(node)
-            for operand in operands(node):
-                if users[operand] is node:
-                    value.pop(operand, None)
+            for operand in last.get(node, ()):
+                del value[operand]
     return tuple(value[root].astype(np.int64) for root in roots)
+
+
+def _last_uses(roots: tuple[Expr, ...], nodes: tuple[Expr, ...]) -> dict[Expr, list[Expr]]:
+    """For each node, the operands that no later one reads."""
+    users = {operand: node for node in nodes for operand in operands(node)}
+    found: dict[Expr, list[Expr]] = {}
+    for operand, node in users.items():
+        if operand not in roots:
+            found.setdefault(node, []).append(operand)
+    return found
 
 
 def _reduce(value: Unsigned, width: int) -> Unsigned:
     """The low bits of an array that nobody else has: it is written to, which takes half the time."""
+    if width == MAX_ARRAY_WIDTH:
+        return value
     mask = np.uint64((1 << width) - 1)
     return np.bitwise_and(value, mask, out=value) if value.ndim else value & mask
 
