@@ -181,6 +181,15 @@ class MeetingJudge:
         """Whether two accesses are shown not to meet."""
         return self._of(asked, asked.question()).verdict is RaceVerdict.FREE
 
+    def free_ones(self, asked: Sequence[Asked]) -> set[Asked]:
+        """Those of some that are shown not to meet; questions that are nearly the same are one."""
+        conditions = {each: self._conditions(each.question()) for each in asked}
+        wholes = {each: conjunction(parts) for each, parts in conditions.items()}
+        held = self._points.held(list(dict.fromkeys(wholes.values())))
+        left = {each: conjunction(parts[:-1]) for each, parts in conditions.items() if wholes[each] not in held}
+        never = ruled_out(left.values(), self._possible)
+        return {each for each, condition in left.items() if condition in never or self.is_free(each)}
+
     def _answer(self, asked: Asked, question: Question, refined: Refined) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         found, ways = self._of(asked, question), asked.meeting.ways
