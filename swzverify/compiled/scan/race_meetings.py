@@ -72,6 +72,7 @@ INEXACT: Final = "which threads come to the accesses is not known exactly"
 
 _BY_COORDINATES: Final = Found(RaceVerdict.FREE, "coordinates alone decide it", (BY_LISTS, "z3"))
 _BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
+_TOO_MANY_PATHS: Final = Found(RaceVerdict.UNKNOWN, "too many paths lead to the accesses")
 
 
 Refined: TypeAlias = Callable[[Asked], Iterable[Asked]]
@@ -179,7 +180,15 @@ class MeetingJudge:
 
     def is_free(self, asked: Asked) -> bool:
         """Whether two accesses are shown not to meet."""
-        return self._of(asked, asked.question()).verdict is RaceVerdict.FREE
+        found = self._unless_met(asked.question())
+        return found is not None and found.verdict is RaceVerdict.FREE
+
+    def _unless_met(self, question: Question) -> Found | None:
+        """The verdict if accesses never meet, or if Z3 gives up; None if they can meet."""
+        *conditions, in_memory = self._conditions(question)
+        condition = conjunction(conditions)
+        whole = conjunction((condition, in_memory))
+        return self._if_never(question, condition, whole) if self._points.some(whole) is None else None
 
     def free_ones(self, asked: Sequence[Asked]) -> set[Asked]:
         """Those of some that are shown not to meet; questions that are nearly the same are one."""
@@ -192,15 +201,17 @@ class MeetingJudge:
 
     def _answer(self, asked: Asked, question: Question, refined: Refined) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
-        found, ways = self._of(asked, question), asked.meeting.ways
+        ways = asked.meeting.ways
+        is_wide = len(ways) > _MOST_WAYS
+        found = (self._unless_met(question) or _TOO_MANY_PATHS) if is_wide else self._of(asked, question)
         for each in refined(asked) if found.verdict is not RaceVerdict.FREE else ():
             if self.is_free(each):
                 self.assumptions[TRIPS] = None
                 return _BY_Z3
         if found.reason == GAVE_UP and self._has_given_up():
             return found
-        if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
-            return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
+        if found.verdict is not RaceVerdict.FREE and is_wide:
+            return _TOO_MANY_PATHS
         if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
             answers = list[Found]()
             for each in ways:
@@ -239,15 +250,18 @@ class MeetingJudge:
         whole = conjunction((condition, in_memory))
         reason = self._why_not(asked, question)
         if reason and (certain := self._without_loose(asked, question, whole)) is not None:
-            return self._met(asked, certain, whole)
+            return self._met(asked, certain[0], whole, certain[1])
         if reason and self._points.some(whole) is not None:
             return Found(RaceVerdict.UNKNOWN, reason)
-        if (
-            not reason
-            and question.exact is not None
-            and self._points.some(conjunction((whole, question.exact))) is not None
-        ):
-            return self._met(asked, question, whole)
+        if not reason and (point := self._points.some(conjunction((whole, question.exact or FALSE)))) is not None:
+            return self._met(asked, question, whole, point)
+        found = self._if_never(question, condition, whole)
+        if found is not None:
+            return found
+        return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
+
+    def _if_never(self, question: Question, condition: Expr, whole: Expr) -> Found | None:
+        """The verdict if accesses never meet, or if Z3 gives up; None if they can."""
         found = self._possible(condition)
         if found.answer is Answer.UNDECIDED and not self._has_given_up() and self._is_split(condition, question):
             found = replace(found, answer=Answer.EMPTY)
@@ -257,20 +271,21 @@ class MeetingJudge:
                 self.assumptions[IN_MEMORY] = None
         if found.answer is Answer.EMPTY:
             return replace(_BY_Z3, engines=(found.engine,))
-        if found.answer is not Answer.HOLDS:
-            return Found(RaceVerdict.UNKNOWN, GAVE_UP)
-        return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
+        return None if found.answer is Answer.HOLDS else Found(RaceVerdict.UNKNOWN, GAVE_UP)
 
-    def _without_loose(self, asked: Asked, question: Question, whole: Expr) -> Question | None:
-        """A question without the leaves of which nothing is known, if a point shows that they do not matter there."""
+    def _without_loose(
+        self, asked: Asked, question: Question, whole: Expr
+    ) -> tuple[Question, Mapping[str, int]] | None:
+        """A question without the leaves of which nothing is known, and a point that shows that they do not matter."""
         loose = {made for made, leaf in question.made.items() if is_loose(leaf)}
         if not loose or question.exact is None or question.same is not None:
             return None
-        read = tuple(leaf for leaf in question.read if not is_loose(leaf))
-        certain = replace(question, exact=whatever(question.exact, loose), read=read)
-        if self._why_not(asked, certain) or self._points.some(conjunction((whole, certain.exact or FALSE))) is None:
+        certain = replace(question, read=tuple(leaf for leaf in question.read if not is_loose(leaf)))
+        if self._why_not(asked, certain):
             return None
-        return certain
+        exact = whatever(question.exact, loose)
+        point = self._points.some(conjunction((whole, exact)))
+        return None if point is None else (replace(certain, exact=exact), point)
 
     def _possible_in_brief(self, condition: Expr) -> Finding:
         """As `_possible`, within a budget of its own, which is small."""
@@ -337,10 +352,10 @@ class MeetingJudge:
         """Whether the kernel has its verdict, as far as other pairs are concerned."""
         return self._has_enough() or self._has_given_up()
 
-    def _met(self, asked: Asked, question: Question, condition: Expr) -> Found:
-        """The verdict on accesses that meet for some values, if threads surely make both."""
+    def _met(self, asked: Asked, question: Question, condition: Expr, point: Mapping[str, int] | None = None) -> Found:
+        """The verdict on accesses that meet for some values, perhaps at a known point, if threads surely make both."""
         exact = conjunction((condition, question.exact or FALSE))
-        point = self._point(exact)
+        point = self._point(exact) if point is None else point
         if point is None:
             return Found(RaceVerdict.UNKNOWN, INEXACT)
         met, witness = (question, exact), witness_of(self._kernel, question, point)
