@@ -9,6 +9,7 @@ a block as integers.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 from pathlib import PurePath
@@ -136,7 +137,7 @@ class _Judge:
         for couple, step in self._couples(of_block, of_warp):
             instances = Instances(kernel, step.sharing, couple)
             # No more are looked at, however many unrolled code has: of the first that is left out a report tells.
-            found = self._meetings(couple, step)[: MOST_MEETINGS + 1 - len(asked)]
+            found = self._meetings(couple, step, MOST_MEETINGS + 1 - len(asked))
             asked += [Asked(instances, meeting, both) for meeting, both in found]
         self._judge.decide(asked, self._parts.refined)
         self._parts.decide_proxies()
@@ -158,11 +159,15 @@ class _Judge:
                 found.append((Couple.LANES, of_warp))
         return [*found, *([(Couple.SELF, of_warp)] if has_copies else [])]
 
-    def _meetings(self, couple: Couple, step: InStep) -> list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]]:
-        """The meetings of two threads, for each two parts of the instructions; without what `Parts` decides."""
-        found = own_copies(self._kernel, step) if couple is Couple.SELF else meetings(self._kernel, step)
+    def _meetings(
+        self, couple: Couple, step: InStep, most: int
+    ) -> list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]]:
+        """The first meetings of two threads, for each two parts of the instructions; without what `Parts` decides."""
+        found: Iterable[Meeting] = (
+            own_copies(self._kernel, step) if couple is Couple.SELF else meetings(self._kernel, step)
+        )
         if couple is Couple.LANES and self._is_lockstep:
-            found = [each for each in found if self._is_at_once(each)]
+            found = filter(self._is_at_once, found)
         if step.sharing.steps:
             self._assumptions[TRIPS] = None
         kept: list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]] = []
@@ -175,7 +180,7 @@ class _Judge:
                     self._assumptions[IN_ARRAYS] = None
                     distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
                     self._found.setdefault((each.first, each.second), distinct)
-                else:
+                elif len(kept) < most:
                     kept.append((each, both))
         return kept
 
