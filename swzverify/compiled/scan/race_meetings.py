@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.families import Family
-from swzverify.compiled.order.instance import BASE, MOST_TRIPS
+from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.intervals import Way
 from swzverify.compiled.order.joins import NAME as BY_LISTS
 from swzverify.compiled.order.joins import Joins
@@ -24,8 +23,19 @@ from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, rank
 from swzverify.compiled.scan.asker import BUDGET, Asker
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.scan.race_found import Found
-from swzverify.compiled.scan.race_groups import ruled_out
+from swzverify.compiled.scan.race_found import (
+    GAVE_UP,
+    IN_MEMORY,
+    INEXACT,
+    MOST_MEETINGS,
+    NOT_ASKED,
+    OF_COPY,
+    TOO_MANY,
+    TOO_MANY_PATHS,
+    TRIPS,
+    Found,
+)
+from swzverify.compiled.scan.race_groups import never_met, ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
 from swzverify.compiled.scan.race_witness import in_first_block, is_loose, is_of_launch, small_values, witness_of
@@ -52,27 +62,11 @@ _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
 """Trips at which a race is looked for if it is not known what later ones carry."""
-MOST_MEETINGS: Final = 8192
-"""Meetings of a kernel that are looked at; unrolled code has a few thousand."""
-_MOST_DISTANCES: Final = 32
-"""Distances of accesses in one question to Z3."""
 _MOST_LATE: Final = 128
 """Meetings that are asked about once the kernel has its verdict."""
-NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
-TOO_MANY: Final = (
-    f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
-)
-IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
-IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
-GAVE_UP: Final = "Z3 does not decide it within its budget"
-TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
-OF_COPY: Final = "no order is known of a bulk copy and what may run meanwhile"
-INEXACT: Final = "which threads come to the accesses is not known exactly"
-
 
 _BY_COORDINATES: Final = Found(RaceVerdict.FREE, "coordinates alone decide it", (BY_LISTS, "z3"))
 _BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
-_TOO_MANY_PATHS: Final = Found(RaceVerdict.UNKNOWN, "too many paths lead to the accesses")
 
 
 Refined: TypeAlias = Callable[[Asked], Iterable[Asked]]
@@ -104,7 +98,7 @@ class MeetingJudge:
             # One stands for all of them: a report has no use for tens of thousands.
             self.keep(each.key, Found(RaceVerdict.UNKNOWN, TOO_MANY))
         families = {each: found for each in asked[:MOST_MEETINGS] if (found := each.families())}
-        never = self._never_met(case for found in families.values() for case in found)
+        never = never_met((case for found in families.values() for case in found), self._panel.possible)
         for each in asked[:MOST_MEETINGS]:
             if each in families and never.issuperset(families[each]):
                 self.keep(each.key, _BY_COORDINATES)
@@ -156,24 +150,6 @@ class MeetingJudge:
         if any(question.in_memory is not TRUE for question in questions):
             self.assumptions[IN_MEMORY] = None
 
-    def _never_met(self, asked: Iterable[tuple[Family, int]]) -> set[tuple[Family, int]]:
-        """The distances in families of accesses with which no two of them meet, by lists of both threads and by Z3."""
-        distances: dict[Family, dict[int, None]] = {}
-        for family, distance in asked:
-            distances.setdefault(family, {})[distance] = None
-        found: set[tuple[Family, int]] = set()
-        for family, numbers in distances.items():
-            apart = sorted(family.apart(numbers))
-            pending = [apart[at : at + _MOST_DISTANCES] for at in range(0, len(apart), _MOST_DISTANCES)]
-            while pending:
-                group = pending.pop()
-                if self._panel.possible(family.meets(group)).answer is Answer.EMPTY:
-                    found.update((family, each) for each in group)
-                elif len(group) > 1:
-                    half = len(group) // 2
-                    pending += [group[half:], group[:half]]
-        return found
-
     def never(self, condition: Expr) -> bool:
         """Whether a condition is shown not to hold."""
         return self._possible(condition).answer is Answer.EMPTY
@@ -203,7 +179,7 @@ class MeetingJudge:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
         ways = asked.meeting.ways
         is_wide = len(ways) > _MOST_WAYS
-        found = (self._unless_met(question) or _TOO_MANY_PATHS) if is_wide else self._of(asked, question)
+        found = (self._unless_met(question) or TOO_MANY_PATHS) if is_wide else self._of(asked, question)
         for each in refined(asked) if found.verdict is not RaceVerdict.FREE else ():
             if self.is_free(each):
                 self.assumptions[TRIPS] = None
@@ -211,7 +187,7 @@ class MeetingJudge:
         if found.reason == GAVE_UP and self._has_given_up():
             return found
         if found.verdict is not RaceVerdict.FREE and is_wide:
-            return _TOO_MANY_PATHS
+            return TOO_MANY_PATHS
         if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
             answers = list[Found]()
             for each in ways:

@@ -22,7 +22,8 @@ from swzverify.compiled.order.step import in_step, missed_by_lanes
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan.operand_claims import IN_WINDOW
-from swzverify.compiled.scan.race_meetings import IN_ARRAYS, OF_COPY, TRIPS, Found, MeetingJudge
+from swzverify.compiled.scan.race_found import IN_ARRAYS, OF_COPY, TRIPS, Found
+from swzverify.compiled.scan.race_meetings import MeetingJudge
 
 UNFENCED: Final = "no order with a fence of the proxies is known of a write and what the async proxy does"
 ONE_WAIT: Final = "a warp that has waited for wgmma has waited for all that its warp group reads"

@@ -44,15 +44,8 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_meetings import (
-    IN_ARRAYS,
-    MOST_MEETINGS,
-    NOT_ASKED,
-    TOO_MANY,
-    TRIPS,
-    Found,
-    MeetingJudge,
-)
+from swzverify.compiled.scan.race_found import IN_ARRAYS, MOST_MEETINGS, NOT_ASKED, TOO_MANY, TRIPS, Found
+from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
