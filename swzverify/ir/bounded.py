@@ -119,7 +119,19 @@ def _masked(value: Expr, mask: int, span: Callable[[Expr], Interval]) -> Expr:
     if isinstance(value, Binary) and value.operator is BinaryOperator.AND and isinstance(value.right, Const):
         return _masked(value.left, mask & value.right.value, span)
     bits = (1 << span(value)[1].bit_length()) - 1
-    return value if mask & bits == bits else binary(BinaryOperator.AND, value, const(mask & bits, value.width))
+    if mask & bits == bits:
+        return value
+    power = mask & -mask
+    if mask & bits == bits & -power and isinstance(value, Binary) and value.operator is BinaryOperator.ADD:
+        # Only low bits are cleared: a part that is a multiple of what they count has none of them.
+        for part, rest in ((value.left, value.right), (value.right, value.left)):
+            if power > 1 and _is_multiple(part, power):
+                return binary(BinaryOperator.ADD, part, _plain(_low_cleared(rest, power), span))
+    return binary(BinaryOperator.AND, value, const(mask & bits, value.width))
+
+
+def _low_cleared(value: Expr, power: int) -> Expr:
+    return binary(BinaryOperator.AND, value, const(-power, value.width))
 
 
 def _modulo(value: Binary, power: int) -> Expr:

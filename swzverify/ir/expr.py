@@ -266,16 +266,20 @@ def postorder(*roots: Expr) -> tuple[Expr, ...]:
     ['Var', 'Const', 'Binary']
     """
     order: dict[Expr, None] = {}
-    pending: list[Expr] = list(reversed(roots))
+    waiting: list[Expr] = []
+    pending: list[Expr | None] = [*reversed(roots)]
     while pending:
-        node = pending[-1]
-        depth = len(pending)
-        if node not in order:
-            for operand in reversed(_OPERANDS[type(node)](node)):
-                if operand not in order:
-                    pending.append(operand)  # noqa: PERF401 - a list of its own takes a third longer
-        if len(pending) == depth:
-            order[pending.pop()] = None
+        node = pending.pop()
+        if node is None:
+            # What was put above this mark is in the order: all operands of the node that waits.
+            order[waiting.pop()] = None
+        elif node not in order:
+            if below := _OPERANDS[type(node)](node):
+                waiting.append(node)
+                pending.append(None)
+                pending += below[::-1]
+            else:
+                order[node] = None
     return tuple(order)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias, assert_never
 
 from swzverify.ir.expr import (
     Binary,
@@ -71,6 +71,9 @@ def affine_bits(roots: Sequence[Expr], numbering: VariableBits) -> tuple[Bits, .
     return tuple([bits[root] for root in roots])
 
 
+_PRODUCTS: Final = frozenset({BinaryOperator.MUL, BinaryOperator.UDIV, BinaryOperator.UREM})
+
+
 def looks_affine(root: Expr) -> bool:
     """Whether nothing rules out that all bits of an expression are affine: a quick look, not a proof.
 
@@ -78,19 +81,15 @@ def looks_affine(root: Expr) -> bool:
     quotient or remainder has them if the divisor is no power of two.
     """
     for node in postorder(root):
-        if not isinstance(node, Binary):
+        if not isinstance(node, Binary) or node.operator not in _PRODUCTS:
             continue
         left, right = node.left, node.right
-        match node.operator:
-            case BinaryOperator.MUL:
-                number, other = (right, left) if isinstance(right, Const) else (left, right)
-                if not isinstance(number, Const) or _overlaps(number.value, other):
-                    return False
-            case BinaryOperator.UDIV | BinaryOperator.UREM:
-                if not isinstance(right, Const) or right.value & (right.value - 1):
-                    return False
-            case _:
-                pass
+        if node.operator is BinaryOperator.MUL:
+            number, other = (right, left) if isinstance(right, Const) else (left, right)
+            if not isinstance(number, Const) or _overlaps(number.value, other):
+                return False
+        elif not isinstance(right, Const) or right.value & (right.value - 1):
+            return False
     return True
 
 
@@ -106,32 +105,19 @@ def _overlaps(number: int, other: Expr) -> bool:
 
 
 def _of_binary(node: Binary, bits: Mapping[Expr, Bits]) -> Bits:
-    left, right = bits[node.left], bits[node.right]
-    match node.operator:
-        case BinaryOperator.XOR:
-            return tuple([None if a is None or b is None else a ^ b for a, b in zip(left, right, strict=True)])
-        case BinaryOperator.ADD:
-            return _add(left, right, 0)
-        case BinaryOperator.AND:
-            return tuple([_and(a, b) for a, b in zip(left, right, strict=True)])
-        case BinaryOperator.SHL | BinaryOperator.LSHR | BinaryOperator.ASHR:
-            amount = node.right.value if isinstance(node.right, Const) else _constant(right)
-            return _shift(node.operator, left, amount)
-        case BinaryOperator.OR:
-            return _not(tuple([_and(a, b) for a, b in zip(_not(left), _not(right), strict=True)]))
-        case BinaryOperator.SUB:
-            return _add(left, _not(right), 1)
-        case BinaryOperator.MUL:
-            return _multiply(left, right)
-        case BinaryOperator.UDIV | BinaryOperator.UREM:
-            return _divide(node.operator, left, right)
-        case BinaryOperator.SDIV | BinaryOperator.SREM:
-            if left[-1] == 0 and right[-1] == 0:
-                unsigned = BinaryOperator.UDIV if node.operator is BinaryOperator.SDIV else BinaryOperator.UREM
-                return _divide(unsigned, left, right)
-            return (None,) * len(left)
-        case _:
-            assert_never(node.operator)
+    return _OPERATORS[node.operator](node, bits[node.left], bits[node.right])
+
+
+def _of_shift(node: Binary, left: Bits, right: Bits) -> Bits:
+    amount = node.right.value if isinstance(node.right, Const) else _constant(right)
+    return _shift(node.operator, left, amount)
+
+
+def _of_signed_quotient(node: Binary, left: Bits, right: Bits) -> Bits:
+    if left[-1] == 0 and right[-1] == 0:
+        unsigned = BinaryOperator.UDIV if node.operator is BinaryOperator.SDIV else BinaryOperator.UREM
+        return _divide(unsigned, left, right)
+    return (None,) * len(left)
 
 
 def _of_extend(node: Extend, bits: Mapping[Expr, Bits]) -> Bits:
@@ -144,6 +130,25 @@ def _of_ite(node: Ite, bits: Mapping[Expr, Bits]) -> Bits:
     return tuple([_choose(chooser, a, b) for a, b in zip(then, otherwise, strict=True)])
 
 
+_OPERATORS: Final[Mapping[BinaryOperator, Callable[[Binary, Bits, Bits], Bits]]] = {
+    BinaryOperator.XOR: lambda _, left, right: tuple(
+        [None if a is None or b is None else a ^ b for a, b in zip(left, right, strict=True)]
+    ),
+    BinaryOperator.ADD: lambda _, left, right: _add(left, right, 0),
+    BinaryOperator.AND: lambda _, left, right: tuple([_and(a, b) for a, b in zip(left, right, strict=True)]),
+    BinaryOperator.SHL: _of_shift,
+    BinaryOperator.LSHR: _of_shift,
+    BinaryOperator.ASHR: _of_shift,
+    BinaryOperator.OR: lambda _, left, right: _not(
+        tuple([_and(a, b) for a, b in zip(_not(left), _not(right), strict=True)])
+    ),
+    BinaryOperator.SUB: lambda _, left, right: _add(left, _not(right), 1),
+    BinaryOperator.MUL: lambda _, left, right: _multiply(left, right),
+    BinaryOperator.UDIV: lambda node, left, right: _divide(node.operator, left, right),
+    BinaryOperator.UREM: lambda node, left, right: _divide(node.operator, left, right),
+    BinaryOperator.SDIV: _of_signed_quotient,
+    BinaryOperator.SREM: _of_signed_quotient,
+}
 _READINGS: dict[type[Expr], Callable[[Any, Mapping[Expr, Bits]], Bits]] = {
     Const: lambda node, _: tuple([node.value >> i & 1 for i in range(node.width)]),
     Binary: _of_binary,

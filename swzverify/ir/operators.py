@@ -5,7 +5,9 @@ Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Final
 
 
 class BinaryOperator(StrEnum):
@@ -41,39 +43,6 @@ def to_signed(value: int, width: int) -> int:
     return value - (1 << width) if value >> (width - 1) else value
 
 
-def apply_binary(operator: BinaryOperator, left: int, right: int, width: int) -> int:
-    """Apply an operator of SMT-LIB to two unsigned Python integers, modulo 2^width."""
-    mask = (1 << width) - 1
-    match operator:
-        case BinaryOperator.ADD:
-            result = left + right
-        case BinaryOperator.SUB:
-            result = left - right
-        case BinaryOperator.MUL:
-            result = left * right
-        case BinaryOperator.UDIV:
-            result = left // right if right else mask
-        case BinaryOperator.UREM:
-            result = left % right if right else left
-        case BinaryOperator.SDIV:
-            result = _signed_divide(to_signed(left, width), to_signed(right, width))[0]
-        case BinaryOperator.SREM:
-            result = _signed_divide(to_signed(left, width), to_signed(right, width))[1]
-        case BinaryOperator.SHL:
-            result = left << right if right < width else 0
-        case BinaryOperator.LSHR:
-            result = left >> right if right < width else 0
-        case BinaryOperator.ASHR:
-            result = to_signed(left, width) >> min(right, width - 1)
-        case BinaryOperator.AND:
-            result = left & right
-        case BinaryOperator.OR:
-            result = left | right
-        case BinaryOperator.XOR:
-            result = left ^ right
-    return result & mask
-
-
 def _signed_divide(left: int, right: int) -> tuple[int, int]:
     """Truncating quotient and remainder; SMT-LIB's values for a zero divisor."""
     if right == 0:
@@ -82,6 +51,29 @@ def _signed_divide(left: int, right: int) -> tuple[int, int]:
     if (left < 0) != (right < 0):
         quotient = -quotient
     return quotient, left - right * quotient
+
+
+_RESULTS: Final[Mapping[BinaryOperator, Callable[[int, int, int], int]]] = {
+    BinaryOperator.ADD: lambda left, right, _: left + right,
+    BinaryOperator.SUB: lambda left, right, _: left - right,
+    BinaryOperator.MUL: lambda left, right, _: left * right,
+    BinaryOperator.UDIV: lambda left, right, _: left // right if right else -1,
+    BinaryOperator.UREM: lambda left, right, _: left % right if right else left,
+    BinaryOperator.SDIV: lambda left, right, width: _signed_divide(to_signed(left, width), to_signed(right, width))[0],
+    BinaryOperator.SREM: lambda left, right, width: _signed_divide(to_signed(left, width), to_signed(right, width))[1],
+    BinaryOperator.SHL: lambda left, right, width: left << right if right < width else 0,
+    BinaryOperator.LSHR: lambda left, right, width: left >> right if right < width else 0,
+    BinaryOperator.ASHR: lambda left, right, width: to_signed(left, width) >> min(right, width - 1),
+    BinaryOperator.AND: lambda left, right, _: left & right,
+    BinaryOperator.OR: lambda left, right, _: left | right,
+    BinaryOperator.XOR: lambda left, right, _: left ^ right,
+}
+"""From two numbers and their width, modulo 2^width. In a table, as `match` compares with one operator after another."""
+
+
+def apply_binary(operator: BinaryOperator, left: int, right: int, width: int) -> int:
+    """Apply an operator of SMT-LIB to two unsigned Python integers, modulo 2^width."""
+    return _RESULTS[operator](left, right, width) & ((1 << width) - 1)
 
 
 def apply_comparison(comparison: Comparison, left: int, right: int, width: int) -> bool:

@@ -53,6 +53,9 @@ def drawn(draw: random.Random, width: int, depth: int) -> Expr:
         return ite(condition, const(draw.randrange(1 << width), width), two)
     if kind < 0.6:
         return binary(BinaryOperator.SUB, one, binary(BinaryOperator.AND, one, const(-(1 << draw.randrange(4)), width)))
+    if kind < 0.65:
+        row = binary(BinaryOperator.SHL, one, const(draw.randrange(4), width))
+        return binary(BinaryOperator.AND, binary(BinaryOperator.ADD, row, two), const(-(1 << draw.randrange(4)), width))
     if kind < 0.75:
         return binary(
             BinaryOperator.AND, binary(draw.choice(LIKELY), one, two), const((1 << draw.randrange(5)) - 1, width)
@@ -118,17 +121,33 @@ def test_rows_of_a_multiple_leave_a_mask() -> None:
     assert bounded(binary(BinaryOperator.AND, row, const(7, 32))) is const(0, 32)
 
 
+def test_a_multiple_of_a_row_is_not_masked() -> None:
+    start = binary(BinaryOperator.SHL, extend(var("start", 128), 32, signed=False), const(7, 32))
+    rest = extend(var("rest", 1 << 9), 32, signed=False)
+    found = bounded(binary(BinaryOperator.AND, binary(BinaryOperator.ADD, start, rest), const(-128, 32)))
+    assert found is binary(BinaryOperator.ADD, start, binary(BinaryOperator.AND, rest, const(0x180, 32)))
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
         ("_masked", lambda value, mask, _: binary(BinaryOperator.AND, value, const(mask >> 1, value.width))),
         ("_is_multiple", lambda value, power: power <= 4 or not isinstance(value, Var)),
+        ("_low_cleared", lambda value, _: value),
         ("_modulo", lambda value, _: value.left if isinstance(value, Binary) else value),
         ("_UNSIGNED_ORDER", {Comparison.SLT: Comparison.ULE, Comparison.SLE: Comparison.ULT}),
         ("_UNSIGNED", {BinaryOperator.ASHR: BinaryOperator.SHL}),
         ("interval_of", lambda node, _: (0, (1 << (node.width - 1)) - 1) if node.width > 1 else (0, 1)),
     ],
-    ids=["a bit is lost", "anything is a multiple", "half a sum", "the order of equals", "the other shift", "no sign"],
+    ids=[
+        "a bit is lost",
+        "anything is a multiple",
+        "no bit is cleared",
+        "half a sum",
+        "the order of equals",
+        "the other shift",
+        "no sign",
+    ],
 )
 def test_a_planted_mistake_is_found(name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, name, wrong)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,10 +12,12 @@ import pytest
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.order import boxes, flights, objects, proxies
 from swzverify.compiled.order.flights import Flight, Flights, Running
+from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.races import races_of
 from tests.order.tiles import TILES
 
@@ -148,6 +150,16 @@ def _copies_release_what_ended_before(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(objects, "_late_copies", lambda *_: set())
 
 
+def _one_question_stands_for_all(patch: pytest.MonkeyPatch) -> None:
+    """If some of the questions that are asked together are free, all are."""
+    right = MeetingJudge.free_ones
+
+    def wrong(self: MeetingJudge, asked: Sequence[Asked]) -> set[Asked]:
+        return set(asked) if right(self, asked) else set()
+
+    patch.setattr(MeetingJudge, "free_ones", wrong)
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "products": (_products_are_done_at_once, "ring, given back before the wait"),
     "stores": (_stores_are_done_at_once, "kept, no wait"),
@@ -162,6 +174,7 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "rows": (_rows_are_of_their_lanes, "kept, only the lanes with addresses fence"),
     "released": (_copies_release_what_ended_before, "half stored, half copied, fence behind the arrival"),
     "ended": (_copies_release_what_ended_before, "reused, the wait for the product is behind the arrival"),
+    "together": (_one_question_stands_for_all, "kept, one group too late"),
     "bytes": (_bytes_need_not_add_up, "alone, other bytes are expected"),
 }
 

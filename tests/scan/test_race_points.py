@@ -34,6 +34,15 @@ def test_a_value_of_64_bits_that_was_found_elsewhere_is_tried_again() -> None:
     assert points.some(condition) == {"trips": _HIGHEST}
 
 
+def test_of_many_conditions_those_are_held_that_hold_at_a_point() -> None:
+    x, wide = var("x", 64), var("wide", 1 << 70)
+    numbers = (0, 1, 63, 64)
+    held = [compare(Comparison.EQ, widened(x, 32), const(each, 32)) for each in numbers]
+    never = compare(Comparison.EQ, extract(wide, 0, 8), const(1, 8))
+    assert Points().held([*held, never]) == set(held[:3])
+    assert Points().held([]) == set()
+
+
 def _addresses_meet(rng: random.Random) -> Expr:
     """Two threads touch one address; one of them has it from a register of which nothing is known."""
     register = var("register", 1 << 32 if rng.randrange(2) else 1 << 64)

@@ -15,6 +15,16 @@ TENSOR_TO_PHASE: Final = re.compile(
     r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
 )
 """Copies of a box of a tensor map into one block that complete transactions of a barrier object."""
+COPY_TO_PHASE: Final = re.compile(
+    r"cp\.async\.bulk\.shared::(?:cta|cluster)\.global\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
+)
+"""Bulk copies into this block that complete a phase of a barrier object."""
+FROM_SHARED: Final = re.compile(
+    r"cp\.(?:reduce\.)?async\.bulk\.(?:tensor\.[1-5]d\.)?global\.shared::cta\b.*\.bulk_group(?:\..*)?"
+)
+"""Bulk copies out of this block, which complete with a group of their thread."""
+BOX: Final = re.compile(f"(?:{TENSOR_TO_PHASE.pattern})|(?=.*tensor)(?:{FROM_SHARED.pattern})")
+"""Copies of a box of a tensor map, which says how many bytes it has."""
 MULTICAST: Final = re.compile(
     r"cp\.async\.bulk(?P<box>\.tensor\.[1-5]d)?\.shared::cluster\.global(?:\.tile)?"
     r"\.mbarrier::complete_tx::bytes\.multicast::cluster(?:\.L2::cache_hint)?"

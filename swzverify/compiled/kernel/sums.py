@@ -57,11 +57,9 @@ def sums_of(slices: Slices, forms: Forms, writers: Writers, instruction: Instruc
     """The sums of an instruction of the tensor core."""
     flow, own = slices.flow, instruction.operands[0]
     block = flow.block_of[instruction.index]
-    adds = {
-        each.index: _adds(slices, forms, each, own)
-        for register in registers_in(own)
-        for each in writers.get(register, ())
-    }
+    # One instruction writes many of these registers, and is looked at once.
+    writing = {each.index: each for register in registers_in(own) for each in writers.get(register, ())}
+    adds = {index: _adds(slices, forms, each, own) for index, each in writing.items()}
     before = [adds[index] for index in adds if flow.block_of[index] == block and index <= instruction.index]
     signs = tuple(each.value for each in instruction.operands[_SIGNS] if isinstance(each, Immediate))
     carried = frozenset(

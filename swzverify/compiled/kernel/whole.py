@@ -8,7 +8,6 @@ leaf is added: an analysis of what threads share knows every leaf.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ from swzverify.compiled.kernel.access import ANY_SPACE, Executions
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import widened
-from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE
+from swzverify.compiled.kernel.bulk import BOX, COPY_TO_PHASE, FROM_SHARED, TENSOR_TO_PHASE
 from swzverify.compiled.kernel.calls import Inlined
 from swzverify.compiled.kernel.clusters import evaluate_in_cluster, is_alone, reaches_others
 from swzverify.compiled.kernel.descriptors import descriptors_of
@@ -56,16 +55,6 @@ _LOADS = frozenset({"ld", "ldu"})
 _STRONG = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
 OBJECT_BYTES: Final = 8
 """The bytes of a barrier object."""
-COPY_TO_PHASE: Final = re.compile(
-    r"cp\.async\.bulk\.shared::(?:cta|cluster)\.global\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
-)
-"""Bulk copies into this block that complete a phase of a barrier object."""
-FROM_SHARED: Final = re.compile(
-    r"cp\.(?:reduce\.)?async\.bulk\.(?:tensor\.[1-5]d\.)?global\.shared::cta\b.*\.bulk_group(?:\..*)?"
-)
-"""Bulk copies out of this block, which complete with a group of their thread."""
-BOX: Final = re.compile(f"(?:{TENSOR_TO_PHASE.pattern})|(?=.*tensor)(?:{FROM_SHARED.pattern})")
-"""Copies of a box of a tensor map, which says how many bytes it has."""
 BOX_IS_OPEN: Final = "the bytes of the tensor map's box are not known"
 
 

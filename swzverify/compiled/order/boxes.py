@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from swzverify.compiled.kernel.boxes import moves_one_box
+from swzverify.compiled.kernel.bulk import FROM_SHARED
 from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.linear import sum_of
-from swzverify.compiled.kernel.whole import FROM_SHARED, Kernel
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import Act, Event, LostError
 from swzverify.compiled.order.nodes import Deed, Node
 from swzverify.compiled.order.objects import Key, name_of

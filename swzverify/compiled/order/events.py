@@ -15,12 +15,12 @@ from enum import Enum, auto
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add
-from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE
+from swzverify.compiled.kernel.bulk import COPY_TO_PHASE, TENSOR_TO_PHASE
 from swzverify.compiled.kernel.clusters import REMOTE_ARRIVE
 from swzverify.compiled.kernel.effects import registers_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.lanes import ALL_LANES
-from swzverify.compiled.kernel.whole import COPY_TO_PHASE, Kernel
+from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.barriers import CLUSTER_BARRIER, releases
 from swzverify.compiled.ptx import Address, Instruction, Register
 from swzverify.ir.expr import TRUE, Const, Expr, Var, const

@@ -65,7 +65,7 @@ class Meeting(NamedTuple):
         return self._replace(trips=(absolute(self.trips[0]), absolute(self.trips[1])), earliest=first)
 
 
-def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:
+def meetings(kernel: Kernel, step: InStep) -> Iterator[Meeting]:
     """All pairs of accesses of two threads that can run between the same barriers, one of them a write."""
     walk = _Walk(kernel, step)
     alike: dict[Together, int] = {}
@@ -77,13 +77,11 @@ def meetings(kernel: Kernel, step: InStep) -> list[Meeting]:
     both_of = list(alike)
     # Unrolled code has thousands of pairs with the same ways: these are kept once.
     joined: dict[tuple[int, ...], tuple[Way, ...]] = {}
-    listed: list[Meeting] = []
     for (first, second, trips), parts in found.items():
         key = tuple(map(id, parts))
         if key not in joined:
             joined[key] = tuple(chain(*parts))
-        listed.append(Meeting(first, second, *both_of[trips], joined[key]))
-    return listed
+        yield Meeting(first, second, *both_of[trips], joined[key])
 
 
 def _together(first: Presence, second: Presence) -> Together | None:
@@ -96,7 +94,7 @@ def _together(first: Presence, second: Presence) -> Together | None:
     return _aligned(*both)
 
 
-def own_copies(kernel: Kernel, step: InStep) -> list[Meeting]:
+def own_copies(kernel: Kernel, step: InStep) -> Iterator[Meeting]:
     """All accesses that a thread makes while a copy of its own is in flight."""
     walk = _Walk(kernel, step)
     found: dict[Meeting, None] = {}
@@ -105,7 +103,7 @@ def own_copies(kernel: Kernel, step: InStep) -> list[Meeting]:
             for index, trips in walk.before_wait(copy.index):
                 both, base = _aligned(walk.trips_at(copy.index, is_absolute=False), trips)
                 found[Meeting(copy.index, index, both, base, (), is_own=True)] = None
-    return list(found)
+    yield from found
 
 
 def _next(trip: Trip) -> Trip:

@@ -24,7 +24,6 @@ from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.residues import sums_by_residues
 from swzverify.compiled.order.threads import Couple, Thread
 from swzverify.hardware import LANES
-from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import (
     TRUE,
     Comparison,
@@ -247,7 +246,8 @@ class Asked:
 
     def _at(self, moment: Moment, instances: Instances, places: tuple[Place, Place]) -> Expr:
         """That the accesses meet at a moment, and the threads are some of those that can be there then."""
-        found = [bounded(instances.value(each, who, places[who])) for who, each in enumerate(moment.addresses)]
+        values = (instances.value(each, who, places[who]) for who, each in enumerate(moment.addresses))
+        found = list(map(instances.bounded.of, values))
         parts, threads = [_meet(found, self.accesses, moment.widths)], instances.threads
         if moment.threads is not None:
             parts += [_is_among(thread.number, each) for thread, each in zip(threads, moment.threads, strict=True)]
@@ -352,8 +352,9 @@ def _any(conditions: Iterable[Expr]) -> Expr:
 
 def _is_among(number: Expr, threads: Sequence[int]) -> Expr:
     """Whether a number of a thread is one of some, which are in order; over-approximated if they are in many pieces."""
-    starts = [each for each in threads if each - 1 not in threads]
-    ends = [each + 1 for each in threads if each + 1 not in threads]
+    among = set(threads)
+    starts = [each for each in threads if each - 1 not in among]
+    ends = [each + 1 for each in threads if each + 1 not in among]
     if len(starts) > _MOST_PIECES:
         return TRUE
     return _any(

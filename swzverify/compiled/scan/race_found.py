@@ -1,4 +1,4 @@
-"""What is known of two accesses that can meet."""
+"""What is known of two accesses that can meet, and the words for it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from swzverify.compiled.order.pairs import Question
 from swzverify.compiled.order.verdict import RaceVerdict, Witness
 from swzverify.ir.expr import Expr
 
+MOST_MEETINGS: Final = 1 << 15
+"""Meetings of a kernel that are looked at; unrolled copies have twenty thousand."""
+NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
+TOO_MANY: Final = (
+    f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
+)
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 GAVE_UP: Final = "Z3 does not decide it within its budget"
@@ -43,3 +49,6 @@ class Found:
         if self.verdict is not RaceVerdict.DEPENDS or self.witness is None:
             return ""
         return ", ".join(f"{name} = {value}" for name, value in self.witness.parameters)
+
+
+TOO_MANY_PATHS: Final = Found(RaceVerdict.UNKNOWN, "too many paths lead to the accesses")

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from swzverify.compiled.order.families import Family
 from swzverify.engines.obligations import Answer, Finding
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, conjunction, conjuncts, negation, postorder, variables
 
 MOST_PARTS: Final = 800
 """Parts of a question about a group."""
+_MOST_DISTANCES: Final = 32
+"""Distances of accesses in one question to Z3."""
 _MOST_OPEN: Final = 6
 """Questions about groups of one kernel that prove nothing."""
 
@@ -55,6 +58,25 @@ def ruled_out(conditions: Iterable[Expr], possible: Callable[[Expr], Finding]) -
         if left <= 0:
             break
     return frozenset(found)
+
+
+def never_met(asked: Iterable[tuple[Family, int]], possible: Callable[[Expr], Finding]) -> set[tuple[Family, int]]:
+    """The distances in families of accesses with which no two of them meet, by lists of both threads and by Z3."""
+    distances: dict[Family, dict[int, None]] = {}
+    for family, distance in asked:
+        distances.setdefault(family, {})[distance] = None
+    found: set[tuple[Family, int]] = set()
+    for family, numbers in distances.items():
+        apart = sorted(family.apart(numbers))
+        pending = [apart[at : at + _MOST_DISTANCES] for at in range(0, len(apart), _MOST_DISTANCES)]
+        while pending:
+            group = pending.pop()
+            if possible(family.meets(group)).answer is Answer.EMPTY:
+                found.update((family, each) for each in group)
+            elif len(group) > 1:
+                half = len(group) // 2
+                pending += [group[half:], group[:half]]
+    return found
 
 
 def any_of(conditions: Sequence[Expr]) -> Expr:

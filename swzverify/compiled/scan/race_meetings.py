@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.families import Family
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.intervals import Way
 from swzverify.compiled.order.joins import NAME as BY_LISTS
@@ -25,11 +25,30 @@ from swzverify.compiled.order.residues import by_residues, by_values
 from swzverify.compiled.order.verdict import RaceVerdict, rank
 from swzverify.compiled.scan.asker import AFTER_A_RACE, AT_LAST, BUDGET, FOR_GROUPS, OF_RACES, Asker
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.scan.race_found import GAVE_UP, IN_ARRAYS, IN_MEMORY, INEXACT, OF_COPY, ONE_VALUE, TRIPS, Found
-from swzverify.compiled.scan.race_groups import ruled_out
+from swzverify.compiled.scan.race_found import (
+    GAVE_UP,
+    IN_ARRAYS,
+    IN_MEMORY,
+    INEXACT,
+    MOST_MEETINGS,
+    NOT_ASKED,
+    ONE_VALUE,
+    TOO_MANY,
+    TOO_MANY_PATHS,
+    TRIPS,
+    Found,
+)
+from swzverify.compiled.scan.race_groups import never_met, ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
-from swzverify.compiled.scan.race_witness import in_first_block, is_loose, is_of_launch, small_values, witness_of
+from swzverify.compiled.scan.race_witness import (
+    in_first_block,
+    is_loose,
+    is_of_launch,
+    small_values,
+    why_no_race,
+    witness_of,
+)
 from swzverify.engines.obligations import Answer, Finding
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, negation, postorder, variables
@@ -45,16 +64,8 @@ _MOST_WAYS: Final = 16
 """Ways of a meeting that are asked one by one."""
 _FIRST_TRIPS: Final = (0, 1)
 """Trips at which a race is looked for if it is not known what later ones carry."""
-MOST_MEETINGS: Final = 1 << 15
-"""Meetings of a kernel that are looked at; unrolled copies have twenty thousand."""
-_MOST_DISTANCES: Final = 32
-"""Distances of accesses in one question to Z3."""
 _MOST_LATE: Final = 128
 """Meetings that are asked about once the kernel has its verdict."""
-NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
-TOO_MANY: Final = (
-    f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
-)
 _BY_COORDINATES: Final = Found(RaceVerdict.FREE, "coordinates alone decide it", (BY_LISTS, "z3"))
 _BY_Z3: Final = Found(RaceVerdict.FREE, "Z3 alone decides it", ("z3",))
 Refined: TypeAlias = Callable[[Asked], Iterable[Asked]]
@@ -87,16 +98,14 @@ class MeetingJudge:
             # One stands for all of them: a report has no use for tens of thousands.
             self.keep(each.key, Found(RaceVerdict.UNKNOWN, TOO_MANY))
         families = {each: found for each in asked[:MOST_MEETINGS] if (found := each.families())}
-        never = self._never_met(case for found in families.values() for case in found)
+        never = never_met((case for found in families.values() for case in found), self._panel.possible)
         for each in asked[:MOST_MEETINGS]:
             if each in families and never.issuperset(families[each]):
                 self.keep(each.key, _BY_COORDINATES)
             elif questions := self._not_listed(each):
                 left.append((each, questions))
         wholes = [[conjunction(self._conditions(each)) for each in questions] for _, questions in left]
-        ruled = ruled_out(
-            (each for whole in wholes for each in whole), lambda each: self._possible(each, self._of_groups)
-        )
+        ruled = ruled_out(chain.from_iterable(wholes), lambda each: self._possible(each, self._of_groups))
         pending: list[tuple[int, int, Asked, Question]] = []
         for at, ((each, questions), whole) in enumerate(zip(left, wholes, strict=True)):
             if ruled.issuperset(whole):
@@ -117,7 +126,8 @@ class MeetingJudge:
 
     def _not_listed(self, asked: Asked) -> list[Question]:
         """The questions about a meeting, one for each way; none if lists of addresses show that it is free."""
-        ways = _ways(asked)
+        ways: Sequence[Way | None] = asked.meeting.ways
+        ways = ways if 0 < len(ways) <= _MOST_WAYS else (None,)
         whole = [asked.question()] if len(ways) > 1 else []
         if whole and self._is_listed(whole[0]):
             questions = whole
@@ -140,40 +150,44 @@ class MeetingJudge:
         if any(question.in_memory is not TRUE for question in questions):
             self.assumptions[IN_MEMORY] = None
 
-    def _never_met(self, asked: Iterable[tuple[Family, int]]) -> set[tuple[Family, int]]:
-        """The distances in families of accesses with which no two of them meet, by lists of both threads and by Z3."""
-        distances: dict[Family, dict[int, None]] = {}
-        for family, distance in asked:
-            distances.setdefault(family, {})[distance] = None
-        found: set[tuple[Family, int]] = set()
-        for family, numbers in distances.items():
-            apart = sorted(family.apart(numbers))
-            pending = [apart[at : at + _MOST_DISTANCES] for at in range(0, len(apart), _MOST_DISTANCES)]
-            while pending:
-                group = pending.pop()
-                if self._panel.possible(family.meets(group)).answer is Answer.EMPTY:
-                    found.update((family, each) for each in group)
-                elif len(group) > 1:
-                    half = len(group) // 2
-                    pending += [group[half:], group[:half]]
-        return found
-
     def never(self, condition: Expr) -> bool:
         """Whether a condition is shown not to hold."""
         return self._possible(condition).answer is Answer.EMPTY
 
     def is_free(self, asked: Asked) -> bool:
         """Whether two accesses are shown not to meet."""
-        return self._of(asked, asked.question()).verdict is RaceVerdict.FREE
+        found = self._unless_met(asked.question())
+        return found is not None and found.verdict is RaceVerdict.FREE
+
+    def _unless_met(self, question: Question) -> Found | None:
+        """The verdict if accesses never meet, or if Z3 gives up; None if they can meet."""
+        *conditions, in_memory = self._conditions(question)
+        condition = conjunction(conditions)
+        whole = conjunction((condition, in_memory))
+        return self._if_never(question, condition, whole) if self._points.some(whole) is None else None
+
+    def free_ones(self, asked: Sequence[Asked]) -> set[Asked]:
+        """Those of some that are shown not to meet; questions that are nearly the same are one."""
+        conditions = {each: self._conditions(each.question()) for each in asked}
+        wholes = {each: conjunction(parts) for each, parts in conditions.items()}
+        held = self._points.held(list(dict.fromkeys(wholes.values())))
+        left = {each: conjunction(parts[:-1]) for each, parts in conditions.items() if wholes[each] not in held}
+        never = ruled_out(left.values(), self._possible)
+        return {each for each, condition in left.items() if condition in never or self.is_free(each)}
 
     def _is_free_within_memory(self, asked: Asked) -> bool:
         """Whether two accesses are shown not to meet, as loops make no more trips than their arrays have room for."""
         bounds = None if self._has_given_up() else self._memory.found
-        return bounds is not None and self.never(conjunction(self._conditions(asked.within(bounds).question())))
+        if bounds is None or not self.never(conjunction(self._conditions(asked.within(bounds).question()))):
+            return False
+        self.assumptions[IN_ARRAYS] = None
+        return True
 
     def _answer(self, asked: Asked, question: Question, refined: Refined) -> Found:
         """The verdict of a meeting: of all its ways together, or of the worst one."""
-        found, ways = self._of(asked, question), asked.meeting.ways
+        ways = asked.meeting.ways
+        is_wide = len(ways) > _MOST_WAYS
+        found = (self._unless_met(question) or TOO_MANY_PATHS) if is_wide else self._of(asked, question)
         benign: Found | None = None
         for each in refined(asked) if found.verdict is not RaceVerdict.FREE else ():
             if self.is_free(each):
@@ -182,15 +196,14 @@ class MeetingJudge:
             if (benign := benign or self._benign(each)) is not None and each.key[0] == each.key[1]:
                 break
         if found.verdict is not RaceVerdict.FREE and self._is_free_within_memory(asked):
-            self.assumptions[IN_ARRAYS] = None
             return _BY_Z3
         if benign is not None:
             self.assumptions[TRIPS] = None
             return benign
         if found.reason == GAVE_UP and self._has_given_up():
             return found
-        if found.verdict is not RaceVerdict.FREE and len(ways) > _MOST_WAYS:
-            return replace(found, verdict=RaceVerdict.UNKNOWN, reason="too many paths lead to the accesses")
+        if found.verdict is not RaceVerdict.FREE and is_wide:
+            return TOO_MANY_PATHS
         if found.verdict is not RaceVerdict.FREE and len(ways) > 1:
             answers = list[Found]()
             for each in ways:
@@ -239,15 +252,18 @@ class MeetingJudge:
         whole = conjunction((condition, in_memory))
         reason = self._why_not(asked, question)
         if reason and (certain := self._without_loose(asked, question, whole)) is not None:
-            return self._met(asked, certain, whole)
+            return self._met(asked, certain[0], whole, certain[1])
         if reason and self._points.some(whole) is not None:
             return Found(RaceVerdict.UNKNOWN, reason)
-        if (
-            not reason
-            and question.exact is not None
-            and self._points.some(conjunction((whole, question.exact))) is not None
-        ):
-            return self._met(asked, question, whole)
+        if not reason and (point := self._points.some(conjunction((whole, question.exact or FALSE)))) is not None:
+            return self._met(asked, question, whole, point)
+        found = self._if_never(question, condition, whole)
+        if found is not None:
+            return found
+        return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
+
+    def _if_never(self, question: Question, condition: Expr, whole: Expr) -> Found | None:
+        """The verdict if accesses never meet, or if Z3 gives up; None if they can."""
         found = self._possible(condition)
         if found.answer is Answer.UNDECIDED and not self._has_given_up() and self._is_split(condition, question):
             found = replace(found, answer=Answer.EMPTY)
@@ -257,20 +273,21 @@ class MeetingJudge:
                 self.assumptions[IN_MEMORY] = None
         if found.answer is Answer.EMPTY:
             return replace(_BY_Z3, engines=(found.engine,))
-        if found.answer is not Answer.HOLDS:
-            return Found(RaceVerdict.UNKNOWN, GAVE_UP)
-        return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
+        return None if found.answer is Answer.HOLDS else Found(RaceVerdict.UNKNOWN, GAVE_UP)
 
-    def _without_loose(self, asked: Asked, question: Question, whole: Expr) -> Question | None:
-        """A question without the leaves of which nothing is known, if a point shows that they do not matter there."""
+    def _without_loose(
+        self, asked: Asked, question: Question, whole: Expr
+    ) -> tuple[Question, Mapping[str, int]] | None:
+        """A question without the leaves of which nothing is known, and a point that shows that they do not matter."""
         loose = {made for made, leaf in question.made.items() if is_loose(leaf)}
         if not loose or question.exact is None or question.same is not None:
             return None
-        read = tuple(leaf for leaf in question.read if not is_loose(leaf))
-        certain = replace(question, exact=whatever(question.exact, loose), read=read)
-        if self._why_not(asked, certain) or self._points.some(conjunction((whole, certain.exact or FALSE))) is None:
+        certain = replace(question, read=tuple(leaf for leaf in question.read if not is_loose(leaf)))
+        if self._why_not(asked, certain):
             return None
-        return certain
+        exact = whatever(question.exact, loose)
+        point = self._points.some(conjunction((whole, exact)))
+        return None if point is None else (replace(certain, exact=exact), point)
 
     def _possible(self, condition: Expr, asker: Asker | None = None) -> Finding:
         """Whether a condition can hold; where a trip is divided by a number, for each residue by itself."""
@@ -306,20 +323,8 @@ class MeetingJudge:
 
     def _why_not(self, asked: Asked, question: Question) -> str:
         """Why accesses that meet are not shown to race; empty if nothing prevents it."""
-        if self._left_out:
-            return next(iter(self._left_out))
-        if any(each.is_bulk for each in asked.accesses):
-            return OF_COPY
-        if any(each.is_strong for each in asked.accesses):
-            return "the memory model orders one of the accesses by itself"
-        loose = next((leaf for leaf in question.read if is_loose(leaf)), None)
-        if loose is not None:
-            return f"it depends on a value that is not known: {loose.reason}"
-        if not asked.is_in_step():
-            return "how many trips the threads are apart is not known"
-        if question.exact is None:
-            return INEXACT
-        return NOT_SHOWN if self._has_enough() else ""
+        reason = next(iter(self._left_out), "") or why_no_race(asked, question)
+        return reason or (NOT_SHOWN if self._has_enough() else "")
 
     def _has_enough(self) -> bool:
         """Whether as many races are found as can be run."""
@@ -333,10 +338,10 @@ class MeetingJudge:
         """Whether the kernel has its verdict, as far as other pairs are concerned."""
         return self._has_enough() or self._has_given_up()
 
-    def _met(self, asked: Asked, question: Question, condition: Expr) -> Found:
-        """The verdict on accesses that meet for some values, if threads surely make both."""
+    def _met(self, asked: Asked, question: Question, condition: Expr, point: Mapping[str, int] | None = None) -> Found:
+        """The verdict on accesses that meet for some values, perhaps at a known point, if threads surely make both."""
         exact = conjunction((condition, question.exact or FALSE))
-        point = self._point(exact)
+        point = self._point(exact) if point is None else point
         if point is None:
             return Found(RaceVerdict.UNKNOWN, INEXACT)
         met, witness = (question, exact), witness_of(self._kernel, question, point)
@@ -393,8 +398,3 @@ class MeetingJudge:
                 self._open.add(key)
         if self._is_late():
             self._asker = self._briefest
-
-
-def _ways(asked: Asked) -> Sequence[Way | None]:
-    """The ways of a meeting that are asked one by one; None where it is one question."""
-    return asked.meeting.ways if 0 < len(asked.meeting.ways) <= _MOST_WAYS else (None,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Final
+from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
@@ -34,6 +34,7 @@ UNFENCED: Final = "no order with a fence of the proxies is known of a write and 
 ONE_WAIT: Final = "a warp that has waited for wgmma has waited for all that its warp group reads"
 OF_WORD: Final = "it may write the word that a load reads to decide what threads do"
 OF_OBJECT: Final = "it may touch the bytes of a barrier object"
+_Both: TypeAlias = tuple[SharedAccess, SharedAccess]
 _FREE: Final = Found(RaceVerdict.FREE, "the runs of a few threads decide it", ("runs",))
 
 
@@ -128,11 +129,7 @@ class Parts:
         data = [each for each in writes if not each.is_object]
         for one in bulk:
             others = data if one.is_write else [*data, *(each for each in bulk if each.is_write)]
-            near = [two for two in others if not self._is_elsewhere(one, two)]
-            for two in near:
-                # Where no order is known, one access stands for all others that the operation may meet.
-                if not self._decide(one, two) and self.lost:
-                    break
+            self._decide([(one, two) for two in others if not self._is_elsewhere(one, two)])
         if self.lost:
             return
         for one in bulk:
@@ -155,32 +152,43 @@ class Parts:
             self._judge.keep((one.index, two.index), Found(RaceVerdict.FREE, "the arrays are distinct"))
         return is_distinct
 
-    def _decide(self, one: SharedAccess, two: SharedAccess) -> bool:
-        """Whether a pair is free; the verdict on it is kept."""
-        asked = self._asked(one, two, Couple.ANY)
-        is_free = self._is_ordered(asked) or self._is_apart(one, two)
-        reason = self.lost or (OF_COPY if two.is_bulk else UNFENCED)
-        self._judge.keep(asked.key, _FREE if is_free else Found(RaceVerdict.UNKNOWN, reason))
-        return is_free
-
-    def _is_ordered(self, asked: Asked) -> bool:
+    def _decide(self, pairs: Sequence[_Both]) -> None:
+        """Keep the verdicts on pairs of one operation."""
         for level in range(LEVELS if self._proxies is not None else 0):
-            moments = None if self._proxies is None else self._proxies.moments(*asked.accesses, level)
-            if moments is not None and self._are_free(asked, moments):
-                self._judge.assumptions[TRIPS] = None
-                return True
-        return False
+            pairs = self._unordered(pairs, level)
+        for one, two in pairs:
+            is_free = self._is_apart(one, two)
+            reason = self.lost or (OF_COPY if two.is_bulk else UNFENCED)
+            self._judge.keep((one.index, two.index), _FREE if is_free else Found(RaceVerdict.UNKNOWN, reason))
+            if not is_free and self.lost:
+                # Where no order is known, one access stands for all others that the operation may meet.
+                break
 
-    def _are_free(self, asked: Asked, moments: list[Moment]) -> bool:
-        """Whether two accesses touch distinct bytes at each moment."""
+    def _unordered(self, pairs: Sequence[_Both], level: int) -> list[_Both]:
+        """The pairs that may touch a common byte at some moment; it is kept that the others are free."""
+        asked = {pair: found for pair in pairs if (found := self._at_moments(*pair, level)) is not None}
+        never = self._judge.free_ones([each for of_pair in asked.values() for each in of_pair])
+        left: list[_Both] = []
+        for pair in pairs:
+            if pair in asked and never.issuperset(asked[pair]):
+                self._judge.assumptions[TRIPS] = None
+                self._judge.keep((pair[0].index, pair[1].index), _FREE)
+            else:
+                left.append(pair)
+        return left
+
+    def _at_moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Asked] | None:
+        """The questions whether two accesses meet, for each moment; None if none is known, or they surely do."""
+        moments = None if self._proxies is None else self._proxies.moments(one, two, level)
+        if moments is None:
+            return None
         open_ones = [each for each in moments if each.surely_meets() is not False]
         if any(each.surely_meets() for each in open_ones):
-            return False
-        return all(self._judge.is_free(each) for moment in open_ones for each in self._at(asked, moment))
+            return None
+        return [each for moment in open_ones for each in self._at(one, two, moment)]
 
-    def _at(self, asked: Asked, moment: Moment) -> Iterator[Asked]:
+    def _at(self, one: SharedAccess, two: SharedAccess, moment: Moment) -> Iterator[Asked]:
         """The question for one moment, for two threads and for one if one can make both."""
-        one, two = asked.accesses
         address, width = moment.addresses[0], one.width_bytes if moment.widths is None else moment.widths[0]
         one = replace(one, address=address, width_bytes=width)
         ranks = [{each // self._kernel.ranks.threads for each in threads} for threads in moment.threads or ()]

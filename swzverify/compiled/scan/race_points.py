@@ -9,7 +9,7 @@ register that a loop changes, is the one at which two addresses are equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeAlias
@@ -77,6 +77,12 @@ class Points:
         found = next((point for each in self._tried(condition) if (point := _held(condition, each)) is not None), None)
         self.learn(found)
         return found
+
+    def held(self, conditions: Sequence[Expr]) -> set[Expr]:
+        """Those of some conditions that hold at a point of those that are tried first."""
+        narrow = [each for each in conditions if all(node.width <= MAX_ARRAY_WIDTH for node in postorder(each))]
+        read = {node.name: _values(at, min(node.limit, _LARGEST)) for at, node in enumerate(variables(*narrow))}
+        return {each for each, holds in zip(narrow, evaluate_many(tuple(narrow), read), strict=True) if holds.any()}
 
     def learn(self, point: Mapping[str, int] | None) -> None:
         """Try the values of a point that was found elsewhere."""

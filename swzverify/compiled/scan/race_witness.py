@@ -12,6 +12,7 @@ from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.pairs import Asked, Question
 from swzverify.compiled.order.verdict import Witness
+from swzverify.compiled.scan.race_found import INEXACT, OF_COPY
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, variables
 
@@ -72,3 +73,17 @@ def is_written_perhaps(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
     """Whether a leaf is words of global memory that others may write while the kernel runs."""
     opcode = leaf.name.partition(" ")[0].split(".")
     return is_input(leaf) and "global" in opcode and "nc" not in opcode
+
+
+def why_no_race(asked: Asked, question: Question) -> str:
+    """Why accesses that meet need not race; empty if nothing prevents it."""
+    if any(each.is_bulk for each in asked.accesses):
+        return OF_COPY
+    if any(each.is_strong for each in asked.accesses):
+        return "the memory model orders one of the accesses by itself"
+    loose = next((leaf for leaf in question.read if is_loose(leaf)), None)
+    if loose is not None:
+        return f"it depends on a value that is not known: {loose.reason}"
+    if not asked.is_in_step():
+        return "how many trips the threads are apart is not known"
+    return INEXACT if question.exact is None else ""

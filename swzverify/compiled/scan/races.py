@@ -9,8 +9,9 @@ a block as integers.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import product
+from itertools import chain, islice, product
 from math import prod
 from pathlib import PurePath
 from typing import Final
@@ -44,8 +45,8 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_found import IN_ARRAYS, TRIPS, Found
-from swzverify.compiled.scan.race_meetings import MOST_MEETINGS, NOT_ASKED, TOO_MANY, MeetingJudge
+from swzverify.compiled.scan.race_found import IN_ARRAYS, MOST_MEETINGS, NOT_ASKED, TOO_MANY, TRIPS, Found
+from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
@@ -152,7 +153,7 @@ class _Judge:
         for couple, step in self._couples(self._parts.of_cluster, of_block, of_warp):
             instances = Instances(kernel, step.sharing, couple, of_warp.sharing)
             # No more are looked at, however many unrolled code has: of the first that is left out a report tells.
-            found = self._meetings(couple, step)[: MOST_MEETINGS + 1 - len(asked)]
+            found = self._meetings(couple, step, MOST_MEETINGS + 1 - len(asked))
             asked += [Asked(instances, meeting, both) for meeting, both in found]
         self._judge.decide(asked, self._parts.refined)
         self._parts.decide_proxies()
@@ -176,17 +177,23 @@ class _Judge:
             found.append((Couple.RANKS, of_cluster))
         return [*found, *([(Couple.SELF, of_warp)] if has_copies else [])]
 
-    def _meetings(self, couple: Couple, step: InStep) -> list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]]:
-        """The meetings of two threads, for each two parts of the instructions; without what `Parts` decides."""
-        found = own_copies(self._kernel, step) if couple is Couple.SELF else meetings(self._kernel, step)
+    def _meetings(
+        self, couple: Couple, step: InStep, most: int
+    ) -> list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]]:
+        """The first meetings of two threads, for each two parts of the instructions; without what `Parts` decides."""
+        found: Iterable[Meeting] = (
+            own_copies(self._kernel, step) if couple is Couple.SELF else meetings(self._kernel, step)
+        )
         if couple is Couple.LANES and self._is_lockstep:
-            found = [each for each in found if self._is_at_once(each)]
+            found = filter(self._is_at_once, found)
         if step.sharing.steps:
             self._assumptions[TRIPS] = None
         kept: list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]] = []
-        is_long = len(found) > _MOST_QUESTIONS
+        found = iter(found)
+        first = list(islice(found, _MOST_QUESTIONS + 1))
+        is_long = len(first) > _MOST_QUESTIONS
         has_bulk = any(each.is_bulk for each in self._kernel.accesses)
-        for each in found:
+        for each in chain(first, found):
             for both in product(self._kernel.parts[each.first], self._kernel.parts[each.second]):
                 if has_bulk and is_of_proxies(*both):
                     continue
@@ -194,7 +201,7 @@ class _Judge:
                     self._assumptions[IN_ARRAYS] = None
                     distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
                     self._found.setdefault((each.first, each.second), distinct)
-                elif not (is_long and self._parts.never_at_once(*both, couple)):
+                elif len(kept) < most and not (is_long and self._parts.never_at_once(*both, couple)):
                     kept.append((each, both))
         return kept
 
