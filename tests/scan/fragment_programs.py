@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,8 @@ class Program:
         tail: Whether the last stages are multiplied behind the main loop: `rem` if the stage there is the remainder of
             the number of the trip, `shift` if it is the same by a shift and a mask, `carried` if it goes on as in the
             loop; empty if there is no such tail.
+        parted: Whether a barrier stands between the copies of A and those of B.
+        still: Which copies do not go on along K: `all`, or those of the main `loop`; empty if all go on.
     """
 
     a: Side
@@ -103,6 +105,8 @@ class Program:
     prologue: bool = True
     turn: int = 1
     tail: str = ""
+    parted: bool = False
+    still: str = ""
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
@@ -191,7 +195,7 @@ def right(draw: random.Random) -> Program:
         # Registers that are loaded in the trip before are related behind the loop if the number of the trip decides.
         tail = draw.choice(tails)
         program = replace(program, tail=tail, modulo=tail != "carried" or program.modulo)
-    return program
+    return replace(program, parted=draw.random() < 0.3)
 
 
 MISTAKES = (
@@ -210,6 +214,7 @@ MISTAKES = (
     "stale",
     "once",
     "behind",
+    "still",
 )
 
 
@@ -245,6 +250,8 @@ def planted(program: Program, mistake: str, draw: random.Random) -> Program:
             side = replace(side, once=True)
         case "behind":
             side = replace(side, behind=1)
+        case "still":
+            return replace(program, still=draw.choice(["all", "loop"]))
         case "stale":
             return replace(program, stale=draw.choice(["a", "b"]))
         case "pad":
@@ -419,10 +426,12 @@ def fill(out: _Writer, program: Program, where: str, stage: str, *, is_loop: boo
     """Copies both tiles of a stage at `where`, of the columns of K with a number."""
     size = program.shape[2]
     for side, pointer, pitch in ((program.a, "%w1", "%lda"), (program.b, "%w2", "%ldb")):
+        if program.parted and side is program.b:
+            out.lines.append("bar.sync 0;")
         if side.once and is_loop:
             continue
         columns = side.advance or program.columns
-        own = stage
+        own = "0" if program.still == "all" or (program.still == "loop" and is_loop) else stage
         if side.late and is_loop and program.stages > 1:
             own = out.op("sub.u32", stage, side.late)
         lines, chunks, _ = program.lines(side)
@@ -618,9 +627,12 @@ def agree(program: Program, one: Seen, other: Seen) -> bool:
     return moved[0] == moved[1]
 
 
+@lru_cache(maxsize=8)
 def launches(program: Program) -> list[list[Seen]]:
     """What warps multiply where the main loop is entered, and where it is not if a tail is behind it."""
-    return [see(program), *([see(program, program.ahead_of)] if program.tail else [])]
+    if not program.tail:
+        return [see(program)]
+    return [see(program, TRIPS + program.ahead_of), see(program, program.ahead_of)]
 
 
 def body_of(program: Program, trip: int, trips: int) -> int:
@@ -629,20 +641,34 @@ def body_of(program: Program, trip: int, trips: int) -> int:
 
 
 def judged(program: Program) -> Iterator[tuple[Seen, int, str, bool]]:
-    """For each warp, product and trip, and each operand: its body, and whether it is as the claim says in the trip."""
+    """For each warp, product and trip, and each operand: its body, and whether it is as the claim says.
+
+    A and B are as far along K from each other as in the first product of the first trip.
+    """
     for seen in launches(program):
-        first = {(each.trip, each.warp): each for each in seen if each.product == 0}
+        first = {each.warp: each for each in seen if each.product == 0 and each.trip == 0}
         trips = 1 + max(each.trip for each in seen)
         for each in seen:
             orders = {name: order_of(program, name, getattr(each, name)) for name in "ab"}
-            is_right = orders["a"] == orders["b"] and agree(program, each, first[each.trip, each.warp])
+            is_right = orders["a"] == orders["b"] and agree(program, each, first[each.warp])
             for name, order in orders.items():
                 yield each, body_of(program, each.trip, trips), name, is_right and order is not None
 
 
+def stays(program: Program) -> bool:
+    """Whether each product of the main loop has the same elements in all trips."""
+    found: dict[tuple[int, int], set[bytes]] = {}
+    seen = launches(program)[0]
+    trips = 1 + max(each.trip for each in seen)
+    for each in seen:
+        if body_of(program, each.trip, trips) == 0:
+            found.setdefault((each.product, each.warp), set()).add(each.a.tobytes() + each.b.tobytes())
+    return all(len(each) == 1 for each in found.values())
+
+
 def go_on(program: Program) -> dict[tuple[int, int], bool]:
     """For each body and product, whether A and B go on along K alike from the first trip on, in every warp."""
-    first = {(each.product, each.warp): each for each in see(program) if each.trip == 0}
+    first = {(each.product, each.warp): each for each in launches(program)[0] if each.trip == 0}
     found: dict[tuple[int, int], bool] = {}
     for seen in launches(program):
         trips = 1 + max(each.trip for each in seen)

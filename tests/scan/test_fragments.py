@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -37,6 +38,7 @@ from tests.scan.fragment_programs import (
     planted,
     right,
     see,
+    stays,
     text,
 )
 
@@ -44,6 +46,7 @@ Plant: TypeAlias = AbstractContextManager[object]
 SAME_SUMS = "the same columns of K"
 TORN = "two copies of"
 TRIPS = "from trip to trip"
+STILL = "the same elements in each trip"
 
 
 def scanned(ptx: str) -> list[ScannedFragment]:
@@ -59,7 +62,7 @@ def check(program: Program) -> set[str]:
     """No verdict contradicts what the interpreter sees; the verdicts."""
     operands = scanned(text(program))
     assert len(operands) == 2 * program.products * program.bodies
-    seen, on = list(judged(program)), go_on(program)
+    seen, on, is_still = list(judged(program)), go_on(program), stays(program)
     found: set[str] = set()
     for at, operand in enumerate(operands):
         claim, name = operand.claim("delivers"), operand.fields.role.lower()
@@ -67,7 +70,10 @@ def check(program: Program) -> set[str]:
         own = [is_right for each, of, side, is_right in seen if (of, each.product, side) == (body, product, name)]
         found.add(claim.verdict.value)
         assert claim.verdict != "proved" or (all(own) and on[body, product]), (program, claim)
-        if claim.is_broken and TRIPS in claim.reason:
+        assert claim.verdict != "proved" or body or not is_still, (program, claim)
+        if claim.is_broken and STILL in claim.reason:
+            assert is_still, (program, claim)
+        elif claim.is_broken and TRIPS in claim.reason:
             assert not on[body, product], (program, claim)
         elif claim.is_broken and SAME_SUMS not in claim.reason and TORN not in claim.reason:
             assert not any(own), (program, claim)
@@ -150,6 +156,8 @@ WRONG: dict[str, Program] = {
     "A goes on half as fast": replace(PLAIN, a=replace(PLAIN.a, advance=16)),
     "B goes on twice as fast": replace(ALONG, b=replace(ALONG.b, advance=64)),
     "B goes on twice as fast, loaded in the trip before": replace(AHEAD, b=replace(AHEAD.b, advance=64)),
+    "no copy goes on along K": replace(PLAIN, still="all"),
+    "no copy goes on along K, in one stage": replace(ALONG, stages=1, still="all"),
     "a step along K is too far in A": replace(PLAIN, steps=4, a=Side(mask=7, read_mask=7, step=1)),
     "registers of A swapped, loaded in the trip before": replace(AHEAD, a=replace(AHEAD.a, swapped=True)),
 }
@@ -185,6 +193,42 @@ def test_a_and_b_are_of_one_stage(turn: int) -> None:
     assert check(program) == ({"proved"} if turn == 1 else {"unknown"})
     reasons = {each.claim("delivers").reason.partition(":")[0] for each in scanned(text(program))}
     assert reasons == ({""} if turn == 1 else {"copies of one basic block bring A and B in different states of loops"})
+
+
+def test_copies_of_the_main_loop_alone_that_do_not_go_on_are_unknown() -> None:
+    """The first trips multiply other elements: nothing says that there are more."""
+    assert check(replace(AHEAD, still="loop")) == {"unknown"}
+
+
+def test_a_product_in_some_trips_only_may_add_each_element_once() -> None:
+    ptx = text(replace(ALONG, stages=1, still="all"))
+    assert set(verdicts(ptx)) == {"refuted"}
+    ptx = ptx.replace("L:", "L: setp.eq.u32 %p5, %trip, 0;").replace("mma.sync", "@%p5 mma.sync")
+    assert "refuted" not in verdicts(ptx)
+
+
+@pytest.mark.parametrize("is_computed", [False, True])
+def test_strides_that_are_numbers_matter_where_operands_are_compared(*, is_computed: bool) -> None:
+    """Steps along the rows of V are steps along K, too, but nothing is compared with probabilities."""
+    ptx = text(PLAIN).replace("ld.param.u32 %ldb, [ldb];", "mov.u32 %ldb, 32;")
+    if is_computed:
+        ptx = re.sub(re.escape(LOAD) + r"(%v\d+)[^;]*;", r"\g<0> mul.f16x2 \1, \1, \1;", ptx)
+    found = [each.claim("delivers") for each in scanned(ptx) if each.fields.role == "B"]
+    assert ({each.verdict.value for each in found} == {"proved"}) == is_computed
+
+
+PARTED = replace(ALONG, parted=True)
+"""A barrier stands between the copies of A and those of B: they are two sections."""
+
+
+@pytest.mark.parametrize("late", ["", "a", "b"])
+@pytest.mark.parametrize("program", [PARTED, replace(PARTED, stages=3, modulo=True)])
+def test_copies_of_two_sections_are_of_one_stage(program: Program, late: str) -> None:
+    assert check(program) == {"proved"}
+    for name in late:
+        wrong = replace(program, **{name: replace(getattr(program, name), late=1)})
+        assert not any(go_on(wrong).values())
+        assert check(wrong) == {"unknown"}
 
 
 REORDERED: dict[str, Program] = {
@@ -388,6 +432,14 @@ PLANTED: dict[str, tuple[Callable[[], Plant], Callable[[], object]]] = {
     "conditions say nothing of stages": (
         lambda: mock.patch.object(parts.Parts, "numbers", return_value=None),
         check_tails,
+    ),
+    "copies of two sections not compared": (
+        lambda: mock.patch.object(operand_trips, "_between_stages", return_value=()),
+        lambda: check(replace(PARTED, b=replace(PARTED.b, late=1))),
+    ),
+    "trips without a step not seen": (
+        lambda: mock.patch.object(operand_agreement, "find_moves", return_value=operand_trips.Trips()),
+        lambda: check_wrong("no copy goes on along K"),
     ),
     "orders of A and B not compared": (
         lambda: mock.patch.object(operand_agreement, "_other_order", return_value=""),
