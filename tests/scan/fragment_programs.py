@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class Side:
         advance: Columns of K from one stage to the next one, if it is not what a stage has.
         late: Stages by which the main loop is behind the prologue.
         once: Whether it is filled before the main loop alone.
+        behind: Stages by which loads behind the main loop are too far.
+        ring: Stages by which all loads are too far.
     """
 
     load: str = "ldmatrix"
@@ -66,6 +68,8 @@ class Side:
     advance: int = 0
     late: int = 0
     once: bool = False
+    behind: int = 0
+    ring: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,11 @@ class Program:
         prologue: Whether stages are filled ahead; else a stage is filled in the trip that reads it.
         turn: By how many stages B goes on from trip to trip, if the stage is the number of the trip, modulo.
         modulo: Whether the stage is the number of the trip, modulo.
+        tail: Whether the last stages are multiplied behind the main loop: `rem` if the stage there is the remainder of
+            the number of the trip, `shift` if it is the same by a shift and a mask, `carried` if it goes on as in the
+            loop; empty if there is no such tail.
+        parted: Whether a barrier stands between the copies of A and those of B.
+        still: Which copies do not go on along K: `all`, or those of the main `loop`; empty if all go on.
     """
 
     a: Side
@@ -95,6 +104,9 @@ class Program:
     stale: str = ""
     prologue: bool = True
     turn: int = 1
+    tail: str = ""
+    parted: bool = False
+    still: str = ""
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
@@ -136,6 +148,16 @@ class Program:
         return (rows if self.is_a(side) else 8) * columns * size // 128
 
     @property
+    def ahead_of(self) -> int:
+        """Stages that are filled before the main loop."""
+        return self.stages - 1 if self.prologue else 0
+
+    @property
+    def bodies(self) -> int:
+        """How often the text has the products of a trip: in the main loop, and for each trip behind it."""
+        return 1 + (self.ahead_of if self.tail else 0)
+
+    @property
     def products(self) -> int:
         """Products in a trip."""
         return self.steps * self.tiles
@@ -167,7 +189,13 @@ def right(draw: random.Random) -> Program:
     stages = draw.choice([1, 2, 3])
     ahead = stages > 1 and draw.random() < 0.4
     more = draw.choice([1, 2]), tiles, steps, stages, ahead, draw.random() < 0.4
-    return Program(sides[0], sides[1], opcode, *more, draw.choice(["ab", "ab", "a", "b"]))
+    program = Program(sides[0], sides[1], opcode, *more, draw.choice(["ab", "ab", "a", "b"]))
+    if stages > 1 and draw.random() < 0.5:
+        tails = ["rem", "shift", "carried"] if stages == 2 else ["rem", "carried"]
+        # Registers that are loaded in the trip before are related behind the loop if the number of the trip decides.
+        tail = draw.choice(tails)
+        program = replace(program, tail=tail, modulo=tail != "carried" or program.modulo)
+    return replace(program, parted=draw.random() < 0.3)
 
 
 MISTAKES = (
@@ -185,6 +213,8 @@ MISTAKES = (
     "pad",
     "stale",
     "once",
+    "behind",
+    "still",
 )
 
 
@@ -218,6 +248,10 @@ def planted(program: Program, mistake: str, draw: random.Random) -> Program:
             side = replace(side, late=1)
         case "once":
             side = replace(side, once=True)
+        case "behind":
+            side = replace(side, behind=1)
+        case "still":
+            return replace(program, still=draw.choice(["all", "loop"]))
         case "stale":
             return replace(program, stale=draw.choice(["a", "b"]))
         case "pad":
@@ -249,7 +283,7 @@ def text(program: Program, *, is_dump: bool = False) -> str:
     """The PTX; with `is_dump` it writes registers to the buffer `out` instead of multiplying."""
     out = _Writer()
     out.lines += ["mov.u32 %thread, %tid.x; mov.u32 %base, tile; mov.u32 %trip, 0; mov.u32 %stage, 0;"]
-    ahead = program.stages - 1 if program.prologue else 0
+    ahead = program.ahead_of
     for stage in range(max(ahead, int(program.a.once or program.b.once))):
         fill(out, program, str(stage * program.stage_bytes), str(stage), is_loop=False)
     out.lines += [f"mov.u32 %next, {ahead * program.stage_bytes};"]
@@ -259,42 +293,39 @@ def text(program: Program, *, is_dump: bool = False) -> str:
         out.lines += ["cp.async.wait_all; bar.sync 0;"]
         held = step_of(out, program, 0)
         move(out, carried, held)
+    out.lines.append(f"sub.u32 %last, %n, {ahead if program.tail else 0};")
+    if program.tail:
+        out.lines.append(f"setp.lt.s32 %p4, %n, {ahead + 1}; @%p4 bra T;")
     out.lines += ["L:"]
     if program.modulo:
-        for name, more in (("%stage", 0), ("%next", ahead)):
-            where = out.op("add.u32", "%trip", more)
-            rest = out.op("rem.u32", where, program.stages)
-            out.lines.append(f"mul.lo.u32 {name}, {rest}, {program.stage_bytes};")
+        stage_of(out, program, "%stage", "%trip")
+        stage_of(out, program, "%next", out.op("add.u32", "%trip", ahead))
     after = out.op("add.u32", "%trip", ahead)
     if not ahead:
         fill(out, program, "%next", after, is_loop=True)
     if not program.ahead:
         out.lines += ["cp.async.wait_all; bar.sync 0;"]
-    for step in range(program.steps):
-        is_held = program.ahead and step == 0
-        loaded = step_of(out, program, step, "" if is_held and program.held == "ab" else "ab")
-        if is_held:
-            kept = back(carried, held)
-            loaded = [kept[at] if role in program.held else loaded[at] for at, role in enumerate("ab")]
-        for tile in range(program.tiles):
-            product(out, program, loaded, step, tile, is_dump=is_dump)
+    multiply(out, program, carried, held, is_dump=is_dump)
     out.lines += ["bar.sync 0;"]
     early = step_of(out, program, 0, program.stale) if program.ahead else []
     if ahead:
         fill(out, program, "%next", after, is_loop=True)
-    last = (program.stages - 1) * program.stage_bytes
-    for place in ("%next", "%stage"):
-        out.lines.append(f"setp.eq.u32 %p1, {place}, {last}; add.u32 {place}, {place}, {program.stage_bytes};")
-        out.lines.append(f"selp.b32 {place}, 0, {place}, %p1;")
+    turn(out, program, "%next")
+    turn(out, program, "%stage")
     out.lines.append("add.u32 %trip, %trip, 1;")
     if program.ahead:
         if program.modulo:
-            rest = out.op("rem.u32", "%trip", program.stages)
-            out.lines.append(f"mul.lo.u32 %stage, {rest}, {program.stage_bytes};")
+            stage_of(out, program, "%stage", "%trip")
         out.lines.append("cp.async.wait_all; bar.sync 0;")
         late = step_of(out, program, 0, "".join({*"ab"} - {*program.stale}))
         move(out, carried, [one or other for one, other in zip(early, late, strict=True)])
-    out.lines.append("setp.lt.u32 %p2, %trip, %n; @%p2 bra L;\nret;\n}")
+    again = "ne" if program.tail else "lt"
+    out.lines.append(f"setp.{again}.u32 %p2, %trip, %last; @%p2 bra L;")
+    if program.tail:
+        out.lines.append("T:")
+        for left in range(ahead, 0, -1):
+            behind(out, program, carried, held, left, is_dump=is_dump)
+    out.lines.append("ret;\n}")
     size = program.stages * program.stage_bytes + 2048
     head = f"""
 .version 8.4
@@ -305,11 +336,66 @@ def text(program: Program, *, is_dump: bool = False) -> str:
 .reqntid {program.threads}
 {{
 .reg .pred %p<6>; .reg .b32 %v<{out.count + 1}>; .reg .b32 %ca<40>; .reg .b32 %cb<40>; .reg .b64 %w<9>;
-.reg .b32 %thread, %base, %trip, %stage, %next, %lda, %ldb, %n; .reg .b32 %s<{4 * program.tiles}>;
+.reg .b32 %thread, %base, %trip, %last, %stage, %next, %lda, %ldb, %n; .reg .b32 %s<{4 * program.tiles}>;
 ld.param.u64 %w1, [a]; ld.param.u64 %w2, [b]; ld.param.u32 %lda, [lda]; ld.param.u32 %ldb, [ldb];
 ld.param.u32 %n, [n]; ld.param.u64 %w5, [out];
 """
     return head + "\n".join(out.lines)
+
+
+def multiply(
+    out: _Writer, program: Program, carried: list[list[str]], held: list[list[list[str]]], *, is_dump: bool
+) -> None:
+    """The loads and products of a trip."""
+    for step in range(program.steps):
+        is_held = program.ahead and step == 0
+        loaded = step_of(out, program, step, "" if is_held and program.held == "ab" else "ab")
+        if is_held:
+            kept = back(carried, held)
+            loaded = [kept[at] if role in program.held else loaded[at] for at, role in enumerate("ab")]
+        for tile in range(program.tiles):
+            product(out, program, loaded, step, tile, is_dump=is_dump)
+
+
+def behind(
+    out: _Writer, program: Program, carried: list[list[str]], held: list[list[list[str]]], left: int, *, is_dump: bool
+) -> None:
+    """A trip behind the main loop, so many from the end; no copies follow."""
+    out.lines.append(f"sub.u32 %trip, %n, {left};")
+    if program.tail != "carried":
+        stage_of(out, program, "%stage", "%trip", is_shift=program.tail == "shift")
+    if not program.ahead:
+        out.lines.append("cp.async.wait_all; bar.sync 0;")
+    shifted = replace(program, a=behind_of(program.a), b=behind_of(program.b))
+    multiply(out, shifted, carried, held, is_dump=is_dump)
+    turn(out, program, "%stage")
+    if program.ahead and left > 1:
+        if program.tail != "carried":
+            stage_of(out, program, "%stage", out.op("sub.u32", "%n", left - 1), is_shift=program.tail == "shift")
+        move(out, carried, step_of(out, shifted, 0))
+
+
+def behind_of(side: Side) -> Side:
+    """A side whose loads are as many stages too far as those behind the main loop."""
+    return replace(side, ring=side.behind)
+
+
+def stage_of(out: _Writer, program: Program, name: str, trip: str, *, is_shift: bool = False) -> None:
+    """The place of the stage of a trip, which is a remainder."""
+    if is_shift:
+        sign = out.op("shr.u32", trip, 31)
+        even = out.op("and.b32", out.op("add.u32", trip, sign), -2)
+        rest = out.op("sub.u32", trip, even)
+    else:
+        rest = out.op("rem.s32" if program.tail else "rem.u32", trip, program.stages)
+    out.lines.append(f"mul.lo.u32 {name}, {rest}, {program.stage_bytes};")
+
+
+def turn(out: _Writer, program: Program, place: str) -> None:
+    """Go on to the next stage of the ring."""
+    last = (program.stages - 1) * program.stage_bytes
+    out.lines.append(f"setp.eq.u32 %p1, {place}, {last}; add.u32 {place}, {place}, {program.stage_bytes};")
+    out.lines.append(f"selp.b32 {place}, 0, {place}, %p1;")
 
 
 def move(out: _Writer, carried: list[list[str]], held: list[list[list[str]]]) -> None:
@@ -340,10 +426,12 @@ def fill(out: _Writer, program: Program, where: str, stage: str, *, is_loop: boo
     """Copies both tiles of a stage at `where`, of the columns of K with a number."""
     size = program.shape[2]
     for side, pointer, pitch in ((program.a, "%w1", "%lda"), (program.b, "%w2", "%ldb")):
+        if program.parted and side is program.b:
+            out.lines.append("bar.sync 0;")
         if side.once and is_loop:
             continue
         columns = side.advance or program.columns
-        own = stage
+        own = "0" if program.still == "all" or (program.still == "loop" and is_loop) else stage
         if side.late and is_loop and program.stages > 1:
             own = out.op("sub.u32", stage, side.late)
         lines, chunks, _ = program.lines(side)
@@ -391,6 +479,11 @@ def loads(out: _Writer, program: Program, side: Side, step: int, tile: int, stag
     each, halves = columns * size // 16, rows // 8 if program.is_a(side) else 1
     count = program.registers(side)
     begin = 0 if program.is_a(side) else program.tile_bytes(program.a)
+    for _ in range(side.ring):
+        own = out.op("add.u32", stage, program.stage_bytes)
+        is_last = program.stages * program.stage_bytes
+        out.lines.append(f"setp.eq.u32 %p1, {own}, {is_last}; selp.b32 {own}, 0, {own}, %p1;")
+        stage = own
     base = out.op("add.u32", out.op("add.u32", "%base", stage), begin)
     lane = out.op("and.b32", "%thread", 31)
     warp = out.op("shr.u32", "%thread", 5)
@@ -466,11 +559,11 @@ class Seen:
     b: Any
 
 
-def see(program: Program) -> list[Seen]:
-    """Run the kernel, and read back what each warp multiplies."""
+def see(program: Program, trips: int = TRIPS) -> list[Seen]:
+    """Run the kernel with so many trips, those behind the main loop among them, and read what each warp multiplies."""
     rows, columns, size = program.shape
     counts = [program.registers(side) for side in (program.a, program.b)]
-    shape = (TRIPS, program.products, program.threads, sum(counts))
+    shape = (trips, program.products, program.threads, sum(counts))
     numbers = np.arange(1 << 16)
     planes: list[Any] = []
     for plane in range(1 if size > 1 else 2):
@@ -483,16 +576,16 @@ def see(program: Program) -> list[Seen]:
             params=[
                 *(Buffer(content.nbytes, content=content) for _ in range(2)),
                 *(program.pitch(side) for side in (program.a, program.b)),
-                TRIPS,
+                trips,
                 Buffer(int(np.prod(shape)) * 4),
             ],
         )
         assert not launch.partial, launch.error
         raw = np.frombuffer(launch.buffers[5].tobytes(), {1: np.uint8, 2: np.uint16, 4: np.uint32}[size])
         planes.append(raw.astype(np.int64) << 8 * plane)
-    held = sum(planes).reshape(TRIPS, program.products, program.warps, 32, sum(counts), 4 // size)
+    held = sum(planes).reshape(trips, program.products, program.warps, 32, sum(counts), 4 // size)
     found: list[Seen] = []
-    for trip, at, warp in np.ndindex(TRIPS, program.products, program.warps):
+    for trip, at, warp in np.ndindex(trips, program.products, program.warps):
         own = held[trip, at, warp]
         a = unpacked(own[:, : counts[0]], rows, columns, size)
         found.append(Seen(trip, at, warp, a, unpacked(own[:, counts[0] :], 8, columns, size)))
@@ -534,22 +627,52 @@ def agree(program: Program, one: Seen, other: Seen) -> bool:
     return moved[0] == moved[1]
 
 
-def judged(program: Program) -> Iterator[tuple[Seen, str, bool]]:
-    """For each warp, product and trip, and each operand: whether it is as the claim says within the trip."""
-    seen = see(program)
-    first = {(each.trip, each.warp): each for each in seen if each.product == 0}
-    for each in seen:
-        orders = {name: order_of(program, name, getattr(each, name)) for name in "ab"}
-        is_right = orders["a"] == orders["b"] and agree(program, each, first[each.trip, each.warp])
-        for name, order in orders.items():
-            yield each, name, is_right and order is not None
+@lru_cache(maxsize=8)
+def launches(program: Program) -> list[list[Seen]]:
+    """What warps multiply where the main loop is entered, and where it is not if a tail is behind it."""
+    if not program.tail:
+        return [see(program)]
+    return [see(program, TRIPS + program.ahead_of), see(program, program.ahead_of)]
 
 
-def go_on(program: Program) -> dict[int, bool]:
-    """For each product, whether A and B go on along K alike from the first trip on, in every warp."""
-    seen = see(program)
-    first = {(each.product, each.warp): each for each in seen if each.trip == 0}
-    found: dict[int, bool] = {}
+def body_of(program: Program, trip: int, trips: int) -> int:
+    """Which of the bodies in the text a trip is: 0 for the main loop."""
+    return max(0, trip - (trips - program.ahead_of) + 1) if program.tail else 0
+
+
+def judged(program: Program) -> Iterator[tuple[Seen, int, str, bool]]:
+    """For each warp, product and trip, and each operand: its body, and whether it is as the claim says.
+
+    A and B are as far along K from each other as in the first product of the first trip.
+    """
+    for seen in launches(program):
+        first = {each.warp: each for each in seen if each.product == 0 and each.trip == 0}
+        trips = 1 + max(each.trip for each in seen)
+        for each in seen:
+            orders = {name: order_of(program, name, getattr(each, name)) for name in "ab"}
+            is_right = orders["a"] == orders["b"] and agree(program, each, first[each.warp])
+            for name, order in orders.items():
+                yield each, body_of(program, each.trip, trips), name, is_right and order is not None
+
+
+def stays(program: Program) -> bool:
+    """Whether each product of the main loop has the same elements in all trips."""
+    found: dict[tuple[int, int], set[bytes]] = {}
+    seen = launches(program)[0]
+    trips = 1 + max(each.trip for each in seen)
     for each in seen:
-        found[each.product] = found.get(each.product, True) and agree(program, each, first[each.product, each.warp])
+        if body_of(program, each.trip, trips) == 0:
+            found.setdefault((each.product, each.warp), set()).add(each.a.tobytes() + each.b.tobytes())
+    return all(len(each) == 1 for each in found.values())
+
+
+def go_on(program: Program) -> dict[tuple[int, int], bool]:
+    """For each body and product, whether A and B go on along K alike from the first trip on, in every warp."""
+    first = {(each.product, each.warp): each for each in launches(program)[0] if each.trip == 0}
+    found: dict[tuple[int, int], bool] = {}
+    for seen in launches(program):
+        trips = 1 + max(each.trip for each in seen)
+        for each in seen:
+            key = body_of(program, each.trip, trips), each.product
+            found[key] = found.get(key, True) and agree(program, each, first[each.product, each.warp])
     return found

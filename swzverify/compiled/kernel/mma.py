@@ -19,45 +19,23 @@ from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.fills import KernelFill, Order, fill_operands, with_divisions
-from swzverify.compiled.kernel.flow import FlowError, base_name
-from swzverify.compiled.kernel.leaves import OpaqueLeaf
-from swzverify.compiled.kernel.listing import Touch, use_of
+from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.operands import SOME_USE, read_fills
-from swzverify.compiled.kernel.slices import Carried
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.kernel.values import word_of
-from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError, Vector, size_of_type
+from swzverify.compiled.kernel.ways import MADE_BY, MATRICES, NotLoadedError, Way, Ways
+from swzverify.compiled.ptx import Address, Function, Instruction, Module, Operand, PtxError, Vector
 from swzverify.errors import SwzError
 from swzverify.hardware.fragments import CELL_BYTES, GROUP_LANES, GROUP_ROWS, REGISTER_BYTES, Mma, find_mma
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extend, Extract, Ite, Var, const, postorder
+from swzverify.ir.expr import Expr, Var
 
-_MADE_BY: Final = re.compile(r": (\d+)\.(\d+)\.(\d+)$")
-"""The end of the name of a value that an instruction makes: its place, which of its results, and its bits."""
-_MATRICES: Final = re.compile(r"ldmatrix\.sync\.aligned\.m8n8\.x([124])(\.trans)?(?:\.shared(?:::cta)?)?\.b16")
 _ADDENDS: Final = 3
 """The place of the operand C."""
+_MOST_CONDITIONS: Final = 2
+"""Conditions by which all operands of one basic block are looked at one after the other."""
 Lanes: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A byte that a lane gets from a load of shared memory.
-
-    Attributes:
-        load: The place of the load in the function.
-        byte: The byte, counted over all registers of the load.
-        before: The header of the loop in whose trip before the load was executed; None if it is the same trip.
-    """
-
-    load: int
-    byte: int
-    before: int | None = None
-
-
-Way: TypeAlias = tuple[Origin, ...]
-"""For each part of each register, the first byte that it comes from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +48,7 @@ class KernelFragment:
         role: A or B.
         block: The basic block of the instruction.
         sums: The registers to which the product is added.
-        ways: How its registers may have been loaded: in the first trip of the loop `loop` and in later ones, or
-            one way for all trips.
-        loop: The header of the loop whose trips decide that; None if there is one way.
+        ways: How its registers may have been loaded.
         reason: Why its registers are not followed to loads of shared memory.
         is_computed: Whether some register surely holds something else than what shared memory holds.
     """
@@ -83,7 +59,6 @@ class KernelFragment:
     block: int
     sums: Sums
     ways: tuple[Way, ...] = ()
-    loop: int | None = None
     reason: str = ""
     is_computed: bool = False
 
@@ -102,7 +77,7 @@ class FragmentLoad:
 
     @cached_property
     def _matrix(self) -> re.Match[str] | None:
-        return _MATRICES.fullmatch(self.access.site.opcode)
+        return MATRICES.fullmatch(self.access.site.opcode)
 
     def source(self, lane: Lanes, byte: int) -> tuple[Lanes, Lanes]:
         """The lane whose address says where a byte of a lane's registers lies, and the byte in that lane's range.
@@ -148,7 +123,7 @@ def read_fragments(
     try:
         reader = Reader(module, whole, block, arguments)
         found = list(_Followed(reader, products).fragments())
-        places = sorted({origin.load for each in found for way in each.ways for origin in way})
+        places = sorted({origin.load for each in found for way in each.ways for origin in way.origins})
         flow = reader.slices.flow
         order = Order(flow)
         fills = [
@@ -208,13 +183,25 @@ class _Followed:
     """Follows the registers of the products of one function."""
 
     def __init__(self, reader: Reader, products: Sequence[tuple[Instruction, Mma]]) -> None:
-        self._slices, self._products = reader.slices, products
+        self._slices, self._products, self._ways = reader.slices, products, Ways(reader.slices)
         self._places = {each.index for each, _ in products}
 
     def fragments(self) -> Iterator[KernelFragment]:
-        """All operands."""
+        """All operands; the operands of one basic block have ways by the same conditions."""
+        found = [*self._alone()]
+        conditions: dict[int, dict[Expr, None]] = {}
+        for each in found:
+            of_block = conditions.setdefault(each.block, {})
+            of_block.update({condition: None for way in each.ways for condition, _ in way.conditions})
+        for each in found:
+            own = each.ways
+            for condition in conditions[each.block] if len(conditions[each.block]) <= _MOST_CONDITIONS else ():
+                own = tuple(part for way in own for part in self._ways.split(way, condition))
+            yield each if own == each.ways else replace(each, ways=own)
+
+    def _alone(self) -> Iterator[KernelFragment]:
         sums = self._sums()
-        known: dict[tuple[object, ...], tuple[tuple[Way, ...], int | None] | tuple[str, bool]] = {}
+        known: dict[tuple[object, ...], tuple[Way, ...] | NotLoadedError] = {}
         for each, row in self._products:
             block = self._slices.flow.block_of[each.index]
             both: list[KernelFragment] = []
@@ -222,120 +209,29 @@ class _Followed:
                 values = tuple(self._registers(each, place))
                 key = values, block, row.element_bytes
                 if key not in known:
-                    known[key] = self._followed(values, block, row.element_bytes)
-                ways, more = known[key]
-                made = KernelFragment(blank(each, SOME_USE), row, role, block, sums[each.index])
+                    known[key] = self._followed(*key)
+                found = known[key]
                 if len(values) != row.registers(role):
-                    ways, more = "it has another number of registers than its shape", False
-                if isinstance(ways, str):
-                    both.append(replace(made, reason=ways, is_computed=bool(more)))
+                    found = NotLoadedError("it has another number of registers than its shape")
+                made = KernelFragment(blank(each, SOME_USE), row, role, block, sums[each.index])
+                if isinstance(found, NotLoadedError):
+                    both.append(replace(made, reason=found.reason, is_computed=found.is_computed))
                 else:
-                    both.append(replace(made, ways=ways, loop=more))
+                    both.append(replace(made, ways=found))
             # Where the first trip of a loop decides how one operand was loaded, it is the first trip for both.
-            loops = {one.loop for one in both if one.ways} - {None}
+            loops = {way.loop for one in both for way in one.ways if way.loop is not None}
             for one in both:
-                is_split = len(loops) == 1 and one.ways and one.loop is None
-                yield replace(one, ways=one.ways * 2, loop=next(iter(loops))) if is_split else one
+                if len(loops) == 1 and one.ways and all(way.loop is None for way in one.ways):
+                    split = [way.in_trips(next(iter(loops))) for way in one.ways]
+                    yield replace(one, ways=tuple(way for each in split for way in each))
+                else:
+                    yield one
 
-    # ---- registers
-
-    def _followed(
-        self, values: Sequence[Expr], block: int, size: int
-    ) -> tuple[tuple[Way, ...], int | None] | tuple[str, bool]:
-        """The ways in which registers with some values were loaded; or why that is not known.
-
-        With a reason stands whether some register surely holds something else than what shared memory holds.
-        """
-        parts = [(value, byte) for value in values for byte in range(0, REGISTER_BYTES, size)]
-        found = [self._bits(value, 8 * byte, 8 * size) for value, byte in parts]
-        carried = [self._slices.carried.get(each[0]) if isinstance(each, tuple) else None for each in found]
-        loops = {each.loop.header for each in carried if each is not None}
-        if len(loops) > 1:
-            return "its registers change from trip to trip of several loops", False
-        ways: list[Way] = []
-        for is_later in (False, True) if loops else (False,):
-            origins: list[Origin] = []
-            for part, register in zip(found, carried, strict=True):
-                origin = self._origin(part, register, block, size, is_later=is_later)
-                if isinstance(origin, tuple):
-                    reason, is_computed = origin
-                    return reason, is_computed and not loops
-                origins.append(origin)
-            ways.append(tuple(origins))
-        return tuple(ways), next(iter(loops), None)
-
-    def _origin(
-        self, part: Expr | tuple[Var, int], register: Carried | None, block: int, size: int, *, is_later: bool
-    ) -> Origin | tuple[str, bool]:
-        """Where a part of a register comes from, in the first trip of the loop that changes it or in later ones."""
-        if register is not None and isinstance(part, tuple):
-            value = register.after if is_later else register.before
-            part = self._bits(value, part[1], 8 * size)
-        if not isinstance(part, tuple):
-            if isinstance(part, Const):
-                return "some of its registers are numbers", True
-            if any(isinstance(each, Ite) for each in postorder(part)):
-                return "which load filled its registers depends on the path", False
-            return "some of its registers are computed", True
-        variable, low = part
-        leaf = self._slices.leaves[variable]
-        made = _MADE_BY.search(variable.name)
-        if not isinstance(leaf, OpaqueLeaf) or made is None:
-            return f"its registers are not followed: {leaf.reason} (line {leaf.line})", False
-        instruction = self._slices.function.instructions[int(made[1])]
-        use = use_of(instruction)
-        name = base_name(instruction)
-        if name not in ("ld", "ldmatrix") or use is None or use.touch not in (Touch.SHARED, Touch.GENERIC):
-            verb = "loaded from elsewhere" if name in ("ld", "ldu") else "computed"
-            return f"some of its registers are {verb}: `{instruction.opcode}` at line {leaf.line}", True
-        return self._of_load(instruction, int(made[2]), low // 8, register if is_later else None, block, size)
-
-    def _of_load(
-        self, load: Instruction, register: int, byte: int, late: Carried | None, block: int, size: int
-    ) -> Origin | tuple[str, bool]:
-        flow = self._slices.flow
-        where = f"`{load.opcode}` at line {load.line}"
-        around = {each.header for each in flow.around(block)}
-        if not {each.header for each in flow.around(flow.block_of[load.index])} <= around:
-            return f"{where} is in a loop that the product is not in", False
-        matrix = _MATRICES.fullmatch(load.opcode)
-        if base_name(load) == "ldmatrix":
-            if matrix is None:
-                return f"what {where} puts where is not modelled", False
-            if matrix[2] and size > CELL_BYTES:
-                return f"{where} puts halves of two elements into one register", False
-            return Origin(load.index, register * REGISTER_BYTES + byte, None if late is None else late.loop.header)
-        each = size_of_type(load.opcode.rpartition(".")[2])
-        if not each:
-            return f"what {where} puts where is not modelled", False
-        return Origin(load.index, register * each + byte, None if late is None else late.loop.header)
-
-    def _bits(self, value: Expr, low: int, width: int) -> Expr | tuple[Var, int]:
-        """Some bits of a value: bits of a variable, from one on; or what they are instead."""
-        while True:
-            match value:
-                case Extract():
-                    value, low = value.operand, low + value.low
-                case Extend(operand) if low + width <= operand.width:
-                    value = operand
-                case Extend(operand, _, signed) if low >= operand.width and not signed:
-                    return const(0, width)
-                case Binary(BinaryOperator.SHL, left, Const(by)):
-                    if low + width <= by:
-                        return const(0, width)
-                    if low < by:
-                        return value
-                    value, low = left, low - by
-                case Binary(BinaryOperator.LSHR, left, Const(by)) if low + by + width <= value.width:
-                    value, low = left, low + by
-                case Binary(BinaryOperator.OR, left, right):
-                    sides = [self._bits(each, low, width) for each in (left, right)]
-                    other = [each for each in sides if not (isinstance(each, Const) and each.value == 0)]
-                    return other[0] if len(other) == 1 else value if other else sides[0]
-                case Var():
-                    return value, low
-                case _:
-                    return value
+    def _followed(self, values: Sequence[Expr], block: int, size: int) -> tuple[Way, ...] | NotLoadedError:
+        try:
+            return self._ways.of(values, block, size)
+        except NotLoadedError as found:
+            return found
 
     # ---- sums
 
@@ -366,7 +262,7 @@ class _Followed:
         """The place of the product that some values are all results of, in order; None if it is none."""
         found: set[int | None] = set()
         for at, value in enumerate(values):
-            made = _MADE_BY.search(value.name) if isinstance(value, Var) else None
+            made = MADE_BY.search(value.name) if isinstance(value, Var) else None
             is_product = made is not None and int(made[1]) in self._places and int(made[2]) == at
             found.add(int(made[1]) if made is not None and is_product else None)
         return next(iter(found)) if len(found) == 1 else None

@@ -6,16 +6,19 @@ Parts that differ by a number before the remainder is taken have one variable: `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, shift_left, widened
-from swzverify.compiled.kernel.linear import sum_of
+from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.reachable import numbers_of
+from swzverify.compiled.kernel.unsigned import unsigned
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
+    Compare,
+    Comparison,
     Const,
     Expr,
     Extract,
@@ -23,6 +26,7 @@ from swzverify.ir.expr import (
     binary,
     const,
     extract,
+    operands,
     postorder,
     rebuilt,
     to_signed,
@@ -32,6 +36,8 @@ from swzverify.ir.expr import (
 
 NO_LONG_LOOPS: Final = "no count of trips overflows 32 bits"
 """What remainders by numbers that are no powers of two assume of sums in which trips are counted."""
+NOT_NEGATIVE: Final = "no number of which an address takes a signed quotient or remainder is negative"
+"""What reading signed divisions as unsigned ones assumes, such as of the k-tiles behind a loop over all but two."""
 
 
 class Parts:
@@ -44,17 +50,79 @@ class Parts:
     def __init__(self) -> None:
         self.assumes: tuple[str, ...] = ()
         self._made: dict[Expr, Var] = {}
+        self._of: dict[Var, Expr] = {}
+        self._least: dict[Expr, int] = {}
 
     def cut(self, value: Expr, is_cut: Callable[[Sequence[Var]], bool]) -> tuple[Expr, dict[Var, tuple[int, ...]]]:
-        """A value in which the innermost such parts are variables, with the numbers of each.
+        """A value in which such parts are variables, with the numbers of each.
 
-        `is_cut` says of the variables of a part whether it is cut out.
+        `is_cut` says of the variables of a part whether it is cut out. These are the innermost parts. If they leave
+        some variable over, they are the outermost ones, and signed divisions are read as unsigned ones.
         """
+        first = self._cut_all(value, is_cut)
+        if self._is_whole(first[0], is_cut):
+            return first
+        own, roots = unsigned(value, is_cut)
+        found = self._cut_all(own, is_cut, is_outermost=True)
+        if not self._is_whole(found[0], is_cut):
+            return first
+        if roots:
+            self.assume(NOT_NEGATIVE)
+        for root in roots:
+            base, number = _apart(root)
+            self._least[base] = max(self._least.get(base, 0), -number)
+        return found
+
+    def numbers(self, made: Var, conditions: Iterable[tuple[Expr, bool]]) -> tuple[int, ...] | None:
+        """The numbers that a part can be where some conditions hold, or do not; None if these say nothing of it.
+
+        >>> from swzverify.ir.expr import compare
+        >>> n, parts = var("n", 1 << 32), Parts()
+        >>> rest = binary(BinaryOperator.SREM, add(n, const(-2, 32)), const(3, 32))
+        >>> cut, numbers = parts.cut(rest, lambda read: True)
+        >>> parts.numbers(next(iter(numbers)), [(compare(Comparison.SLT, n, const(3, 32)), True)])
+        (2,)
+        """
+        part = self._of.get(made)
+        for condition, holds in conditions if part is not None else ():
+            match condition:
+                case Compare(Comparison.SLT | Comparison.ULT, left, Const(limit)) if holds:
+                    base, number = _apart(unsigned(left, lambda _: True)[0])
+                    if base not in self._least or not 0 < limit < 1 << left.width - 1:
+                        continue
+                    places = range(self._least[base], limit - number)
+                    if len(places) < made.limit and part is not None and _is_of(part, base):
+                        self.assume(NO_LONG_LOOPS)
+                        return tuple(sorted({each % made.limit for each in places}))
+                case _:
+                    continue
+        return None
+
+    def assume(self, text: str) -> None:
+        """Keep what parts assume."""
+        self.assumes = (*dict.fromkeys((*self.assumes, text)),)
+
+    def _is_whole(self, value: Expr, is_cut: Callable[[Sequence[Var]], bool]) -> bool:
+        """Whether all variables that are to be cut out are."""
+        made = set(self._made.values())
+        return not any(is_cut([each]) for each in variables(value) if each not in made)
+
+    def _cut_all(
+        self, value: Expr, is_cut: Callable[[Sequence[Var]], bool], *, is_outermost: bool = False
+    ) -> tuple[Expr, dict[Var, tuple[int, ...]]]:
         found: dict[Var, tuple[int, ...]] = {}
         new: dict[Expr, Expr] = {}
+        pending = [value]
+        while is_outermost and pending:
+            node = pending.pop()
+            if node not in new and (own := self._cut(node, is_cut, found)) is not node:
+                new[node] = own
+            elif node not in new:
+                pending += operands(node)
         for node in postorder(value):
-            own = rebuilt(node, new)
-            new[node] = self._cut(own, is_cut, found)
+            if node not in new:
+                own = rebuilt(node, new)
+                new[node] = own if is_outermost else self._cut(own, is_cut, found)
         left = set(variables(new[value]))
         return new[value], {each: numbers for each, numbers in found.items() if each in left}
 
@@ -62,29 +130,65 @@ class Parts:
         part, by = _low_bits(node)
         if not numbers_of(part):
             return node
-        number, divisor = 0, None
+        number, divisor, is_unnested = 0, None, False
         if isinstance(part, Binary):
-            total, divisor = sum_of(part.left), part.right
+            own, divisor = sum_of(part.left), part.right
+            total = _unnested(own, divisor)
             number = to_signed(total.number, total.width)
-            if number:
+            is_unnested = total != own
+            if number or is_unnested:
                 part = binary(BinaryOperator.UREM, replace(total, number=0).expression(), divisor)
         elif isinstance(part, Extract) and part.low == 0:
-            total = sum_of(part)
+            total = _unnested(sum_of(part))
             number, part = total.number, replace(total, number=0).expression()
         read = variables(part)
         if not read or any(each in self._made.values() for each in read) or not is_cut(read):
             return node
         count = 1 << part.width if divisor is None or not isinstance(divisor, Const) else divisor.value
         made = self._made.setdefault(part, var(f"part {len(self._made)} with few numbers", count))
-        found[made] = tuple(range(count))
+        found[made], self._of[made] = tuple(range(count)), part
         own = widened(made, part.width)
-        if isinstance(divisor, Const) and number:
+        if isinstance(divisor, Const) and (number or is_unnested):
             if divisor.value & (divisor.value - 1):
-                self.assumes = (NO_LONG_LOOPS,)
+                self.assume(NO_LONG_LOOPS)
             own = binary(BinaryOperator.UREM, add(own, const(number % divisor.value, part.width)), divisor)
         elif number:
             own = add(own, const(number, part.width))
         return shift_left(widened(own, node.width), const(by, node.width))
+
+
+def _unnested(total: Sum, divisor: Expr | None = None) -> Sum:
+    """A sum with what its remainders by one number are of in the place of them: the remainder of the sum is the same.
+
+    Without a `divisor` the sum is of low bits, and its terms may be low bits of sums. With one, nothing is subtracted:
+    `(t mod 3) - 1` overflows where t is a multiple of 3.
+    """
+    found, limit = total, 1 << total.width - 1
+    if divisor is not None and any(each >= limit for each in (total.number, *total.terms.values())):
+        return total
+    for term, count in total.terms.items():
+        match term:
+            case Binary(BinaryOperator.UREM, left, right) if right is divisor:
+                inner = _unnested(sum_of(left), divisor)
+            case Extract(_, 0) if divisor is None and (own := sum_of(term)) != Sum({term: 1}, 0, term.width):
+                inner = _unnested(own)
+            case _:
+                continue
+        found = found.plus(Sum({term: 1}, 0, total.width), -count).plus(inner, count)
+    return found
+
+
+def _apart(value: Expr) -> tuple[Expr, int]:
+    """A sum without its number, and that number, with its sign."""
+    total = sum_of(value)
+    return replace(total, number=0).expression(), to_signed(total.number, total.width)
+
+
+def _is_of(part: Expr, base: Expr) -> bool:
+    """Whether a part is the remainder of a sum, or its low bits."""
+    if isinstance(part, Binary) and part.operator is BinaryOperator.UREM:
+        return part.left is base
+    return part.width < base.width and _unnested(sum_of(extract(base, 0, part.width))) == sum_of(part)
 
 
 def _low_bits(node: Expr) -> tuple[Expr, int]:

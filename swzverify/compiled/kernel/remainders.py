@@ -11,6 +11,7 @@ Source: Granlund and Montgomery, "Division by Invariant Integers using Multiplic
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from swzverify.compiled.kernel.arithmetic import widened
@@ -25,6 +26,8 @@ from swzverify.ir.expr import (
     Extract,
     binary,
     const,
+    extend,
+    extract,
     operands,
     postorder,
     rebuilt,
@@ -83,19 +86,56 @@ def with_remainders(value: Expr) -> Expr:
 
 def _summed(node: Expr) -> Expr:
     """A sum in which `x - d*(x / d)` is a remainder."""
+    return _combined(node, _of_quotient)
+
+
+def with_low_bits(node: Expr) -> Expr:
+    """A sum in which `x - (x & -d)`, or `x - d*(x / d)`, is a remainder.
+
+    >>> from swzverify.compiled.kernel.arithmetic import bit_and, sub
+    >>> from swzverify.ir.expr import extend, extract, var
+    >>> x = var("x", 1 << 32)
+    >>> with_low_bits(sub(x, bit_and(x, const(-8, 32)))) is extend(extract(x, 0, 3), 32, signed=False)
+    True
+    """
+    return _combined(node, lambda term: _of_quotient(term) or _of_mask(term))
+
+
+def _of_quotient(term: Expr) -> tuple[Expr, int, Expr] | None:
+    """What a term is a quotient of, the number that it is times to be that less a remainder, and the remainder."""
+    match term:
+        case Binary(BinaryOperator.UDIV, left, Const(by) as divisor) if by:
+            return left, by, binary(BinaryOperator.UREM, left, divisor)
+        case _:
+            return None
+
+
+def _of_mask(term: Expr) -> tuple[Expr, int, Expr] | None:
+    """As `_of_quotient`, of what has no low bits."""
+    match term:
+        case Binary(BinaryOperator.AND, left, Const(mask)):
+            low = -mask % (1 << term.width)
+            if low > 1 and low & (low - 1) == 0:
+                return left, 1, extend(extract(left, 0, low.bit_length() - 1), term.width, signed=False)
+        case _:
+            pass
+    return None
+
+
+def _combined(node: Expr, split: Callable[[Expr], tuple[Expr, int, Expr] | None]) -> Expr:
+    """A sum with remainders in the place of quotients, as long as it has fewer terms then."""
     if not isinstance(node, Binary) or node.operator not in (BinaryOperator.ADD, BinaryOperator.SUB):
         return node
     total = sum_of(node)
     for term, count in total.terms.items():
-        if not isinstance(term, Binary) or term.operator is not BinaryOperator.UDIV:
-            continue
-        divisor, below = term.right, -count % (1 << node.width)
-        if isinstance(divisor, Const) and divisor.value and below % divisor.value == 0:
-            times = below // divisor.value
-            rest = sum_of(binary(BinaryOperator.UREM, term.left, divisor))
-            found = total.plus(Sum({term: 1}, 0, node.width), -count).plus(sum_of(term.left), -times).plus(rest, times)
-            if len(found.terms) < len(total.terms):
-                return _summed(found.expression())
+        found = split(term)
+        below = -count % (1 << node.width)
+        if found is not None and below % found[1] == 0:
+            whole, times = found[0], below // found[1]
+            own = total.plus(Sum({term: 1}, 0, node.width), -count).plus(sum_of(whole), -times)
+            own = own.plus(sum_of(found[2]), times)
+            if len(own.terms) < len(total.terms):
+                return _combined(own.expression(), split)
     return node
 
 

@@ -19,7 +19,7 @@ from swzverify.compiled.kernel.arithmetic import add, bit_not, is_zero, less, mu
 from swzverify.compiled.kernel.divided import quotient, rest
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.hardware import MOST_BLOCK_EXTENTS, MOST_GRID_EXTENTS, TARGETS
-from swzverify.ir.expr import Expr, Var, const, negation
+from swzverify.ir.expr import Expr, Extend, Var, const, negation
 
 BlockShape = tuple[int, int, int]
 MOST_WARPS: Final = 64
@@ -154,6 +154,18 @@ def is_place(name: str) -> bool:
 def is_of_grid(name: str) -> bool:
     """Whether a leaf is a register of the block's place, or of how many blocks there are."""
     return name in _EXTENTS or name in _EXTENTS.values()
+
+
+def is_extent(value: Expr) -> bool:
+    """Whether a value is a number of blocks or clusters, which is at least 1.
+
+    >>> from swzverify.ir.expr import var
+    >>> is_extent(widened(var("nctaid.x", 6), 32)), is_extent(var("ctaid.x", 5))
+    (True, False)
+    """
+    while isinstance(value, Extend):
+        value = value.operand
+    return isinstance(value, Var) and value.name in _EXTENTS.values()
 
 
 def launch_facts(read: Iterable[Var]) -> list[Expr]:

@@ -81,11 +81,13 @@ class _NotPlaced:
         reason: Why nothing more is known.
         frame: What its places count from; None if that is not known.
         places: All places at which it may write, in bytes; None if these are not known.
+        copy: Where it writes, if only what it copies is not known.
     """
 
     reason: str
     frame: Frame | None = None
     places: tuple[int, ...] | None = None
+    copy: ThreadsCopy | None = None
 
 
 class Fills:
@@ -137,10 +139,10 @@ class Fills:
             try:
                 made = list(self._of_block(frame, of_block, begins.get(frame, 0)))
             except NotASumError as error:
-                reasons = [(each, f"{line_of(each)}: {error}") for each in of_block]
-                found.others.extend(
-                    self._written(each.fill, _NotPlaced(reason, frame_of(each.start))) for each, reason in reasons
-                )
+                for each in of_block:
+                    copy = each if isinstance(each, ThreadsCopy) else None
+                    place = _NotPlaced(f"{line_of(each)}: {error}", frame_of(each.start), copy=copy)
+                    found.others.append(self._written(each.fill, place))
             else:
                 found.fills.extend((each, tuple(copy.fill for copy in of_block)) for each in made)
         return found
@@ -187,8 +189,12 @@ class Fills:
         decide |= more
         gone = {*variables(whole)} - {*variables(offset)}
         start = replace(start, offset=offset)
+        of_place, not_known = set(variables(whole)), ""
         for variable, leaf in leaves.items():
             if isinstance(leaf, LaneLeaf) or variable in gone:
+                continue
+            if leaf.values is None and variable not in of_place and fill.moved is None:
+                not_known = f"{where}: what it copies depends on {leaf.reason}"
                 continue
             # One thread is in one state; threads that copy parts each may be in different ones.
             is_own = is_state(leaf) or (leaf.block is not None and leaf.block not in around)
@@ -205,7 +211,8 @@ class Fills:
             return box
         runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
         path = None if may_be_zero else self._path(subject, runs, around)
-        return ThreadsCopy(fill, start, next(iter(sources), None), decide, subject, path)
+        copy = ThreadsCopy(fill, start, next(iter(sources), None), decide, subject, path)
+        return _NotPlaced(not_known, frame, copy=copy) if not_known else copy
 
     def _of_thread(self, value: Expr, copier: object, decide: Mapping[Var, object], around: set[int]) -> Expr:
         """A coordinate in which what each thread has of its own has a name of its own for the thread that copies."""
@@ -319,6 +326,9 @@ class Fills:
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
         """What an instruction may write: if nothing else is known, its whole array."""
+        reason = ""
+        if isinstance(found, _NotPlaced) and found.copy is not None:
+            found, reason = found.copy, found.reason
         if isinstance(found, _NotPlaced):
             words = np.arange(_WORDS)
             if found.places is not None:
@@ -332,8 +342,8 @@ class Fills:
                 values: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
                 parts.append(found.places(self._threads, values, 0)[0].reshape(-1))
         except NotASumError as error:
-            return self._written(fill, _NotPlaced(f"{line_of(found)}: {error}", frame_of(found.start)))
-        reason = f"{line_of(found)}: {fill.reason}"
+            return self._written(fill, _NotPlaced(reason or f"{line_of(found)}: {error}", frame_of(found.start)))
+        reason = reason or f"{line_of(found)}: {fill.reason}"
         return Written(fill, frame_of(found.start), np.unique(np.concatenate(parts)), reason)
 
     def _is_shared(self, variable: Var, around: set[int]) -> bool:

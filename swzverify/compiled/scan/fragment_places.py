@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import FragmentLoad, KernelFragment, LaneLeaf, Leaf, TripsLeaf, UniformLeaf
-from swzverify.compiled.kernel.arithmetic import sub
+from swzverify.compiled.kernel.access import LoopAround
+from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.linear import normal
-from swzverify.compiled.kernel.mma import Origin
-from swzverify.compiled.kernel.parts import Parts
+from swzverify.compiled.kernel.linear import Sum, normal, sum_of
+from swzverify.compiled.kernel.parts import NO_LONG_LOOPS, Parts
+from swzverify.compiled.kernel.ways import Origin, Way
 from swzverify.compiled.scan.fill_copies import Frame, frame_of
 from swzverify.compiled.scan.operand_fields import Start, start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates
@@ -30,14 +31,41 @@ from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.hardware import LANES
 from swzverify.ir.bounded import bounded
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Expr, Var, const, extract, substitute, var, variables
+from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
+    Compare,
+    Comparison,
+    Expr,
+    Var,
+    const,
+    extract,
+    negation,
+    substitute,
+    var,
+    variables,
+)
 from swzverify.subjects.descriptor import REPEATS_BYTES
 
 State: TypeAlias = tuple[tuple[Var, int], ...]
 Places: TypeAlias = NDArray[np.int64]
-_Executed: TypeAlias = tuple[int, int | None, int | None]
-"""A load; the loop in whose trip before it was executed, if it was not in the same trip; the loop of whose first trip
-this is, if it is known to be the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Executed:
+    """When a load was executed that fills the registers of an instruction.
+
+    Attributes:
+        load: The place of the load.
+        before: The loop in whose trip before it was executed; None if it was not in one.
+        first: The loop of whose first trip this is, if it is known to be the first.
+        left: The loops around it that the thread has left then.
+    """
+
+    load: int
+    before: int | None
+    first: int | None
+    left: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +161,10 @@ class Fragments:
         warps = self._warps(own)
         if isinstance(warps, str):
             return warps
-        key = fragment.ways, fragment.loop, fragment.instruction.name, fragment.role, warps
+        around = frozenset(loop.header for loop in own.access.who.loops)
+        key = fragment.ways, fragment.instruction.name, fragment.role, warps, around
         if key not in self._made:
-            self._made[key] = self._places(fragment, warps, subjects)
+            self._made[key] = self._places(fragment, warps, around, subjects)
         return self._made[key]
 
     def _warps(self, own: ValueSubject) -> tuple[int, ...] | str:
@@ -149,13 +178,19 @@ class Fragments:
         return tuple(map(int, np.flatnonzero(whole.any(axis=1))))
 
     def _places(
-        self, fragment: KernelFragment, warps: tuple[int, ...], subjects: Mapping[int, ValueSubject]
+        self,
+        fragment: KernelFragment,
+        warps: tuple[int, ...],
+        around: frozenset[int],
+        subjects: Mapping[int, ValueSubject],
     ) -> FragmentPlaces | str:
+        executed = {
+            (way, origin): self._executed(way, origin, around) for way in fragment.ways for origin in way.origins
+        }
         loads: dict[_Executed, _Load] = {}
-        for key in (_executed(fragment, at, each) for at, way in enumerate(fragment.ways) for each in way):
+        for key in executed.values():
             if key not in self._known:
-                place, *trip = key
-                own = self.loads[place], trip, subjects[place]
+                own = self.loads[key.load], key, subjects[key.load]
                 self._known[key] = _load(*own, self._threads, self._parts)
             found = self._known[key]
             if isinstance(found, str):
@@ -166,14 +201,14 @@ class Fragments:
             return "its registers are loaded from several arrays"
         points: dict[Key, int | None] = {}
         found_places: dict[tuple[bytes, tuple[Reader, ...]], tuple[int, Places]] = {}
-        for at in range(len(fragment.ways)):
-            states = _states(fragment, at, loads)
+        for way in fragment.ways:
+            states = _states(way, executed, loads, self._parts)
             if states is None:
                 return "its address has many states"
-            read = dict.fromkeys(each.load for each in fragment.ways[at])
+            read = dict.fromkeys(each.load for each in way.origins)
             readers = tuple((self.loads[place].block, place) for place in read)
             for state, of_loads in states:
-                of_threads = _of_elements(fragment, at, loads, of_loads)
+                of_threads = _of_elements(fragment, way, executed, loads, of_loads)
                 for warp in warps:
                     own = of_threads[warp]
                     number, _ = found_places.setdefault((own.tobytes(), readers), (len(found_places), own))
@@ -187,21 +222,18 @@ class Fragments:
             tuple(readers for _, readers in found_places),
         )
 
+    def _executed(self, way: Way, origin: Origin, around: frozenset[int]) -> _Executed:
+        """When a load was executed, before an instruction that is in some loops."""
+        left = {loop.header for loop in self.loads[origin.load].access.who.loops} - around
+        return _Executed(origin.load, origin.before, way.first if origin.before is None else None, frozenset(left))
 
-def _executed(fragment: KernelFragment, at: int, origin: Origin) -> _Executed:
-    is_first = at == 0 and origin.before is None
-    return origin.load, origin.before, fragment.loop if is_first else None
 
-
-def _load(
-    load: FragmentLoad, trip: Sequence[int | None], subject: ValueSubject, threads: Threads, parts: Parts
-) -> _Load | str:
+def _load(load: FragmentLoad, when: _Executed, subject: ValueSubject, threads: Threads, parts: Parts) -> _Load | str:
     """A load with what decides its addresses; in words why they are not known.
 
-    If it was executed in the trip before of a loop, the first of `trip`, values of loops are those of that trip. The
-    second of `trip` is a loop of which this is the first trip.
+    If it was executed in the trip before of a loop, values of loops are those of that trip.
     """
-    before, first = trip
+    before, first = when.before, when.first
     where = f"line {load.access.site.line}"
     value = subject.access.address
     if value is None:
@@ -223,6 +255,12 @@ def _load(
                 own = var(f"{leaf.name} in the trip before", leaf.variable.limit)
                 last[leaf.variable], kinds[own] = own, leaf
         offset = bounded(normal(substitute(offset, last)))
+    for loop in load.access.who.loops:
+        count = _last_trip(loop) if loop.header in when.left else None
+        if count is not None and loop.trips in variables(offset):
+            kinds |= {leaf.variable: leaf for leaf in subject.leaves_of(count)}
+            offset = bounded(normal(substitute(offset, {loop.trips: count})))
+            parts.assume(NO_LONG_LOOPS)
     offset, decide = parts.cut(offset, lambda read: _is_cut([kinds[each] for each in read]))
     for each in (one for one in variables(offset) if one not in decide):
         leaf = kinds[each]
@@ -236,6 +274,26 @@ def _load(
     return _Load(load, replace(start, offset=offset), decide, threads)
 
 
+def _last_trip(loop: LoopAround) -> Expr | None:
+    """The number of the last trip of a loop that goes on unless a sum with this number is 0; None of other loops."""
+    if loop.trips is None or not loop.again.is_exact:
+        return None
+    again = loop.again.condition
+    end = again.left if isinstance(again, Binary) and again.operator is BinaryOperator.XOR else again
+    if negation(end) is not again or not isinstance(end, Compare) or end.comparison is not Comparison.EQ:
+        return None
+    total = sum_of(sub(end.left, end.right))
+    counted = [(term, count) for term, count in total.terms.items() if loop.trips in variables(term)]
+    if len(counted) != 1 or counted[0][0] is not extract(loop.trips, 0, total.width):
+        return None
+    (term, count), one = counted[0], 1
+    if count not in (one, (1 << total.width) - 1):
+        return None
+    rest = total.plus(Sum({term: 1}, 0, total.width), -count)
+    found = Sum({}, 0, total.width).plus(rest, -1 if count == one else 1)
+    return widened(found.expression(), loop.trips.width)
+
+
 def _is_cut(leaves: Sequence[Leaf]) -> bool:
     """Whether a part of an address with few numbers is one that all lanes share, and whose leaves have many."""
     is_shared = all(leaf.uniform for leaf in leaves)
@@ -243,15 +301,15 @@ def _is_cut(leaves: Sequence[Leaf]) -> bool:
 
 
 def _states(
-    fragment: KernelFragment, at: int, loads: Mapping[_Executed, _Load]
+    way: Way, executed: Mapping[tuple[Way, Origin], _Executed], loads: Mapping[_Executed, _Load], parts: Parts
 ) -> list[tuple[State, dict[_Executed, State]]] | None:
     """The states in which registers were loaded in one way, and those of each load then; None if they are many."""
-    decide: dict[Var, tuple[int, ...]] = {}
-    if fragment.loop is not None:
-        decide[var(f"whether registers of the loop at block {fragment.loop} are of the trip before", 2)] = (at,)
-    read = dict.fromkeys(_executed(fragment, at, origin) for origin in fragment.ways[at])
+    decide: dict[Var, tuple[int, ...]] = {variable: (number,) for variable, number in way.state}
+    read = dict.fromkeys(executed[way, origin] for origin in way.origins)
     for key in read:
-        decide |= loads[key].decide
+        for variable, numbers in loads[key].decide.items():
+            known = parts.numbers(variable, way.conditions)
+            decide[variable] = numbers if known is None else known
     if prod(map(len, decide.values())) > MOST_POINTS:
         return None
     found: list[tuple[State, dict[_Executed, State]]] = []
@@ -264,17 +322,21 @@ def _states(
 
 
 def _of_elements(
-    fragment: KernelFragment, at: int, loads: Mapping[_Executed, _Load], states: Mapping[_Executed, State]
+    fragment: KernelFragment,
+    way: Way,
+    executed: Mapping[tuple[Way, Origin], _Executed],
+    loads: Mapping[_Executed, _Load],
+    states: Mapping[_Executed, State],
 ) -> Places:
     """The byte of each element, for each warp."""
     row, role = fragment.instruction, fragment.role
     lane = np.arange(LANES)
-    origins = iter(fragment.ways[at])
+    origins = iter(way.origins)
     found: Places | None = None
     for register in range(row.registers(role)):
         for part in range(row.parts):
             origin = next(origins)
-            key = _executed(fragment, at, origin)
+            key = executed[way, origin]
             load = loads[key]
             source, byte = load.load.source(lane, origin.byte)
             offsets = load.offsets(states[key]).reshape(-1, LANES)

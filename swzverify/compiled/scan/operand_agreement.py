@@ -11,7 +11,7 @@ from itertools import combinations, product
 from math import prod
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import KernelFragment, KernelOperand
+from swzverify.compiled.kernel import KernelFragment, KernelOperand, LaneLeaf, UniformLeaf
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_maps import (
@@ -24,9 +24,9 @@ from swzverify.compiled.scan.operand_maps import (
     spelled,
 )
 from swzverify.compiled.scan.operand_places import MOST_POINTS, Key
-from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips, compare_with_fixed
+from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips, compare_with_fixed, find_moves
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.expr import Var
+from swzverify.ir.expr import Var, variables
 
 Factor: TypeAlias = KernelOperand | KernelFragment
 """An operand of the tensor core."""
@@ -117,8 +117,29 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
             each.leave_open(trips.is_open)
         kernel = roles[OperandRole.B].kernel
         brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
+        moves = find_moves([*_of_groups(roles)], kernel.block, kernel.sums)
         for each in (each for each in roles.values() if not each.broken):
             each.leave_open(compare_with_fixed(brought, kernel.block, kernel.sums) or _unlike_states(roles))
+            # An instruction that is executed in some trips only may add each element once.
+            is_sure = _is_in_each_trip(kernel)
+            each.broken = moves.broken if is_sure else ""
+            each.leave_open(moves.is_open or ("" if is_sure else moves.broken))
+
+
+def _of_groups(roles: _Roles) -> Iterator[dict[OperandRole, list[Brought]]]:
+    """What is brought to an instruction in each warp group, or warp, in any state."""
+    starts: dict[int, dict[OperandRole, dict[int, None]]] = {}
+    for role, each in roles.items():
+        for (group, _), start in each.points.items():
+            starts.setdefault(group, {}).setdefault(role, {}).update({} if start is None else {start: None})
+    for of_group in {str(each): each for each in starts.values()}.values():
+        yield {role: [one for at in own for one in roles[role].maps.get(at, ())] for role, own in of_group.items()}
+
+
+def _is_in_each_trip(kernel: Factor) -> bool:
+    """Whether a thread that executes an instruction does so in each trip of the loops around it."""
+    kinds = {leaf.variable: leaf for leaf in kernel.access.leaves}
+    return all(isinstance(kinds.get(each), LaneLeaf | UniformLeaf) for each in variables(kernel.access.who.guard))
 
 
 def _settle(judged: Judged) -> None:
@@ -211,13 +232,16 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
             found = once(parts_between, each, base[role])
             if found is not None:
                 parts[role] = found
-        if len(parts) < len(roles):
-            for each in roles.values():
-                each.leave_open(_NOT_DECIDED)
-            continue
         if len(own) == 1 and any(each.order != tuple(range(len(each.order))) for each in own.values()):
             for each in roles.values():
                 each.leave_open("its elements come in another order along K, which may be meant")
+            continue
+        if len(parts) < len(roles):
+            for each in roles.values():
+                if len(own) == 1:
+                    each.compared.append("")  # no other operand from shared memory
+                else:
+                    each.leave_open(_NOT_DECIDED)
             continue
         if reason := _other_order(own):
             # Weights are often stored in the order in which lanes load them.

@@ -50,6 +50,45 @@ def compare_with_fixed(brought: Mapping[OperandRole, Sequence[Brought]], block: 
     return ""
 
 
+def find_moves(groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], block: int, sums: Sums | None) -> Trips:
+    """Whether an instruction multiplies the same elements in all trips of a loop whose trips all add to its sums.
+
+    It surely does if nothing that may bring A or B to a warp brings other elements. It may do so if only copies before
+    the loop bring other ones.
+    """
+    words = "A and B are of the same elements in each trip of a loop, and all products are added to the same sums"
+    for header in sorted(sums.carried) if sums is not None else ():
+        if any(_may_move(*each, header, block) for group in groups for own in group.values() for each in own):
+            continue
+        if all(_are_one(own) for group in groups for own in group.values()):
+            return Trips(broken=words)
+        later = [[[each for each in own if _is_in(each[0], header)] for own in group.values()] for group in groups]
+        pairs = zip(later, (group.values() for group in groups), strict=True)
+        if all(any(own) for own in later) and all(
+            _are_one(own or whole) for of_group, group in pairs for own, whole in zip(of_group, group, strict=True)
+        ):
+            return Trips(is_open=f"{words}, but perhaps the first ones")
+    return Trips()
+
+
+def _are_one(brought: Sequence[Brought]) -> bool:
+    """Whether all that may bring an operand brings the same elements."""
+    return all(steps == brought[0][1] for _, steps in brought)
+
+
+def _is_in(fill: Fill, header: int) -> bool:
+    return any(loop.header == header for loop in fill.trips.values())
+
+
+def _may_move(fill: Fill, steps: ElementMap, header: int, block: int) -> bool:
+    """Whether copies may bring other elements in another trip of a loop around the instruction that reads them."""
+    for trips, loop in fill.trips.items():
+        if loop.header == header:
+            factors = {factor for product in steps.first for factor in product}
+            return not loop.varying.isdisjoint(factors) or any(trips in variables(each) for each in factors)
+    return not fill.is_before(block)
+
+
 def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str], once: Once) -> Trips:
     """Compare A with B of one instruction, for all that may bring them together."""
     by_loop: dict[Var, list[tuple[Pair, Trips]]] = {}
@@ -89,7 +128,7 @@ def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
     of_fills: dict[object, list[Pair]] = {}
     for pair in pairs:
         a, b = (pair[role][0] for role in OperandRole)
-        is_one = (a.section, a.state) == (b.section, b.state)
+        is_one = a.trips.keys() == b.trips.keys() and a.state == b.state
         of_fills.setdefault(None if is_one else (a, b), []).append(pair)
     for each in of_fills.values():
         yield from _between_places(each, names, once)

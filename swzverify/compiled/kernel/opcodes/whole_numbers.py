@@ -19,6 +19,7 @@ from swzverify.compiled.kernel.arithmetic import (
     widened,
 )
 from swzverify.compiled.kernel.opcodes.operation import Operation, Values, of_one, of_three, of_two, rule, width_of_type
+from swzverify.compiled.kernel.special import is_extent
 from swzverify.ir.expr import (
     FALSE,
     BinaryOperator,
@@ -100,7 +101,7 @@ def _divide(found: re.Match[str]) -> Operation:
     operator = names[found[1] + found[2]]
 
     def undefined(values: Values) -> tuple[Expr, Expr]:
-        by_zero = is_zero(values[1])
+        by_zero = FALSE if is_extent(values[1]) else is_zero(values[1])
         if not signed:
             return by_zero, FALSE
         least = compare(Comparison.EQ, values[0], const(1 << (width - 1), width))
