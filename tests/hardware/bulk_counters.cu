@@ -1,4 +1,4 @@
-// Runs 0, 1 or 2 bulk copies and reductions of 8 KiB between shared and global memory, and within shared memory.
+// Runs 0, 1 or 2 bulk copies and reductions of 8 KiB between shared and global memory.
 //
 // nvcc -arch=sm_90a bulk_counters.cu; tests/hardware/measure_bulk.py runs it under ncu. Kinds from `first_tensor` on move a box
 // of a tensor map: in each swizzle mode, and without one a box of 128 and a box of 16 bytes in a row.
@@ -7,12 +7,10 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-enum Kind { store, load, add_u32, add_f16, to_shared, add_in_shared, tensor_store, tensor_add, tensor_load };
+enum Kind { store, load, add_u32, add_f16, tensor_store, tensor_add, tensor_load };
 constexpr Kind first_tensor = tensor_store;
 constexpr int box_bytes = 8192;
-__host__ __device__ constexpr bool is_waited(int kind) {
-    return kind == load || kind == to_shared || kind == add_in_shared || kind == tensor_load;
-}
+__host__ __device__ constexpr bool is_waited(int kind) { return kind == load || kind == tensor_load; }
 // Mode 4 is that without a swizzle, with rows of 16 bytes, of which a box has at most 256.
 __host__ __device__ constexpr int bytes_of(int kind, int mode) {
     return kind >= first_tensor && mode == 4 ? box_bytes / 2 : box_bytes;
@@ -24,11 +22,10 @@ __global__ void bulk(const __grid_constant__ CUtensorMap map, char *matrix) {
     extern __shared__ __align__(1024) char tile[];
     __shared__ uint64_t barrier;
     if (threadIdx.x != 0) return;
-    uint32_t at = __cvta_generic_to_shared(tile), to = at + 2 * box_bytes, full = __cvta_generic_to_shared(&barrier);
+    uint32_t at = __cvta_generic_to_shared(tile), full = __cvta_generic_to_shared(&barrier);
     uint64_t global = __cvta_generic_to_global(matrix);
     asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.proxy.async;" ::"r"(full));
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(full),
-                 "r"(expected));
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(full), "r"(expected));
 #pragma unroll
     for (int i = 0; i < copies; ++i) {
         if (kind == store)
@@ -42,13 +39,6 @@ __global__ void bulk(const __grid_constant__ CUtensorMap map, char *matrix) {
         if (kind == add_f16)
             asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%0], [%1], %2;" ::"l"(global),
                          "r"(at), "n"(box_bytes));
-        if (kind == to_shared)
-            asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-                         "r"(at), "n"(box_bytes), "r"(full));
-        if (kind == add_in_shared)
-            asm volatile("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
-                         "[%0], [%1], %2, [%3];" ::"r"(to),
-                         "r"(at), "n"(box_bytes), "r"(full));
         if (kind == tensor_store)
             asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %1}], [%2];" ::"l"(&map), "r"(0),
                          "r"(at));
@@ -75,7 +65,7 @@ template <int kind, int mode, int copies> void run(Encode encode, char *matrix) 
     CUresult told = encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, matrix, extents, strides, box, steps,
                            CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(mode % 4),
                            CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    bulk<kind, mode, copies><<<1, 32, 4 * box_bytes + 1024>>>(map, matrix);
+    bulk<kind, mode, copies><<<1, 32, box_bytes + 1024>>>(map, matrix);
     printf("kind %d mode %d copies %d box %u of %d: %d, %s\n", kind, mode, copies, 2 * box[0] * box[1], bytes_of(kind, mode),
            told, cudaGetErrorString(cudaDeviceSynchronize()));
     fflush(stdout);
@@ -109,8 +99,6 @@ int main() {
     modes<load>(encode, matrix);
     modes<add_u32>(encode, matrix);
     modes<add_f16>(encode, matrix);
-    modes<to_shared>(encode, matrix);
-    modes<add_in_shared>(encode, matrix);
     modes<tensor_store>(encode, matrix);
     modes<tensor_add>(encode, matrix);
     modes<tensor_load>(encode, matrix);
