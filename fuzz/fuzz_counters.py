@@ -14,7 +14,7 @@ import atheris
 with atheris.instrument_imports(include=["swzverify"]):  # pyright: ignore
     from swzverify.compiled.profiler import fitted
     from swzverify.compiled.profiler.export import exported
-    from swzverify.compiled.profiler.launches import launches
+    from swzverify.compiled.profiler.ncu import launches
     from swzverify.compiled.sass import ListingError, read_listing
     from swzverify.errors import SwzError
 

@@ -16,7 +16,7 @@ from swzverify.apps.options.show import ShowOptions
 from swzverify.core.words import counted
 from swzverify.explain.pictures import Cell, Panel, Picture, Scale
 from swzverify.explain.pictures.chosen import chosen
-from swzverify.explain.pictures.scale import LANES_SCALE
+from swzverify.explain.pictures.picture import LANES_SCALE
 from swzverify.explain.pictures.svg import render_svg
 from swzverify.explain.pictures.views.groups import CLASH, group_panels, groups
 from swzverify.explain.pictures.views.ownership import ownership

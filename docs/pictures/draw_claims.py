@@ -16,7 +16,7 @@ from swzverify.core.words import counted
 from swzverify.explain.pictures import Cell, Panel, Picture, Scale
 from swzverify.explain.pictures.chosen import chosen
 from swzverify.explain.pictures.grid import View, grid_of
-from swzverify.explain.pictures.scale import BANKS_SCALE, LANES_SCALE
+from swzverify.explain.pictures.picture import BANKS_SCALE, LANES_SCALE
 from swzverify.explain.pictures.svg import render_svg
 from swzverify.explain.pictures.views.ownership import ownership
 from swzverify.hardware import LANES, SECTOR_BYTES

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from swzverify.claims import Delivers
 from swzverify.explain.pictures import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import BANKS_SCALE
+from swzverify.explain.pictures.picture import BANKS_SCALE
 from swzverify.explain.pictures.svg import render_svg
 from swzverify.explain.pictures.views.operand import operand_view
 from swzverify.subjects import Operand

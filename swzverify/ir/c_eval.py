@@ -10,7 +10,7 @@ of range, SWZ304 shift amount outside 0..31, SWZ305 divisor 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index
 from typing import Final, NoReturn, assert_never
 
@@ -100,13 +100,13 @@ class Scalar:
                     raise KeyError(node.name)
                 result = index(found)  # numpy's own ints would wrap
             case Unary():
-                result = _unary(node.op, self.value(node.operand))
+                result = int(_UNARY[node.op](self.value(node.operand)))
             case Binary():
                 left, right = self.value(node.left), self.value(node.right)
                 self.check_right(node, right)
-                result = _binary(node.op, left, right)
+                result = int(_BINARY[node.op](left, right))
             case Conditional():
-                condition, then, otherwise = (self.value(operand) for operand in children(node))
+                condition, then, otherwise = (self.value(each) for each in children(node))
                 result = then if condition else otherwise
             case Call():
                 values = [self.value(argument) for argument in node.arguments]
@@ -144,62 +144,36 @@ class Scalar:
         raise SwzError(code, message + when, hint=hint, text=self.text, span=node.span)
 
 
-def _unary(op: UnaryOp, a: int) -> int:
-    match op:
-        case UnaryOp.PLUS:
-            return a
-        case UnaryOp.MINUS:
-            return -a
-        case UnaryOp.INVERT:
-            return ~a
-        case UnaryOp.NOT:
-            return int(a == 0)
-    assert_never(op)
-
-
-def _binary(op: BinaryOp, a: int, b: int) -> int:
-    """`a op b`, where a divisor is not 0 and a shift amount lies in 0..31."""
-    match op:
-        case BinaryOp.ADD:
-            return a + b
-        case BinaryOp.SUBTRACT:
-            return a - b
-        case BinaryOp.MULTIPLY:
-            return a * b
-        case BinaryOp.DIVIDE:
-            return _quotient(a, b)
-        case BinaryOp.REMAINDER:
-            return a - b * _quotient(a, b)
-        case BinaryOp.SHIFT_LEFT:
-            return a << b
-        case BinaryOp.SHIFT_RIGHT:
-            return a >> b
-        case BinaryOp.BIT_AND:
-            return a & b
-        case BinaryOp.BIT_XOR:
-            return a ^ b
-        case BinaryOp.BIT_OR:
-            return a | b
-        case BinaryOp.AND:
-            return int(a != 0 and b != 0)
-        case BinaryOp.OR:
-            return int(a != 0 or b != 0)
-        case BinaryOp.LESS:
-            return int(a < b)
-        case BinaryOp.LESS_EQUAL:
-            return int(a <= b)
-        case BinaryOp.GREATER:
-            return int(a > b)
-        case BinaryOp.GREATER_EQUAL:
-            return int(a >= b)
-        case BinaryOp.EQUAL:
-            return int(a == b)
-        case BinaryOp.NOT_EQUAL:
-            return int(a != b)
-    assert_never(op)
-
-
 def _quotient(a: int, b: int) -> int:
     """The quotient rounded towards zero."""
     magnitude = abs(a) // abs(b)
     return magnitude if (a < 0) == (b < 0) else -magnitude
+
+
+_UNARY: Final[Mapping[UnaryOp, Callable[[int], int]]] = {
+    UnaryOp.PLUS: lambda a: a,
+    UnaryOp.MINUS: lambda a: -a,
+    UnaryOp.INVERT: lambda a: ~a,
+    UnaryOp.NOT: lambda a: a == 0,
+}
+_BINARY: Final[Mapping[BinaryOp, Callable[[int, int], int]]] = {
+    BinaryOp.ADD: lambda a, b: a + b,
+    BinaryOp.SUBTRACT: lambda a, b: a - b,
+    BinaryOp.MULTIPLY: lambda a, b: a * b,
+    BinaryOp.DIVIDE: _quotient,
+    BinaryOp.REMAINDER: lambda a, b: a - b * _quotient(a, b),
+    BinaryOp.SHIFT_LEFT: lambda a, b: a << b,
+    BinaryOp.SHIFT_RIGHT: lambda a, b: a >> b,
+    BinaryOp.BIT_AND: lambda a, b: a & b,
+    BinaryOp.BIT_XOR: lambda a, b: a ^ b,
+    BinaryOp.BIT_OR: lambda a, b: a | b,
+    BinaryOp.AND: lambda a, b: a != 0 and b != 0,
+    BinaryOp.OR: lambda a, b: a != 0 or b != 0,
+    BinaryOp.LESS: lambda a, b: a < b,
+    BinaryOp.LESS_EQUAL: lambda a, b: a <= b,
+    BinaryOp.GREATER: lambda a, b: a > b,
+    BinaryOp.GREATER_EQUAL: lambda a, b: a >= b,
+    BinaryOp.EQUAL: lambda a, b: a == b,
+    BinaryOp.NOT_EQUAL: lambda a, b: a != b,
+}
+"""`a op b`, where a divisor is not 0 and a shift amount lies in 0..31."""

@@ -6,9 +6,9 @@ at one of many points is worded by the scalar reading.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index
-from typing import NoReturn, TypeAlias, assert_never
+from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,11 +115,11 @@ class _Many:
             case Name():
                 result = self.arrays[node.name]
             case Unary():
-                result = _unary_many(node.op, self.values(node.operand))
+                result = _UNARY[node.op](self.values(node.operand)).astype(np.int64, copy=False)
             case Binary():
                 left, right = self.values(node.left), self.inside(self.values(node.right))
                 self.check_right(node, right)
-                result = _binary_many(node.op, left, right)
+                result = _BINARY[node.op](left, right).astype(np.int64, copy=False)
             case Conditional():
                 condition, then, otherwise = (self.values(operand) for operand in children(node))
                 result = np.where(condition != 0, then, otherwise)
@@ -178,62 +178,6 @@ def _as_int64s(value: int | Int64s) -> Int64s:
     return np.array([max(VALUE_MIN - 1, min(VALUE_MAX + 1, exact))], dtype=np.int64)
 
 
-def _unary_many(op: UnaryOp, a: Int64s) -> Int64s:
-    match op:
-        case UnaryOp.PLUS:
-            return a
-        case UnaryOp.MINUS:
-            return np.negative(a)
-        case UnaryOp.INVERT:
-            return np.invert(a)
-        case UnaryOp.NOT:
-            return _truth(np.logical_not(a))
-    assert_never(op)
-
-
-def _binary_many(op: BinaryOp, a: Int64s, b: Int64s) -> Int64s:
-    """`a op b` elementwise, where no divisor is 0 and every shift amount lies in 0..31."""
-    match op:
-        case BinaryOp.ADD:
-            return np.add(a, b)
-        case BinaryOp.SUBTRACT:
-            return np.subtract(a, b)
-        case BinaryOp.MULTIPLY:
-            return np.multiply(a, b)
-        case BinaryOp.DIVIDE:
-            return _quotient_many(a, b)
-        case BinaryOp.REMAINDER:
-            # |b * (a / b)| <= |a|, so nothing wraps here.
-            return np.subtract(a, np.multiply(b, _quotient_many(a, b)))
-        case BinaryOp.SHIFT_LEFT:
-            return np.multiply(a, np.left_shift(np.int64(1), b))
-        case BinaryOp.SHIFT_RIGHT:
-            return np.right_shift(a, b)
-        case BinaryOp.BIT_AND:
-            return np.bitwise_and(a, b)
-        case BinaryOp.BIT_XOR:
-            return np.bitwise_xor(a, b)
-        case BinaryOp.BIT_OR:
-            return np.bitwise_or(a, b)
-        case BinaryOp.AND:
-            return _truth(np.logical_and(a, b))
-        case BinaryOp.OR:
-            return _truth(np.logical_or(a, b))
-        case BinaryOp.LESS:
-            return _truth(np.less(a, b))
-        case BinaryOp.LESS_EQUAL:
-            return _truth(np.less_equal(a, b))
-        case BinaryOp.GREATER:
-            return _truth(np.greater(a, b))
-        case BinaryOp.GREATER_EQUAL:
-            return _truth(np.greater_equal(a, b))
-        case BinaryOp.EQUAL:
-            return _truth(np.equal(a, b))
-        case BinaryOp.NOT_EQUAL:
-            return _truth(np.not_equal(a, b))
-    assert_never(op)
-
-
 def _quotient_many(a: Int64s, b: Int64s) -> Int64s:
     """The quotient rounded towards zero.
 
@@ -244,6 +188,31 @@ def _quotient_many(a: Int64s, b: Int64s) -> Int64s:
     return np.add(floor, np.logical_and(inexact, np.less(np.bitwise_xor(a, b), 0)))
 
 
-def _truth(values: NDArray[np.bool_]) -> Int64s:
-    """1 for true, 0 for false."""
-    return values.astype(np.int64)
+_UNARY: Final[Mapping[UnaryOp, Callable[[Int64s], NDArray[Any]]]] = {
+    UnaryOp.PLUS: np.positive,
+    UnaryOp.MINUS: np.negative,
+    UnaryOp.INVERT: np.invert,
+    UnaryOp.NOT: np.logical_not,
+}
+_BINARY: Final[Mapping[BinaryOp, Callable[[Int64s, Int64s], NDArray[Any]]]] = {
+    BinaryOp.ADD: np.add,
+    BinaryOp.SUBTRACT: np.subtract,
+    BinaryOp.MULTIPLY: np.multiply,
+    BinaryOp.DIVIDE: _quotient_many,
+    # |b * (a / b)| <= |a|, so nothing wraps here.
+    BinaryOp.REMAINDER: lambda a, b: np.subtract(a, np.multiply(b, _quotient_many(a, b))),
+    BinaryOp.SHIFT_LEFT: lambda a, b: np.multiply(a, np.left_shift(np.int64(1), b)),
+    BinaryOp.SHIFT_RIGHT: np.right_shift,
+    BinaryOp.BIT_AND: np.bitwise_and,
+    BinaryOp.BIT_XOR: np.bitwise_xor,
+    BinaryOp.BIT_OR: np.bitwise_or,
+    BinaryOp.AND: np.logical_and,
+    BinaryOp.OR: np.logical_or,
+    BinaryOp.LESS: np.less,
+    BinaryOp.LESS_EQUAL: np.less_equal,
+    BinaryOp.GREATER: np.greater,
+    BinaryOp.GREATER_EQUAL: np.greater_equal,
+    BinaryOp.EQUAL: np.equal,
+    BinaryOp.NOT_EQUAL: np.not_equal,
+}
+"""`a op b` elementwise, where no divisor is 0 and every shift amount lies in 0..31; truths are Booleans."""

@@ -7,8 +7,9 @@ range decides. What remains possible is an error with the sub-expression marked.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Final, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,14 +77,14 @@ class Lowering:
                     raise SwzError("SWZ301", f"unknown name '{name}'", hint=hint, text=self.text, span=span)
                 return found
             case Unary(operator, operand):
-                return self._in_range(self._unary(operator, self.value(operand)), node)
+                return self._in_range(_UNARY[operator](self.value(operand)), node)
             case Binary(operator, left, right):
                 a, b = self.value(left), self.value(right)
                 if operator in (BinaryOp.DIVIDE, BinaryOp.REMAINDER):
                     b = self._divisor(b, right)
                 if operator in (BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT):
                     b = self._amount(b, right)
-                return self._in_range(_binary(operator, a, b), node)
+                return self._in_range(_BINARY[operator](a, b), node)
             case Conditional(condition, then, otherwise):
                 chooser = ints.truth(self.value(condition))
                 return ints.choose(chooser, self.value(then), self.value(otherwise))
@@ -95,19 +96,6 @@ class Lowering:
                 return result
             case _:
                 assert_never(node)
-
-    def _unary(self, operator: UnaryOp, value: Integer) -> Integer:
-        match operator:
-            case UnaryOp.PLUS:
-                return value
-            case UnaryOp.MINUS:
-                return ints.negate(value)
-            case UnaryOp.INVERT:
-                return ints.invert(value)
-            case UnaryOp.NOT:
-                return ints.logical_not(value)
-            case _:
-                assert_never(operator)
 
     def _divisor(self, value: Integer, node: CExpr) -> Integer:
         if value.low > 0 or value.high < 0:
@@ -193,43 +181,29 @@ def _narrowed(value: Integer, low: int, high: int) -> Integer:
     return Integer(ints.resize(value, ints.width_for(low, high)), low, high)
 
 
-def _binary(operator: BinaryOp, a: Integer, b: Integer) -> Integer:
-    match operator:
-        case BinaryOp.MULTIPLY:
-            return ints.multiply(a, b)
-        case BinaryOp.DIVIDE:
-            return ints.divide(a, b)
-        case BinaryOp.REMAINDER:
-            return ints.remainder(a, b)
-        case BinaryOp.ADD:
-            return ints.add(a, b)
-        case BinaryOp.SUBTRACT:
-            return ints.subtract(a, b)
-        case BinaryOp.SHIFT_LEFT:
-            return ints.shift_left(a, b)
-        case BinaryOp.SHIFT_RIGHT:
-            return ints.shift_right(a, b)
-        case BinaryOp.LESS:
-            return ints.less(a, b)
-        case BinaryOp.LESS_EQUAL:
-            return ints.less_equal(a, b)
-        case BinaryOp.GREATER:
-            return ints.less(b, a)
-        case BinaryOp.GREATER_EQUAL:
-            return ints.less_equal(b, a)
-        case BinaryOp.EQUAL:
-            return ints.equal(a, b)
-        case BinaryOp.NOT_EQUAL:
-            return ints.logical_not(ints.equal(a, b))
-        case BinaryOp.BIT_AND:
-            return ints.bit_and(a, b)
-        case BinaryOp.BIT_XOR:
-            return ints.bit_xor(a, b)
-        case BinaryOp.BIT_OR:
-            return ints.bit_or(a, b)
-        case BinaryOp.AND:
-            return ints.logical_and(a, b)
-        case BinaryOp.OR:
-            return ints.logical_or(a, b)
-        case _:
-            assert_never(operator)
+_UNARY: Final[Mapping[UnaryOp, Callable[[Integer], Integer]]] = {
+    UnaryOp.PLUS: lambda value: value,
+    UnaryOp.MINUS: ints.negate,
+    UnaryOp.INVERT: ints.invert,
+    UnaryOp.NOT: ints.logical_not,
+}
+_BINARY: Final[Mapping[BinaryOp, Callable[[Integer, Integer], Integer]]] = {
+    BinaryOp.MULTIPLY: ints.multiply,
+    BinaryOp.DIVIDE: ints.divide,
+    BinaryOp.REMAINDER: ints.remainder,
+    BinaryOp.ADD: ints.add,
+    BinaryOp.SUBTRACT: ints.subtract,
+    BinaryOp.SHIFT_LEFT: ints.shift_left,
+    BinaryOp.SHIFT_RIGHT: ints.shift_right,
+    BinaryOp.LESS: ints.less,
+    BinaryOp.LESS_EQUAL: ints.less_equal,
+    BinaryOp.GREATER: lambda a, b: ints.less(b, a),
+    BinaryOp.GREATER_EQUAL: lambda a, b: ints.less_equal(b, a),
+    BinaryOp.EQUAL: ints.equal,
+    BinaryOp.NOT_EQUAL: lambda a, b: ints.logical_not(ints.equal(a, b)),
+    BinaryOp.BIT_AND: ints.bit_and,
+    BinaryOp.BIT_XOR: ints.bit_xor,
+    BinaryOp.BIT_OR: ints.bit_or,
+    BinaryOp.AND: ints.logical_and,
+    BinaryOp.OR: ints.logical_or,
+}

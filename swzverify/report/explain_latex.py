@@ -12,8 +12,7 @@ from swzverify.explain.explanations import Explanation, Statement
 from swzverify.explain.explanations.gf2_matrix import matrix_latex
 from swzverify.explain.explanations.statements import BankBit, Bit, Matrix, TileBankBit
 from swzverify.explain.pictures.latex import latex_text
-from swzverify.report.explain_sections import sections
-from swzverify.report.explain_words import sentence
+from swzverify.report.explain_words import sections, sentence
 
 
 def render_explanations_latex(explanations: Sequence[Explanation]) -> str:

@@ -11,8 +11,7 @@ from swzverify.core.words import binding_text
 from swzverify.errors import graphic
 from swzverify.explain.explanations import Explanation, Statement
 from swzverify.explain.explanations.statements import BankBit, Explained, Matrix, TileBankBit
-from swzverify.report.explain_sections import sections
-from swzverify.report.explain_words import sentence
+from swzverify.report.explain_words import sections, sentence
 
 FILE_COLUMNS = 110
 _VALUE = re.compile(r"(\w+) = (-?\w+)")

@@ -1,12 +1,15 @@
-"""The sentence of each statement of an explanation. Nothing is said that no field of it says."""
+"""The sentence of each statement of an explanation. Nothing is said that no field of it says.
+
+The sections are in the order in which an explanation is told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from swzverify.core.words import counted, listed, runs
-from swzverify.explain.explanations import Statement
+from swzverify.explain.explanations import Explanation, Statement
 from swzverify.explain.explanations import statements as st
 from swzverify.explain.pictures.words import at_words
 from swzverify.hardware import BANK_PERIOD_BYTES
@@ -251,3 +254,32 @@ def _best_swizzle(said: st.BestSwizzle) -> str:
     best = f"{said.winners} {'takes' if said.winners == 1 else 'take'} the fewest"
     price = _price(said.wavefronts, said.bank_conflicts)
     return f"{among} {room}, {best}: {price}. The first is {said.first}."
+
+
+_SECTIONS: dict[str, tuple[type[Statement], ...]] = {
+    "What it costs": (st.Cost, st.Limit, st.Unpriced),
+    "Why": (st.Rank, st.Kernel, st.Merged, st.Crowd, st.Apart, st.Steps),
+    "The bank of a lane's first word": (st.BankBit,),
+    "The tile's map": (st.SwizzleBits, st.OneToOne, st.Pitch),
+    "The bank of an element": (st.TileBankBit, st.Period),
+    "What changes would do to this access": (st.Parameter, st.Change, st.LeastBase, st.BestSwizzle, st.BestPad),
+}
+_OF = {"access": "The bank of a lane's first word", "tile": "The bank of an element"}
+
+
+def sections(explanation: Explanation) -> Iterator[tuple[str, list[Statement]]]:
+    """The titles with their statements, in the order of the explanation; empty ones are left out."""
+    for title, kinds in _SECTIONS.items():
+        found = [each for each in explanation.statements if isinstance(each, kinds) or _title(each) == title]
+        if found:
+            yield title + _start(found), found
+
+
+def _start(statements: list[Statement]) -> str:
+    """The stage of formulas by coordinate, in words."""
+    starts = sorted({each.start_bytes for each in statements if isinstance(each, st.TileBankBit | st.Period)})
+    return f", in the stage that begins at byte {starts[0]}" if starts else ""
+
+
+def _title(statement: Statement) -> str:
+    return _OF[statement.of] if isinstance(statement, st.Matrix | st.NotLinear) else ""

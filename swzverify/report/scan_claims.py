@@ -5,18 +5,22 @@ Each access is claimed to be free of conflicts, and to satisfy the claims of the
 them. Kernels are claimed to be free of races.
 
 An access has its source line (`source_line`), if `.loc` gives one, else its line of the PTX.
+
+A kernel without races is one claim; otherwise each finding is one. A kernel whose races are not
+decided is left out, as undecided claims are; text and JSON have it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
-from swzverify.compiled.kinds import OPERAND_CLAIMS, RACE_CLAIMS, SCAN_CLAIMS
+from swzverify.compiled.kinds import OPERAND_CLAIMS, RACE_CLAIMS, RACE_FREE, SCAN_CLAIMS
+from swzverify.compiled.order.verdict import KernelRaces, Pair, RaceVerdict
 from swzverify.compiled.scan import AnyOperand, Claim, ClaimVerdict, ScannedAccess
 from swzverify.compiled.scan import Verdict as Scanned
 from swzverify.compiled.scan.measured import Measured, Status
@@ -29,7 +33,9 @@ from swzverify.report.scan import ScannedFile, block_words, conflict_words
 from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
 from swzverify.report.scan_names import ScanNames
-from swzverify.report.scan_race_claims import race_results
+from swzverify.report.scan_race_record import coordinates_of
+from swzverify.report.scan_race_text import readable, witness_lines
+from swzverify.report.scan_races import RaceFinding, block_of, place_of_side, race_findings
 from swzverify.report.source_line import below, source_line
 
 KIND: Final = "bank_conflicts"
@@ -241,3 +247,74 @@ def _of_claim(access: ScannedAccess | AnyOperand, claim: Claim) -> Verdict:
         counterexample=counterexample,
         notes=(f"address: {access.address}",) if access.address else (),
     )
+
+
+_RACE_COLUMNS = ("line", "instruction", "thread")
+
+
+def race_results(files: Sequence[ScannedFile]) -> Iterator[ClaimResult]:
+    """A result for each kernel with accesses that is free, and for each finding."""
+    seen: Counter[str] = Counter()
+    for file in files:
+        accessed = {each.kernel: each for each in (*file.operands, *file.accesses)}
+        for kernel, races in file.races.items():
+            if races.verdict is RaceVerdict.FREE and kernel in accessed:
+                place = accessed[kernel].line
+                verdict = Verdict(Outcome.PROVED, _scope(file, kernel, races), reason=races.reason)
+                seen[name := f"{file.name}::{kernel}"] += 1
+                name += f"#{seen[name]}" if seen[name] > 1 else ""
+                name += f"::{RACE_FREE.kind}"
+                yield ClaimResult(name, file.name, place, RACE_FREE.kind, kernel, Outcome.PROVED, verdict)
+    yield from map(_race_result, race_findings(files))
+
+
+def _race_result(finding: RaceFinding) -> ClaimResult:
+    file, side = finding.file, finding.sides[0]
+    place, line = place_of_side(file, finding.kernel, side)
+    origin = f" ({file.origin})" if file.origin else ""
+    lines = " and ".join(dict.fromkeys(str(each.line) for each in finding.sides))
+    words = " and ".join(dict.fromkeys(each.opcode for each in finding.sides))
+    return ClaimResult(
+        finding.result_id,
+        place,
+        line,
+        finding.kind,
+        f"{finding.kernel}: {words}",
+        Outcome.PROVED,
+        _race_verdict(finding),
+        source=f"{file.name}{origin}, line {lines}",
+    )
+
+
+def _scope(file: ScannedFile, kernel: str, races: KernelRaces) -> str:
+    known = [block_words(block_of(file, kernel)), *(f"assumed {text}" for text in races.assumptions)]
+    return ", ".join(known + (["lanes of a warp in lockstep"] if races.is_lockstep else []))
+
+
+def _race_verdict(finding: RaceFinding) -> Verdict:
+    scope = _scope(finding.file, finding.kernel, finding.races)
+    if finding.barrier is not None:
+        return Verdict(Outcome.REFUTED, scope, reason=readable(finding.barrier.reason))
+    pair = finding.pairs[0]
+    if finding.verdict is RaceVerdict.DEPENDS:
+        scope += ", for some values of parameters"
+    more = f"{len(finding.pairs)} pairs of instructions of these lines" if len(finding.pairs) > 1 else ""
+    condition = f"condition: {readable(pair.condition)}" if pair.condition else ""
+    notes = tuple(each for each in (condition, more) if each)
+    example = _example(finding, pair)
+    return Verdict(Outcome.REFUTED, scope, pair.engines, reason=pair.reason, counterexample=example, notes=notes)
+
+
+def _example(finding: RaceFinding, pair: Pair) -> Counterexample | None:
+    """The two threads at their instructions."""
+    witness = pair.witness
+    if witness is None:
+        return None
+    rows: list[Row] = []
+    for side, thread in zip((pair.first, pair.second), witness.threads, strict=True):
+        place, line = place_of_side(finding.file, finding.kernel, side)
+        who = (thread, 0, 0) if finding.block is None else coordinates_of(thread, finding.block)
+        rows.append(Row((f"{place}:{line}", side.opcode, who), "x"))
+    note = "; ".join(witness_lines(witness, finding.block))
+    values = {readable(name): value for name, value in witness.parameters}
+    return Counterexample(values, note, _RACE_COLUMNS, tuple(rows))

@@ -12,6 +12,7 @@ from typing import Final
 from swzverify.compiled.binaries import NOT_GIVEN
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.scan import AnyOperand, Claim, ClaimVerdict, LaneRow, ScannedAccess, ScannedOperand, Verdict
+from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.words import counted
@@ -22,9 +23,8 @@ from swzverify.report.scan_blocks import Block, KernelPart, Shown, kernel_parts
 from swzverify.report.scan_chip import chip_words, decision_words, differs
 from swzverify.report.scan_counts import counts_lines
 from swzverify.report.scan_names import ScanNames
-from swzverify.report.scan_operands import operand_lines, operand_summary
+from swzverify.report.scan_operands import operand_lines, operand_summary, stage_lines, stage_summary
 from swzverify.report.scan_race_text import RaceLines, race_summary, race_totals
-from swzverify.report.scan_stages import stage_lines, stage_summary
 from swzverify.report.source_line import source_line
 
 MOST_LANES: Final = 8
@@ -194,7 +194,7 @@ def _summary(part: KernelPart) -> list[str]:
     """The counts of a kernel, and why claims on its accesses are broken or not decided."""
     accesses = [each.access for each in part.shown]
     found = [f"  {each}" for each in (_count_words(accesses), *_chip_totals(accesses))]
-    found += _of_races(part.file, part.first.kernel)
+    found += [*_never_made(accesses), *_of_races(part.file, part.first.kernel)]
     for place, kind in enumerate(SCAN_CLAIMS):
         claims = [access.claims[place] for access in accesses if access.claims[place].reason != access.decision.reason]
         broken = Counter(each.verdict for each in claims if each.is_broken)
@@ -208,6 +208,15 @@ def _summary(part: KernelPart) -> list[str]:
             rest = sum(count for _, count in reasons[_MOST_REASONS:])
             found.append(f"  {kind.adjective}: {rest} unknown for other reasons; -v lists them")
     return found
+
+
+def _never_made(accesses: Sequence[ScannedAccess]) -> list[str]:
+    """A hint if no lane makes any access: kernels check the shape of their block, and return if it is another one."""
+    first = accesses[0]
+    if first.block is None or any(each.decision.reason != NEVER_MADE for each in accesses):
+        return []
+    shape = ",".join(map(str, first.block))
+    return [f"  no lane makes any of them in a block of {shape}: give the block that the launch has by --block"]
 
 
 def _reasons(claims: Iterable[Claim]) -> list[tuple[str, int]]:

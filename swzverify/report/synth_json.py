@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from swzverify.report.plain import Json, json_text, members, to_json
+from swzverify.report.synth import SynthResult
 from swzverify.report.synth_code import cuda_text, cute_text, plain_layout
-from swzverify.report.synth_result import SynthResult
 from swzverify.search.synth.problem import Problem
 from swzverify.search.synth.proof import Proof
 from swzverify.search.synth.search import Member

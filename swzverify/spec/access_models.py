@@ -1,4 +1,4 @@
-"""What a spec says of an access."""
+"""What a spec says of an access, with the values that each lane has of its own (`lanes:`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, Tag
 
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
-from swzverify.spec.lane_models import LaneValue
 from swzverify.spec.place_models import AlignedBasePart, BaseValue
 
 
@@ -225,3 +224,32 @@ class AccessPart(Part):
         description="how often its wavefronts count where `swzverify synth` has to choose; claims do not read it",
         examples=[4],
     )
+
+
+class LaneRangePart(Part):
+    """A lane's value is one of start, start + step, ..., below stop."""
+
+    start: Count = Field(0, description="the first value", examples=[0])
+    stop: Count = Field(description="the first value that is not reached", examples=[64, "BK"])
+    step: Count = Field(1, description="from one value to the next", examples=[4])
+
+
+class LaneBitsPart(Part):
+    """A lane's value is any number of so many bits."""
+
+    bits: Count = Field(description="bits of the value, which is not negative; 1 to 32", examples=[8])
+
+
+LaneValue: TypeAlias = Annotated[
+    Annotated[Count, Tag("?number")]
+    | Annotated[LaneRangePart, Tag("?LaneRangePart")]
+    | Annotated[LaneBitsPart, Tag("?LaneBitsPart")],
+    branch(
+        "a number of values, {start: a, stop: b, step: c} or {bits: n}",
+        by_shape(
+            mapping=lambda keys: "?LaneBitsPart" if "bits" in keys else "?LaneRangePart",
+            text="?number",
+            integer="?number",
+        ),
+    ),
+]

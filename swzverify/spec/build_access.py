@@ -1,8 +1,11 @@
-"""From the models of accesses and index maps to the subjects, in one case of the constants."""
+"""From the models of accesses and index maps to the subjects, in one case of the constants.
+
+`lanes:` of an access gives its unknowns, and `walk:` its address.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -13,22 +16,29 @@ from swzverify.hardware.fragments import find_mma
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import expression
-from swzverify.spec.access_models import AccessPart, FragmentPart, LoopPart, SourcePart
-from swzverify.spec.build_lanes import build_unknowns
+from swzverify.spec.access_models import (
+    AccessPart,
+    FragmentPart,
+    LaneBitsPart,
+    LaneRangePart,
+    LoopPart,
+    SourcePart,
+    WalkPart,
+)
 from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
-from swzverify.spec.build_walk import build_walk
 from swzverify.spec.models import MapPart
 from swzverify.spec.names import Names
 from swzverify.spec.place_models import AlignedBasePart
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import IndexMap, Loop
+from swzverify.subjects import IndexMap, Loop, Unknown
 from swzverify.subjects.fragment import REGISTER, Fragment
 from swzverify.subjects.listed_loop import AnyLoop, geometric, listed
 from swzverify.subjects.loop import AXIS_WORDS, NOT_FOR_MAPS, RESERVED_NAMES, WARP
 from swzverify.subjects.memory import AlignedBase, FixedBase
 from swzverify.subjects.stated_access import ANYWHERE, UNSAID
+from swzverify.subjects.walk import walked
 
 MAX_WEIGHT = 1_000_000
 """The largest weight of an access: sums of weighted wavefronts stay small."""
@@ -269,3 +279,87 @@ def _value_loop(
         with values.noted(where):
             return make(name, numbers)
     raise Broken
+
+
+MAX_BITS = 32
+
+
+def build_unknowns(
+    part: Mapping[str, int | str | LaneRangePart | LaneBitsPart], values: Values, loops: Collection[str]
+) -> tuple[Unknown, ...]:
+    """The unknowns of an access.
+
+    Raises:
+        Broken: Something is wrong with one; the problem is noted before.
+    """
+    return tuple(_unknown(name, value, values, loops) for name, value in part.items())
+
+
+def _unknown(
+    name: str, value: int | str | LaneRangePart | LaneBitsPart, values: Values, loops: Collection[str]
+) -> Unknown:
+    where = values.key("lanes", name)
+    hint = "give the lanes' value another name"
+    if name in loops:
+        values.fail("SWZ105", f"'{name}' is a loop's name already", where, hint)
+    elif not values.refuse_taken(name, where, RESERVED_NAMES, hint) and value == "any":
+        message = "'any' does not say how large a lane's value can be"
+        hint = "give the number of values, or the bits of what is read: {bits: 8}"
+        values.fail("SWZ105", message, values.at("lanes", name), hint)
+        raise Broken
+    start, step = 0, 1
+    if isinstance(value, LaneBitsPart):
+        stop = 1 << values.number(value.bits, "lanes", name, "bits", least=1, most=MAX_BITS)
+    elif isinstance(value, LaneRangePart):
+        start = values.number(value.start, "lanes", name, "start")
+        stop = values.number(value.stop, "lanes", name, "stop")
+        step = values.number(value.step, "lanes", name, "step", least=1)
+    else:
+        stop = values.number(value, "lanes", name, least=1)
+    with values.noted(values.at("lanes", name)):
+        return Unknown(name, start, stop, step)
+    raise Broken
+
+
+def build_walk(
+    access: AccessPart, part: WalkPart, values: Values, known: Collection[str], loops: Sequence[AnyLoop]
+) -> CFormula | None:
+    """The address, as an expression; None after noting what is wrong with the walk."""
+    texts = {
+        key: None if value is None else values.expression(value, known, "walk", key)
+        for key, value in (("start", part.start), ("step", part.step), ("xor", part.xor))
+    }
+    for key, text in texts.items():
+        for name in sorted(text.names & set(access.lanes)) if text is not None else ():
+            message = f"`walk.{key}` reads '{name}', which has new values in each iteration: a walk keeps its address"
+            values.fail("SWZ105", message, values.at("walk", key), "give `address:`, the address in every iteration")
+    loop = _loop(part, values, loops)
+    start = texts["start"]
+    if not values.sound or loop is None or start is None:
+        return None
+    open_loop = next((each.name for each in loops if each.is_unbounded), None)
+    if open_loop is not None:
+        hint = f"give the loop a bound, such as `for: {{{open_loop}: 16}}`"
+        values.fail("SWZ206", f"a walk beside the loop '{open_loop}', which has no bound", values.key("walk"), hint)
+        return None
+    with values.noted(values.key("walk")):
+        found = walked(loop, start, step=texts["step"], xor=texts["xor"], constants=values.constants)
+        values.made(found.text, values.key("walk"))
+        return found
+    return None
+
+
+def _loop(part: WalkPart, values: Values, loops: Sequence[AnyLoop]) -> AnyLoop | None:
+    """The loop that the walk goes over."""
+    names = ", ".join(each.name for each in loops)
+    if part.over is None:
+        if len(loops) == 1:
+            return loops[0]
+        message = f"a walk needs `over`: the access has the loops {names}" if loops else "a walk needs a loop in `for:`"
+        values.fail("SWZ105", message, values.key("walk"), "name the loop in which the address moves")
+        return None
+    found = next((each for each in loops if each.name == part.over), None)
+    if found is None:
+        hint = f"loops: {names}" if loops else "give the loop in `for:`"
+        values.fail("SWZ105", f"the access has no loop '{part.over}'", values.at("walk", "over"), hint)
+    return found

@@ -10,10 +10,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, Tag
 
-from swzverify.spec.access_models import AccessPart, LoopPart, SourcePart
+from swzverify.spec.access_models import AccessPart, LaneBitsPart, LaneRangePart, LoopPart, SourcePart
 from swzverify.spec.claim_models import ClaimItem
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
-from swzverify.spec.lane_models import LaneBitsPart, LaneRangePart
 from swzverify.spec.listing_models import ListingPart
 from swzverify.spec.operand_models import DescriptorPart, OperandPart, ReadsPart
 from swzverify.spec.phase_models import (

@@ -10,26 +10,35 @@ Nothing is guessed: what a layout does not say and the assertion depends on is a
 and a call that lacks one raises `SwzError` SWZ802 with what to give; only `target` has a default,
 sm_90. Anything but a proof is an AssertionError with the counterexample: `unknown` and `vacuous`
 too.
+
+An assertion ends with the verdict, or with an AssertionError that tells the whole story.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
+from types import FrameType
 from typing import TypeAlias, Unpack, cast
 
-from swzverify.claims import Bijective, Claim, ConflictFree, Contiguous, Equivalent, Verdict, Wavefronts
+from swzverify.claims import Bijective, Claim, ConflictFree, Contiguous, Equivalent, Wavefronts
+from swzverify.claims.verdict import Outcome, Verdict
 from swzverify.errors import SwzError
-from swzverify.explain.notebook import block_of
-from swzverify.explain.notebook.stated import loops_of
+from swzverify.explain.notebook.stated import block_of, expression_of, expressions_of, loops_of
 from swzverify.hardware import find_instruction, find_target
 from swzverify.ir.whole import check_int, whole
+from swzverify.layout import ComposedLayout, Layout, PointerLayout
 from swzverify.prover import DEFAULT_RLIMIT, Options, prove
+from swzverify.report.console import rendered
+from swzverify.report.result import ClaimResult
+from swzverify.report.story import story
+from swzverify.report.style import TextStyle
 from swzverify.subjects import Access, IndexMap, Tile
-from swzverify.testing.accesses import DEFAULT_TARGET, access_or_function
 from swzverify.testing.calls import bijective_call, contiguous_call, cost_of_call, equivalent_calls
-from swzverify.testing.failure import Judged, verdict_of
-from swzverify.testing.given import Given, OfAccess, OfElements, OfTwo, takes_keywords
+from swzverify.testing.given import ALL_NAMES, Given, OfAccess, OfElements, OfTwo, takes_keywords
 from swzverify.testing.layouts import Called, acts_on_is_open, tile_or_function
 
 _Side: TypeAlias = Tile | Access | IndexMap | Called
@@ -241,3 +250,93 @@ def _cost(access: object, given: Given, at_most: int | None = None) -> Judged:
 
 def _name(function: Called) -> str:
     return getattr(function, "__name__", type(function).__name__)
+
+
+DEFAULT_TARGET = "sm_90"
+"""As in a spec, and as for `access_cost`."""
+_WALK = ("instruction", "threads", "coord")
+
+
+def access_or_function(subject: object, given: Given) -> Access | Called:
+    """The access that `subject` and the arguments stand for, or `subject` if it is a function.
+
+    Errors are those of `tile_or_function` and of `Access`.
+
+    >>> given = Given(element_bits=16, base_align=16, instruction="ld.shared.b32", threads=32, coord=[0, "tid*2"])
+    >>> access_or_function("(8,64):(64,1)", given).threads
+    32
+    """
+    if isinstance(subject, Access):
+        given.refuse("an Access, which says it itself", *ALL_NAMES)
+        return subject
+    found = tile_or_function(subject, given, "tile", is_placed=True)
+    if not isinstance(found, Tile):
+        return found
+    shown = subject if isinstance(subject, str | Layout | ComposedLayout | PointerLayout) else found.layout
+    given.require(f"an access to {'a Tile' if isinstance(subject, Tile) else repr(str(shown))}", *_WALK)
+    return Access(
+        "access",
+        find_instruction(given.instruction or ""),
+        find_target(DEFAULT_TARGET if given.target is None else given.target),
+        block_of(given.threads or 0),
+        loops=loops_of(given.loops),
+        constants=given.constants or {},
+        tile=found,
+        coord=expressions_of(given.coord or ()),
+        predicate=None if given.predicate is None else expression_of(given.predicate, "predicate"),
+    )
+
+
+_STYLE = TextStyle(unicode=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The kind of a claim, its subject, and the verdict."""
+
+    kind: str
+    subject: str
+    verdict: Verdict
+
+
+def verdict_of(check: Callable[[], Judged]) -> Verdict:
+    """The verdict of a check that holds; else AssertionError, at the line of the assertion.
+
+    Mistakes in the arguments (`SwzError`) come without the frames of this package.
+    """
+    __tracebackhide__ = True
+    try:
+        judged = check()
+    except SwzError as error:
+        raise error.with_traceback(None) from None
+    if judged.verdict.outcome not in {Outcome.PROVED, Outcome.CHECKED}:
+        # The frame above this one is the assertion's, and the one above that its caller's.
+        raise AssertionError(told(judged, _above(_above(inspect.currentframe()))))
+    return judged.verdict
+
+
+def _above(frame: FrameType | None) -> FrameType | None:
+    return None if frame is None else frame.f_back
+
+
+def told(judged: Judged, caller: FrameType | None) -> str:
+    """The story of a check that does not hold, with the place of the assertion."""
+    result = ClaimResult(
+        id=f"{judged.subject}::{judged.kind}",
+        spec="" if caller is None else _shown(caller.f_code.co_filename),
+        line=0 if caller is None else caller.f_lineno,
+        kind=judged.kind,
+        subject=judged.subject,
+        expected=Outcome.PROVED,
+        verdict=judged.verdict,
+    )
+    return f"{judged.verdict.outcome}: {judged.kind} of {judged.subject}\n{rendered([story(result, _STYLE)], _STYLE)}"
+
+
+def _shown(file: str) -> str:
+    """The file from the current folder, if it lies below it."""
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:
+        return file
+    return file if relative.startswith(os.pardir) else relative

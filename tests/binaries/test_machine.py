@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.compiled.binaries import NOT_GIVEN, machine_of_file, ptx_of_file
-from swzverify.compiled.binaries.elf import section_of
-from swzverify.compiled.binaries.ptx_table import ptx_of_cubin, shift_between
+from swzverify.compiled.binaries.ptx_table import ptx_of_cubin, section_of, shift_between
 from swzverify.compiled.sass import read_listing
 from tests.binaries.fakes import only_tool, ptx
 

@@ -21,7 +21,7 @@ from swzrecheck.statement import GatherCost, read_statement, write_statement
 from swzrecheck.witness import WitnessError
 from swzrecheck.witness_choices import check_choices, cover_size
 from swzrecheck.witnesses import find_witness
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import ConflictFree, Wavefronts
 from swzverify.claims.claim import Claim
 from tests.certificates.judge import holds

@@ -27,7 +27,7 @@ from swzrecheck.solvers import SolverAnswer, ask
 from swzrecheck.statement import Statement
 from swzrecheck.vacuity import conditions_of
 from swzrecheck.witnesses import CHECKERS, find_witness
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import Bijective, Contiguous, Disjoint, Equivalent
 from swzverify.errors import SwzError
 from swzverify.layout import Layout, Swizzle

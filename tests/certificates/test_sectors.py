@@ -20,7 +20,7 @@ from swzrecheck.reader import Reader
 from swzrecheck.statement import Cost, GatherCost, Statement, read_statement, write_statement
 from swzrecheck.warp_rule import filled, warp_cost
 from swzrecheck.witnesses import CHECKERS, find_witness
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import Claim
 from swzverify.hardware import GLOBAL_INSTRUCTIONS
 from swzverify.spec.load import parse_spec

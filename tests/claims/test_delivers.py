@@ -12,7 +12,7 @@ import pytest
 
 from swzrecheck.kinds import sentence_of
 from swzverify.apps.diff.compare import differences
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import Aligned, Delivers, Verdict
 from swzverify.gpu.plan import not_run
 from swzverify.prover import Options, prove

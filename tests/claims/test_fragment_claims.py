@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from swzverify.apps.diff.compare import differences
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import Delivers, Verdict, fragment_points
 from swzverify.claims.fragment_points import FragmentPoints
 from swzverify.errors import SwzError

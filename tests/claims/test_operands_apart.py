@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from swzverify.apps.diff.compare import differences
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import Disjoint, Verdict
 from swzverify.errors import SwzError
 from swzverify.gpu.plan import not_run

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from swzverify.apps.diff.compare import differences
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import Delivers, Verdict
 from swzverify.claims.k_order import KOrder
 from swzverify.claims.shared_k import SharedK

@@ -15,8 +15,7 @@ from jsonschema import Draft202012Validator
 from swzverify.apps.cli import COMMANDS, main
 from swzverify.apps.commands import mcp_tools
 from swzverify.gpu.calibration import save_calibration
-from swzverify.report.cross_result import CrossReport
-from swzverify.report.crosscheck import render_cross_json
+from swzverify.report.crosscheck import CrossReport, render_cross_json
 from tests.cli.test_mcp import PTX
 from tests.gpu.test_cli import honest
 from tests.scan.fill_programs import text as wgmma

@@ -15,7 +15,8 @@ import numpy as np
 
 from swzverify.compiled.kernel import KernelAccess, accesses, inlined
 from swzverify.compiled.ptx import Function, Module
-from swzverify.compiled.scan.price import DisagreementError, price
+from swzverify.compiled.scan.price import price
+from swzverify.compiled.scan.verdict import DisagreementError
 from swzverify.compiled.trial import Launch, Launcher, Search, Seen, run
 from swzverify.hardware import LANES
 from tests.ptx_oracle import Access, launch

@@ -9,7 +9,7 @@ import pytest
 
 from swzverify.claims import RaceFree
 from swzverify.search.cures import find_order_cures
-from swzverify.search.cures.roles import role_candidates
+from swzverify.search.cures.barriers import role_candidates
 from swzverify.spec import load_spec
 from swzverify.subjects.phase import Part
 from tests.nightly import share

@@ -69,10 +69,10 @@ def binds_tighter(patch: Patch) -> None:
 def amounts_wrap(patch: Patch) -> None:
     """Shift amounts taken modulo 32, as hardware does, in place of an error."""
     patch.setattr(c_lower.Lowering, "_amount", lambda _, value, *__: ints.bit_and(value, ints.integer(31)))
-    scalar, many = c_eval._binary, c_eval_many._binary_many
-    shifts = (BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT)
-    patch.setattr(c_eval, "_binary", lambda op, a, b: scalar(op, a, b & 31 if op in shifts else b))
-    patch.setattr(c_eval_many, "_binary_many", lambda op, a, b: many(op, a, b & 31 if op in shifts else b))
+    for op in (BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT):
+        for module in (c_eval, c_eval_many):
+            sound = module._BINARY[op]
+            patch.setitem(module._BINARY, op, lambda a, b, sound=sound: sound(a, b & 31))
     patch.setattr(c_eval_many._Many, "check_right", lambda *_: None)
     patch.setattr(c_eval.Scalar, "check_right", lambda *_: None)
 
@@ -84,21 +84,19 @@ def division_by_zero_is_zero(patch: Patch) -> None:
         del node, text
         return ints.maximum(value, ints.integer(1))
 
-    scalar, many = c_eval._binary, c_eval_many._binary_many
-    divisions = (BinaryOp.DIVIDE, BinaryOp.REMAINDER)
     patch.setattr(c_lower.Lowering, "_divisor", divisor)
-    patch.setattr(c_eval, "_binary", lambda op, a, b: scalar(op, a, max(b, 1) if op in divisions else b))
-    patch.setattr(c_eval_many, "_binary_many", lambda op, a, b: many(op, a, np.maximum(b, 1) if op in divisions else b))
+    for op in (BinaryOp.DIVIDE, BinaryOp.REMAINDER):
+        for module, at_least_one in ((c_eval, lambda b: max(b, 1)), (c_eval_many, lambda b: np.maximum(b, 1))):
+            sound = module._BINARY[op]
+            patch.setitem(module._BINARY, op, lambda a, b, f=sound, g=at_least_one: f(a, g(b)))
     patch.setattr(c_eval_many._Many, "check_right", lambda *_: None)
     patch.setattr(c_eval.Scalar, "check_right", lambda *_: None)
 
 
 def not_is_complement(patch: Patch) -> None:
     """`!x` read as `~x`."""
-    patch.setattr(ints, "logical_not", ints.invert)
-    scalar, many = c_eval._unary, c_eval_many._unary_many
-    patch.setattr(c_eval, "_unary", lambda op, a: scalar(UnaryOp.INVERT if op is UnaryOp.NOT else op, a))
-    patch.setattr(c_eval_many, "_unary_many", lambda op, a: many(UnaryOp.INVERT if op is UnaryOp.NOT else op, a))
+    for module in (c_lower, c_eval, c_eval_many):
+        patch.setitem(module._UNARY, UnaryOp.NOT, module._UNARY[UnaryOp.INVERT])
 
 
 def predicate_forgotten(patch: Patch) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from swzverify.claims import operand_points, shared_k
+from swzverify.claims.disjoint import OperandsApart
 from swzverify.claims.operand_points import OperandPoints
-from swzverify.claims.operands_apart import OperandsApart
 from swzverify.claims.shared_k import SharedK
 from swzverify.hardware.tensor_cores import Major
 from swzverify.ir import integers as ints

@@ -9,7 +9,7 @@ import pytest
 
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_parse import parse
-from swzverify.spec import build_walk
+from swzverify.spec import build_access
 from swzverify.subjects import Loop, walk
 from swzverify.subjects.listed_loop import AnyLoop
 from tests.differential.comparison import first_disagreement
@@ -37,7 +37,7 @@ def the_step_comes_before_the_xor(patch: Patch) -> None:
             text = f"(({text} + {added}) ^ {changed})"
         return parse(text)
 
-    patch.setattr(build_walk, "walked", walked)
+    patch.setattr(build_access, "walked", walked)
 
 
 def a_step_is_seen_in_its_own_iteration(patch: Patch) -> None:

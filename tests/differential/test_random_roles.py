@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.apps.diff.phases import phase_changes
+from swzverify.apps.diff.compare import phase_changes
 from swzverify.claims import race_free
 from swzverify.claims.phase_points import Pair
 from swzverify.prover import prove

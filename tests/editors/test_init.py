@@ -19,7 +19,7 @@ from swzverify.spec import parse_spec
 from swzverify.spec.elements import ELEMENT_BITS
 from swzverify.spec.starter import Expectation, StarterOptions, make_plan, parse_tile, starter_text
 from swzverify.spec.starter import plan as planning
-from swzverify.spec.starter.choose import Choice, choose_swizzle, conflict_free_pad
+from swzverify.spec.starter.plan import Choice, choose_swizzle, conflict_free_pad
 
 TILES = [(64, 64), (32, 32), (128, 16), (40, 64), (8, 8), (33, 33)]
 CHOICES: list[dict[str, object]] = [

@@ -18,7 +18,7 @@ from swzverify.hardware import GLOBAL_INSTRUCTIONS, INSTRUCTIONS, TARGETS, find_
 from swzverify.spec import SpecError, load_spec, parse_spec
 from swzverify.spec.fields import Part
 from swzverify.spec.models import SpecPart
-from swzverify.spec.schema_names import instruction_schema
+from swzverify.spec.schema import instruction_schema
 from tests.editors.trees import data_of, keys, subschemas
 from tests.oracle.random_parts import seeded
 from tests.oracle.random_specs import random_spec

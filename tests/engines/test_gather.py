@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from swzverify.claims.cost_claim import cost_goal, cost_replay
 from swzverify.claims.goal import Goal
 from swzverify.engines import crowd as crowds
-from swzverify.engines.bipartite import largest_matching
-from swzverify.engines.crowd import crowd
+from swzverify.engines.crowd import crowd, largest_matching
 from swzverify.engines.gather import Matching
 from swzverify.engines.gf2 import GF2
 from swzverify.engines.obligations import Answer, GatherCost

@@ -30,8 +30,10 @@ from swzverify.engines.smt import engine as smt_engine
 from swzverify.engines.smt import injective as smt_injective
 from swzverify.engines.smt import terms as smt_terms
 from swzverify.hardware import Instruction, find_instruction, find_target
+from swzverify.ir import c_lower
 from swzverify.ir import gf2 as affine_reading
 from swzverify.ir import integers as ints
+from swzverify.ir.c_ast import BinaryOp
 from swzverify.ir.c_parse import parse
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, Binary, BinaryOperator, Comparison, Expr, Var, binary, compare, const, negation, var
@@ -371,7 +373,10 @@ def equal_words_merged_in_pricing(patch: Patch) -> None:
 
 
 def shifts_round_towards_zero(patch: Patch) -> None:
-    patch.setattr(ints, "shift_right", lambda a, n: ints.divide(a, ints.shift_left(ints.integer(1), n)))
+    def by_division(a: Integer, n: Integer) -> Integer:
+        return ints.divide(a, ints.shift_left(ints.integer(1), n))
+
+    patch.setitem(c_lower._BINARY, BinaryOp.SHIFT_RIGHT, by_division)
 
 
 def division_rounds_down(patch: Patch) -> None:
@@ -383,7 +388,7 @@ def division_rounds_down(patch: Patch) -> None:
             return sound(a, b)
         return sound(ints.subtract(a, ints.remainder(ints.add(ints.remainder(a, b), b), b)), b)
 
-    patch.setattr(ints, "divide", wrong)
+    patch.setitem(c_lower._BINARY, BinaryOp.DIVIDE, wrong)
 
 
 def stages_in_one_place(patch: Patch) -> None:

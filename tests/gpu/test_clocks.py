@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swzverify.gpu.clocks import Clock, calibrated, ladder, ladder_wavefronts
+from swzverify.gpu.cost_check import Clock, calibrated, ladder, ladder_wavefronts
 from swzverify.hardware import INSTRUCTIONS, access_cost, find_instruction
 from tests.measured import OPS
 

@@ -12,8 +12,7 @@ import pytest
 
 from swzverify.apps.run.emit import emitted
 from swzverify.errors import SwzError
-from swzverify.gpu.clocks import LADDER, ladder_wavefronts
-from swzverify.gpu.cost_check import with_ladders
+from swzverify.gpu.cost_check import LADDER, ladder_wavefronts, with_ladders
 from swzverify.gpu.crosscheck import plan_all
 from swzverify.gpu.emit import HEADER, Emitted, emit, read_answers
 from swzverify.gpu.launch import pack, unpack

@@ -8,9 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGN_BYTES, WINDOW_ALIGNED
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.races import races_of
 from tests.kernel.test_ways_to_be_wrong import at
 from tests.kernel.texts import last
 from tests.scan.texts import last as last_scanned
+from tests.scan.texts import text_of
 
 FLIP = "xor.b64 %d3, %d3, %d4; "
 ROW = "mul.wide.u32 %d1, %r1, {step}; mov.u64 %d2, s; cvta.shared.u64 %d3, %d2; add.u64 %d3, %d3, %d1; "
@@ -78,3 +82,23 @@ def test_a_planted_mistake_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.reason == ""
     window = WINDOW_ALIGN_BYTES
     assert window ^ ((window & 262144) >> 12) != window + at(found, tid_x=0)
+
+
+@pytest.mark.parametrize(
+    ("place", "is_free"),
+    [
+        ("and.b64 %d5, %d4, -4;", True),
+        ("and.b64 %d5, -256, %d4;", True),
+        ("and.b64 %d5, %d4, -4; add.u64 %d5, %d5, 8;", True),
+        ("and.b64 %d5, %d4, -512;", False),
+        ("and.b64 %d5, %d4, 60;", False),
+        ("mov.u64 %d2, s; cvta.shared.u64 %d3, %d2; add.u64 %d5, %d3, %d1; and.b64 %d5, %d5, -4;", False),
+    ],
+)
+def test_a_pointer_of_the_host_that_is_rounded_down_leads_to_no_shared_memory(place: str, is_free: bool) -> None:
+    body = f"ld.param.u64 %d4, [q]; mul.wide.u32 %d1, %r1, 2; add.u64 %d4, %d4, %d1; {place}"
+    body += "mul.wide.u32 %d6, %r1, 4; cvt.u32.u64 %r5, %d6; add.u32 %r5, %r5, %r3; "
+    body += "st.shared.u32 [%r5], 1; atom.add.noftz.bf16x2 %r7, [%d5], %r1;"
+    module = read_module(text_of(body), "k.ptx")
+    found = races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+    assert (found.verdict == "free") is is_free

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from swzverify.explain.pictures.scale import SHADES, XTERM, Scale, ink, ink_on, luminance, xterm_colour
+from swzverify.explain.pictures.picture import SHADES, XTERM, Scale, ink, ink_on, luminance, xterm_colour
 
 # what is left of linear red, green and blue; Viénot, Brettel, Mollon, "Digital video colourmaps for
 # checking the legibility of displays by dichromats", 1999

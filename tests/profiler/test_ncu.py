@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swzverify.compiled.profiler import Launch, profile
-from swzverify.compiled.profiler.launches import launches
+from swzverify.compiled.profiler.ncu import launches
 from swzverify.errors import SwzError
 from tests.binaries.fakes import only_tool
 from tests.profiler.fake_ncu import ncu

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.compiled.ptx import modifiers
-from swzverify.compiled.ptx.modifiers import in_order
+from swzverify.compiled.ptx import body
+from swzverify.compiled.ptx.body import in_order
 
 FAMILIES = {
     "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16": "{%r5,%r6,%r7,%r8}, [%r4];",
@@ -90,6 +90,6 @@ def test_what_is_not_known_stays_as_it_is(opcode: str) -> None:
 
 
 def test_a_modifier_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modifiers, "_RANKS", tuple(each for each in modifiers._RANKS if not each.fullmatch("trans")))
+    monkeypatch.setattr(body, "_RANKS", tuple(each for each in body._RANKS if not each.fullmatch("trans")))
     with pytest.raises(AssertionError):
         test_every_order_is_read_as_one("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")

@@ -9,7 +9,7 @@ import pytest
 
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan import LaneRow, ScannedAccess, Verdict
-from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
+from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.verdict import Decision, WarpTable
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_text import MOST_LANES, Detail, scan_text
@@ -182,3 +182,10 @@ def test_quiet_leaves_out_lanes_and_kernels_without_problems() -> None:
     assert [line for line in lines if "kernel" in line] == ["k.ptx: kernel k"]
     assert not any(line.endswith("  x") or "address" in line for line in lines)
     assert lines[-1] == "2 accesses: 1 free, 1 conflict"
+
+
+def test_a_kernel_for_another_block_says_so() -> None:
+    never = Decision(Verdict.UNKNOWN, NEVER_MADE)
+    hint = "  no lane makes any of them in a block of 32,8,1: give the block that the launch has by --block"
+    assert hint in lines_of(access(never, 3, block=(32, 8, 1)), access(never, 4, block=(32, 8, 1)))
+    assert hint not in lines_of(access(never, 3, block=(32, 8, 1)), access(FREE, 4, block=(32, 8, 1)))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from swzverify.compiled.sass import ListingError
-from swzverify.compiled.sass.instructions import read_instructions, target_of
-from swzverify.compiled.sass.rewrite import rewritten
+from swzverify.compiled.sass.instructions import read_instructions, rewritten, target_of
 from swzverify.subjects.listing import ListedInstruction, Work
 
 MAXWELL, VOLTA = 4, 2

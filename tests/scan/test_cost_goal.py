@@ -17,9 +17,10 @@ from swzverify.compiled.scan import asker
 from swzverify.compiled.scan import cost_goal as room
 from swzverify.compiled.scan.asker import Asker
 from swzverify.compiled.scan.cost_goal import banks_goal, coordinates, cost_goal, octet_goal, plainly_named
-from swzverify.compiled.scan.price import Block, DisagreementError, block_of
+from swzverify.compiled.scan.price import Block, block_of
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.split import Parts, split
+from swzverify.compiled.scan.verdict import DisagreementError
 from swzverify.engines.obligations import Answer, Cost, GatherCost
 from swzverify.hardware import Instruction
 from swzverify.ir.evaluate import evaluate_many

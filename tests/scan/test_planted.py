@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from swzverify.compiled.kernel import LaneLeaf, atomics, counts, generic
-from swzverify.compiled.scan import collide, data, decide, exact, mixed, price, question, reach, samples, split
+from swzverify.compiled.scan import collide, decide, exact, mixed, price, question, samples, split
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.split import Parts
 from swzverify.engines.obligations import Answer, Finding, WarpCost, WorstCost
@@ -77,7 +77,7 @@ def test_a_guard_taken_for_its_opposite(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_value_of_each_lane_taken_for_a_shared_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (split, collide, samples, mixed, data):
+    for module in (split, collide, samples, mixed, mixed):
         monkeypatch.setattr(module, "is_shared", lambda leaf: not isinstance(leaf, LaneLeaf))
     found_by(verdicts.test_data_of_each_lane_are_unknown)
 
@@ -116,7 +116,7 @@ def test_samples_contradict_engines_that_see_no_conflict(monkeypatch: pytest.Mon
 
 
 def test_lanes_that_the_guard_never_lets_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "_at_least", lambda *_: TRUE)
+    monkeypatch.setattr(exact, "_at_least", lambda *_: TRUE)
     found_by(verdicts.test_a_guard_by_a_parameter_counts_what_it_can_let_through)
 
 
@@ -164,7 +164,7 @@ def test_the_worst_data_are_those_of_the_engine(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_data_that_every_lane_loads_from_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "from_places_of_their_own", lambda *_: True)
+    monkeypatch.setattr(mixed, "from_places_of_their_own", lambda *_: True)
     found_by(verdicts.test_data_of_one_place_are_not_free_to_differ)
 
 

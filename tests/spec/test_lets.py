@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.prover import prove
 from swzverify.spec import SpecError, load_spec
 from swzverify.spec.lets import circles

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swzverify.certificates.describe import describe
+from swzverify.certificates.make import describe
 from swzverify.claims import (
     Aligned,
     Bijective,

@@ -11,8 +11,8 @@ import pytest
 from swzverify.search.synth import pricing
 from swzverify.search.synth.frame import Frame
 from swzverify.spec import sweep_axes
-from swzverify.spec.sweep import bench, measure, soundness
-from swzverify.spec.sweep.cases import Cases
+from swzverify.spec.sweep import bench, measure
+from swzverify.spec.sweep.bench import Cases
 from tests.nightly import share
 from tests.sweep.agreement import Row, differences
 from tests.sweep.puzzles import puzzle
@@ -58,7 +58,7 @@ def a_swizzle_axis_that_something_else_reads(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_tile_that_is_not_looked_at(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(soundness.TileCheck, "overlaps", lambda _, fields, __: np.zeros(len(fields), np.bool_))
+    patch.setattr(measure.TileCheck, "overlaps", lambda _, fields, __: np.zeros(len(fields), np.bool_))
 
 
 def an_allocation_that_holds_everything(patch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def an_allocation_that_holds_everything(patch: pytest.MonkeyPatch) -> None:
 
 
 def vectors_that_are_always_whole(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(soundness.TileCheck, "torn", lambda _, __, fields, ___: np.zeros(len(fields), np.bool_))
+    patch.setattr(measure.TileCheck, "torn", lambda _, __, fields, ___: np.zeros(len(fields), np.bool_))
 
 
 def lanes_that_never_leave(patch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def weights_that_do_not_count(patch: pytest.MonkeyPatch) -> None:
 
 def a_base_that_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(pricing, "starts", lambda *_, **__: [0])
-    patch.setattr(soundness, "starts", lambda *_: [0])
+    patch.setattr(measure, "starts", lambda *_: [0])
 
 
 PLANTS: dict[Plant, int] = {

@@ -6,7 +6,7 @@ import pytest
 
 from swzverify.claims import Aligned
 from swzverify.prover import Options
-from swzverify.report.synth_result import is_confirmed
+from swzverify.report.synth import is_confirmed
 from swzverify.search.synth.proof import prove_member
 from swzverify.search.synth.solution import find
 from tests.synth import oracle

@@ -256,7 +256,7 @@ def test_a_mistake_comes_without_our_frames():
     with pytest.raises(SwzError) as failure:
         assert_bijective("(8,64:(64,1)", element_bits=16)
     files = [entry.path.name for entry in failure.traceback]
-    assert files == ["test_assertions.py", "assertions.py", "failure.py"]
+    assert files == ["test_assertions.py", "assertions.py", "assertions.py"]
     assert [entry.ishidden(failure) for entry in failure.traceback] == [False, True, True]
     assert failure.value.code == "SWZ200"
     assert failure.value.__cause__ is None

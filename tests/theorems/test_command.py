@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from swzverify.apps.cli import main
 from swzverify.apps.theorems import Outcome
 from swzverify.apps.theorems.discover import find_theorems
-from swzverify.apps.theorems.judge import Judgement
 from swzverify.apps.theorems.listing import Entry
 from swzverify.apps.theorems.page import render_page
 from swzverify.apps.theorems.pool import judge_all
+from swzverify.apps.theorems.solve import Judgement
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,10 +11,9 @@ import z3
 
 from swzverify.apps.theorems import Obligation, Outcome, Sequent, Symbols, Theorem, choose, choose_whole
 from swzverify.apps.theorems.discover import check_catalogue, find_theorems, proofs_folder, select_theorems
-from swzverify.apps.theorems.judge import judge
 from swzverify.apps.theorems.listing import Entry
 from swzverify.apps.theorems.pool import judge_all
-from swzverify.apps.theorems.solve import settle
+from swzverify.apps.theorems.solve import judge, settle
 from swzverify.errors import SwzError
 
 

@@ -23,8 +23,10 @@ from swzverify.compiled.kernel.arguments import Arguments, Field
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.order.verdict import Witness
 from swzverify.compiled.ptx import Function, Module, read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.races import races_of
 from swzverify.compiled.trial import history, touches
-from swzverify.compiled.trial.clocks import Launches, Replay, replay
+from swzverify.compiled.trial.clocks import Launches, Outcome, Replay, Shown, replay
 from swzverify.compiled.trial.launch import Data, Launcher, Plan
 
 FOLDER = Path(os.environ.get("SWZVERIFY_RACE_TRUTH", ""))
@@ -427,6 +429,10 @@ def kernel_of(body: str) -> tuple[Module, Function]:
     return module, module.functions[0]
 
 
+def races_shown(launches: Launches, asked: Sequence[Shown]) -> list[bool]:
+    return [each is Outcome.RACE for each in launches.replayed(asked)]
+
+
 STRIDE = "mul.lo.u32 %r8, %r3, %r6;\nand.b32 %r8, %r8, 4095;\nadd.u32 %r8, %r2, %r8;\nst.shared.u32 [%r8], %r1;"
 
 
@@ -447,7 +453,7 @@ def test_a_witness_is_replayed(
     module, function = kernel_of(STRIDE)
     witness = Witness(threads, ((), ()), 0, "s", (n,))
     at = (FIRST + lines[0], FIRST + lines[1])
-    assert Launches(module, function, (64, 1, 1)).replayed([(witness, at)]) == [shown]
+    assert races_shown(Launches(module, function, (64, 1, 1)), [(witness, at)]) == [shown]
 
 
 @pytest.mark.parametrize("many", [256, 1])
@@ -460,10 +466,10 @@ def test_witnesses_of_one_launch_are_replayed_together(many: int, monkeypatch: p
         for number in (0, 1, 32)
         for threads in ((3, 40), (3, 35), (4, 36), (0, 1))
     ]
-    alone = [shown for each in asked for shown in launches.replayed([each])]
+    alone = [shown for each in asked for shown in races_shown(launches, [each])]
     monkeypatch.setattr(history, "MANY", many)
     monkeypatch.setattr(touches, "MANY", many)
-    assert launches.replayed(asked) == alone
+    assert races_shown(launches, asked) == alone
     assert alone == [True] * 4 + [False] * 5 + [True] * 2 + [False]
 
 
@@ -475,7 +481,7 @@ def test_the_threads_of_a_witness_stand_at_their_lines() -> None:
     for threads, lines, shown in [((1, 2), (1, 3), True), ((2, 1), (1, 3), False), ((2, 1), (3, 1), True)]:
         witness = Witness(threads, ((), ()), 0, "s", ())
         at = (FIRST + lines[0], FIRST + lines[1])
-        assert Launches(module, function, (64, 1, 1)).replayed([(witness, at)]) == [shown]
+        assert races_shown(Launches(module, function, (64, 1, 1)), [(witness, at)]) == [shown]
 
 
 def test_lanes_in_lockstep_are_unordered_within_an_instruction_alone() -> None:
@@ -492,7 +498,17 @@ def test_lanes_in_lockstep_are_unordered_within_an_instruction_alone() -> None:
         (still, (0, 1), True, True),
     ]:
         witness = Witness(threads, ((), ()), 0, "s", ())
-        assert Launches(module, function, (64, 1, 1), lockstep=lockstep).replayed([(witness, (line, line))]) == [shown]
+        assert races_shown(Launches(module, function, (64, 1, 1), lockstep=lockstep), [(witness, (line, line))]) == [
+            shown
+        ]
+
+
+def test_a_store_of_one_value_shows_no_race() -> None:
+    for value, outcome in [("%r1", Outcome.RACE), ("%r6", Outcome.ONE_VALUE), ("%r7", Outcome.ONE_VALUE)]:
+        module, function = kernel_of(f"mov.u32 %r7, %clock;\nst.shared.u32 [s], {value};")
+        witness = Witness((3, 40), ((), ()), 0, "s", ())
+        asked = (witness, (FIRST + 1, FIRST + 1))
+        assert Launches(module, function, (64, 1, 1)).replayed([asked]) == [outcome]
 
 
 def test_a_witness_names_the_place_in_the_grid() -> None:
@@ -505,7 +521,7 @@ def test_a_witness_names_the_place_in_the_grid() -> None:
         ((), False),
     ]:
         witness = Witness((0, 1), ((), ()), 0, "s", values)
-        assert Launches(module, function, (64, 1, 1)).replayed([(witness, (FIRST + 4, FIRST + 4))]) == [shown]
+        assert races_shown(Launches(module, function, (64, 1, 1)), [(witness, (FIRST + 4, FIRST + 4))]) == [shown]
 
 
 def test_a_run_ends_when_it_has_shown_a_witness() -> None:
@@ -516,10 +532,10 @@ def test_a_run_ends_when_it_has_shown_a_witness() -> None:
     witness = Witness((3, 40), ((), ()), 0, "s", (("n+0:4", 1 << 30),))
     at = FIRST + 3
     start = time.process_time()
-    assert Launches(module, function, (64, 1, 1)).replayed([(witness, (at, at))]) == [True]
+    assert races_shown(Launches(module, function, (64, 1, 1)), [(witness, (at, at))]) == [True]
     shown = time.process_time() - start
     other = replace(witness, threads=(3, 3))
-    assert Launches(module, function, (64, 1, 1)).replayed([(other, (at, at))]) == [False]
+    assert races_shown(Launches(module, function, (64, 1, 1)), [(other, (at, at))]) == [False]
     assert time.process_time() - start > 3 * shown
 
 
@@ -602,3 +618,12 @@ def test_mutants_race() -> None:
         found = launch_of(kernel, kernel["launches"][0], "\n".join(lines), place)
         wanted = {tuple(sorted(line for line, _ in each)) for each in mutant["pairs"]}
         assert {each.lines for each in found.races} == wanted, mutant
+
+
+def test_a_barrier_that_threads_miss_names_the_values_of_the_run() -> None:
+    body = "setp.ge.u32 %p1, %r1, %r6;\n@%p1 bra L;\nbar.sync 0;\nL:\nst.shared.u32 [s], %r1;"
+    module, function = kernel_of(body)
+    (missed,) = Launches(module, function, (64, 1, 1)).missed_barriers().items()
+    assert missed == (FIRST + 2, (("n+0:4", 4),))
+    (barrier,) = races_of(module, function, Given(), block=(64, 1, 1)).barriers
+    assert barrier.reason.endswith(f"they part at line {FIRST + 1}, in a run with n+0:4 = 4")

@@ -20,8 +20,7 @@ from swzverify.apps.run.progress import progress_line
 from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import Method
 from swzverify.gpu.recording import save_recording
-from swzverify.report.cross_result import CrossReport
-from swzverify.report.crosscheck import render_cross_json, render_cross_text
+from swzverify.report.crosscheck import CrossReport, render_cross_json, render_cross_text
 from swzverify.report.problems import render_problems
 
 

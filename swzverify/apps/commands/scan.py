@@ -1,20 +1,22 @@
-"""`swzverify scan`: compiled kernels in, a verdict for every shared-memory access out."""
+"""`swzverify scan`: compiled kernels in, a verdict for every shared-memory access out.
+
+`--certificates` writes what was proved into a folder, and `--write-spec` a spec of the accesses.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NoReturn
 
 import click
 
-from swzverify.apps.commands.files import check_ours, check_output, prepare_known, save_known
+from swzverify.apps.commands.files import check_ours, check_output, prepare_known, save_known, write_report
 from swzverify.apps.commands.reports import check_reports
-from swzverify.apps.commands.scan_certificates import prepare_certificates, save_certificates
 from swzverify.apps.commands.scan_launch import launch_of
 from swzverify.apps.commands.scan_reports import Streamed, is_streamed, scan_words, write_scan
-from swzverify.apps.commands.scan_spec import is_ours, save_written
 from swzverify.apps.commands.terminal import INTERRUPTED, loudness
 from swzverify.apps.options.declare import named_files
 from swzverify.apps.options.scan import FAILURES, ScanOptions
@@ -23,9 +25,12 @@ from swzverify.apps.run.scan import scan_files
 from swzverify.apps.run.scan_check import DISAGREEMENT, checked, read_counters, spelled
 from swzverify.apps.run.scan_run import InterruptedScanError, Listeners, ScanProgress
 from swzverify.claims.verdict import Outcome
+from swzverify.report.escape import visible
 from swzverify.report.result import Report
 from swzverify.report.scan import INTERRUPTED as PARTIAL
+from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import KINDS, NOTHING, report_of
+from swzverify.report.scan_spec import scan_spec
 from swzverify.report.scan_text import Detail
 
 
@@ -98,3 +103,66 @@ def _exit_code(report: Report, fail_on: tuple[str, ...]) -> ExitCode:
     if (KINDS["conflict"], Outcome.UNKNOWN) in new or report.problems:
         found.add("unknown")
     return ExitCode.FOUND if found & set(fail_on) else ExitCode.DONE
+
+
+def prepare_certificates(folder: str | None) -> None:
+    """Refuse, before minutes of work, a folder that holds anything else.
+
+    Raises:
+        CertificateError: SWZ606.
+    """
+    if folder is not None:
+        from swzrecheck.folder import prepare  # noqa: PLC0415 - few runs write certificates
+
+        prepare(folder)
+
+
+def save_certificates(folder: str | None, found: Sequence[ScannedFile]) -> None:
+    """List the certificates, and report on standard error how many there are.
+
+    The report also says why some accesses have none.
+
+    Raises:
+        CertificateError: SWZ606.
+    """
+    if folder is None:
+        return
+    from swzverify.apps.run.certificates import list_accesses  # noqa: PLC0415 - few runs write certificates
+
+    list_accesses(folder, found)
+    every = [(file.name, access) for file in found for access in file.accesses]
+    written = sum(bool(access.certificate) for _, access in every)
+    free = written + sum(bool(access.no_certificate) for _, access in every)
+    for name, access in every:
+        if access.no_certificate:
+            click.echo(f"{visible(name)}:{access.line}: no certificate: {visible(access.no_certificate)}", err=True)
+    again = f"; recheck them: swzverify recheck {visible(folder)}" if written else ""
+    click.echo(f"{visible(folder)}: certificates of {written} of {free} free accesses{again}", err=True)
+
+
+FIRST_LINE = "# Written by swzverify scan --write-spec."
+
+
+def is_ours(path: str) -> bool:
+    """Whether a file begins as those of `save_written`."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.readline().rstrip("\n") == FIRST_LINE
+    except OSError:
+        return False
+
+
+def save_written(path: str | None, found: Sequence[ScannedFile], target: str) -> None:
+    """Write the spec, and say to standard error how many accesses it has.
+
+    Raises:
+        SwzError: SWZ504.
+    """
+    if path is None:
+        return
+    write_report(f"{FIRST_LINE}\n{scan_spec(found, target)}", path, "spec")
+    every = [access for file in found for access in file.accesses]
+    said = sum(not access.written.reason for access in every)
+    click.echo(
+        f"{visible(path)}: {said} of {len(every)} accesses; prove them: swzverify prove {visible(path)}", err=True
+    )

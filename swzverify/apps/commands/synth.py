@@ -12,8 +12,7 @@ from typing import NoReturn
 import click
 
 from swzverify.apps.commands.files import check_output
-from swzverify.apps.commands.synth_listing import synthesize_listing
-from swzverify.apps.commands.synth_operand import synthesize_operand
+from swzverify.apps.commands.synth_listing import synthesize_listing, synthesize_operand
 from swzverify.apps.commands.terminal import Failure, echo, terminal_style
 from swzverify.apps.commands.writing import write_text
 from swzverify.apps.options.declare import asked
@@ -25,12 +24,10 @@ from swzverify.hardware import Target
 from swzverify.prover import Options
 from swzverify.report.escape import visible
 from swzverify.report.style import TextStyle
-from swzverify.report.synth import render_synth
+from swzverify.report.synth import SynthResult, render_synth
 from swzverify.report.synth_json import render_synth_json
-from swzverify.report.synth_listing import render_listing, render_listing_json
-from swzverify.report.synth_listing_result import ListingResult
+from swzverify.report.synth_listing import ListingResult, render_listing, render_listing_json
 from swzverify.report.synth_operand import render_operand
-from swzverify.report.synth_result import SynthResult
 from swzverify.search.synth.descriptors import FoundDescriptors
 from swzverify.search.synth.problem import Form, Problem, Variant
 from swzverify.search.synth.proof import check_premises, prove_member

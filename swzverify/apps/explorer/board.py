@@ -12,7 +12,7 @@ from swzverify.core.words import spans
 from swzverify.explain.pictures import Cell, Picture
 from swzverify.explain.pictures.chosen import Chosen
 from swzverify.explain.pictures.grid import View, extents_of, grid_of
-from swzverify.explain.pictures.scale import BANKS_SCALE
+from swzverify.explain.pictures.picture import BANKS_SCALE
 from swzverify.explain.pictures.views.logical import logical_panel
 from swzverify.explain.pictures.views.physical import physical
 from swzverify.explain.pictures.words import part_words, tile_words

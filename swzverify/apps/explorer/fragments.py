@@ -14,9 +14,8 @@ from swzverify.core.shown import html_text
 from swzverify.explain.explanations import Explanation
 from swzverify.explain.explanations.statements import BankBit, Matrix, TileBankBit
 from swzverify.report import words
-from swzverify.report.explain_sections import sections
 from swzverify.report.explain_text import matrix_lines
-from swzverify.report.explain_words import sentence
+from swzverify.report.explain_words import sections, sentence
 from swzverify.report.result import ClaimResult
 
 _TONES = {Outcome.PROVED: ("good", "\u2713"), Outcome.REFUTED: ("bad", "\u2717")}

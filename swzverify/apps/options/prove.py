@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import click
 
 from swzverify.apps.options.declare import POSITIVE, Options, argument, flag, group, option, several
-from swzverify.apps.options.open_choice import OpenChoice
 from swzverify.apps.options.shared import Reports, jobs_option
+from swzverify.apps.options.values import OpenChoice
 from swzverify.claims import KINDS, claim_type
 from swzverify.core.outside import Group
 

@@ -10,8 +10,7 @@ from enum import StrEnum
 import click
 
 from swzverify.apps.options.declare import POSITIVE, option, several
-from swzverify.apps.options.open_choice import OpenChoice
-from swzverify.apps.options.values import by_name, loop_in, named_value
+from swzverify.apps.options.values import OpenChoice, by_name, loop_in, named_value
 from swzverify.core.outside import Group
 from swzverify.report.formats import WITH_PICTURES, Format, outside_format
 

@@ -1,14 +1,20 @@
-"""Values of options: what a shell completes them to, and what texts such as NAME=N say."""
+"""Values of options: what a shell completes them to, and what texts such as NAME=N say.
+
+Other packages may add words to choose from; the help lists those of swzverify only.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 from click.types import StringParamType
+
+from swzverify.core import outside
+from swzverify.errors import SwzError
 
 _T = TypeVar("_T")
 _VALUE = re.compile(r"([A-Za-z_]\w*)=(-?[0-9]{1,12})")
@@ -139,3 +145,34 @@ def two_axes(text: str) -> tuple[str, str]:
     if not comma or not across.strip() or not down.strip() or across.strip() == down.strip():
         raise click.BadParameter(f"{text!r}: two axes, such as B,S", param_hint="--heatmap")
     return across.strip(), down.strip()
+
+
+class OpenChoice(click.Choice[str]):
+    """A choice among names of swzverify, and the names that other packages add to a group."""
+
+    def __init__(self, inside: Sequence[str], group: outside.Group, load: Callable[[str], object]) -> None:
+        """`load` imports what another package adds, so that it is refused before the work begins."""
+        super().__init__([str(each) for each in inside])
+        self.group = group
+        self.load = load
+
+    @property
+    def names(self) -> list[str]:
+        """Every name there is."""
+        return [*self.choices, *outside.names(self.group, self.choices)]
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a name; other packages are asked only for what swzverify has not."""
+        return name in self.choices or outside.has(self.group, name)
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name. A usage error for an unknown one, and for one of a package that cannot be used."""
+        if value in self.choices:
+            return value
+        if not self.knows(value):
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names))}.", param, ctx)
+        try:
+            self.load(value)
+        except SwzError as error:
+            self.fail(str(error), param, ctx)
+        return value

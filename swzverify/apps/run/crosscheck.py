@@ -16,7 +16,7 @@ from swzverify.claims import Claim, Outcome
 from swzverify.errors import Problem
 from swzverify.gpu.crosscheck import Claims, CrossCheck, CrossResult, Method, crosscheck, subject_key
 from swzverify.gpu.recording import RecordedClaim, RecordedCost, RecordedSubject, Recording, digest
-from swzverify.report.cross_result import CrossReport, CrossRow
+from swzverify.report.crosscheck import CrossReport, CrossRow
 from swzverify.subjects import Access
 
 Chosen: TypeAlias = Mapping[str, Sequence[Judged]]

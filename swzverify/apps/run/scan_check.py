@@ -25,8 +25,7 @@ from swzverify.compiled.profiler import (
 )
 from swzverify.compiled.sass import Section
 from swzverify.compiled.scan import ScannedAccess
-from swzverify.compiled.scan.measured import Counted, measured_in
-from swzverify.compiled.scan.totals import held_against
+from swzverify.compiled.scan.measured import Counted, held_against, measured_in
 from swzverify.errors import SwzError
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile

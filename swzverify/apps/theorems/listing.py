@@ -10,8 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from swzverify.apps.theorems.judge import Judgement
-from swzverify.apps.theorems.solve import Settled
+from swzverify.apps.theorems.solve import Judgement, Settled
 from swzverify.apps.theorems.theorem import Outcome, Theorem
 from swzverify.claims.verdict import OF_CLAIMS
 from swzverify.core.words import binding_text, counted

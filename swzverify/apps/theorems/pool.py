@@ -7,7 +7,7 @@ from contextlib import closing
 from multiprocessing.connection import Connection
 
 from swzverify.apps.theorems.discover import find_theorems
-from swzverify.apps.theorems.judge import Judgement, judge
+from swzverify.apps.theorems.solve import Judgement, judge
 from swzverify.apps.theorems.theorem import Outcome, Theorem
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 from swzverify.core.processes import processes_for

@@ -1,15 +1,18 @@
-"""One obligation as queries to Z3: is it satisfiable, does it hold, and where does it first fail?"""
+"""One obligation as queries to Z3: is it satisfiable, does it hold, and where does it first fail?
+
+The answers give a theorem's verdict. Counterexamples are replayed in plain Python integers.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import z3
 
 from swzverify.apps.theorems.terms import Symbols, Truth
-from swzverify.apps.theorems.theorem import Obligation, Outcome, Sequent
+from swzverify.apps.theorems.theorem import Obligation, Outcome, Sequent, Theorem
 from swzverify.engines.obligations import BY_CLOCK
 
 TIMEOUT_MS = 3_600_000
@@ -120,3 +123,50 @@ def _solve(
 
 def _values(symbols: Symbols, model: z3.ModelRef) -> dict[str, int]:
     return {name: model.eval(word.term, model_completion=True).as_long() for name, word in symbols.variables.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The result of judging a theorem: the outcome, a reason if one is needed, and the answers.
+
+    `counterexample` is the obligation that fails, with the point where it fails. All of it is plain data
+    that can go through a pipe.
+    """
+
+    name: str
+    outcome: Outcome
+    answers: tuple[Settled, ...]
+    reason: str = ""
+    counterexample: Settled | None = None
+
+    @property
+    def time_ms(self) -> float:
+        """Milliseconds spent on the obligations."""
+        return sum(answer.time_ms for answer in self.answers)
+
+
+def judge(theorem: Theorem) -> Judgement:
+    """Settle every obligation and make a verdict; a fault in an encoding is an `error`, not a crash."""
+    try:
+        wrong = theorem.expected is Outcome.REFUTED  # a published mistake gets its smallest counterexample
+        answers = tuple(settle(obligation, smallest=wrong) for obligation in theorem.obligations)
+        return verdict(theorem, answers)
+    except Exception as error:  # noqa: BLE001 - one broken proof must not hide the others' verdicts
+        return Judgement(theorem.name, Outcome.ERROR, (), f"{type(error).__name__}: {error}")
+
+
+def verdict(theorem: Theorem, answers: Sequence[Settled]) -> Judgement:
+    """The outcome: refuted if an obligation fails, else vacuous or unknown if one is, else proved."""
+    all_answers = tuple(answers)
+    for outcome in (Outcome.REFUTED, Outcome.VACUOUS, Outcome.UNKNOWN):
+        for answer in all_answers:
+            if answer.outcome is not outcome:
+                continue
+            where = f"{answer.obligation}: {answer.reason}" if answer.reason else answer.obligation
+            if outcome is not Outcome.REFUTED:
+                return Judgement(theorem.name, outcome, all_answers, where)
+            if theorem.refutes is not None and not theorem.refutes(dict(answer.point)):
+                reason = f"{where}: the counterexample does not fail in plain integers"
+                return Judgement(theorem.name, Outcome.ERROR, all_answers, reason, answer)
+            return Judgement(theorem.name, outcome, all_answers, where, answer)
+    return Judgement(theorem.name, Outcome.PROVED, all_answers)

@@ -1,15 +1,23 @@
-"""From a file of any kind to the PTX texts that it stands for."""
+"""From a file of any kind to the PTX texts that it stands for.
+
+The user's nvcc makes the PTX of CUDA source.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
 from swzverify.compiled.binaries.choice import chosen
-from swzverify.compiled.binaries.cuda import compile_source
 from swzverify.compiled.binaries.fatbin import texts_of_binary
 from swzverify.compiled.binaries.kinds import Kind, kind_of
 from swzverify.compiled.binaries.machine import texts_of_machine
+from swzverify.compiled.binaries.tools import COMPILE_S, find_tool, run_tool
 from swzverify.errors import SwzError, graphic
 
 
@@ -51,3 +59,38 @@ def ptx_of_file(path: str, target: str, nvcc_arguments: Sequence[str] = ()) -> l
             "SWZ541", f"{graphic(path)}: it holds PTX of {targets} only, which {target} cannot run", hint=hint
         )
     return [PtxText(each.text, f"PTX {each.number} of {len(held)}, of {each.target}") for each in found]
+
+
+_PLAIN: Final = re.compile(r"[\w ./+,=@-]+")
+_SAYS_TARGET: Final = re.compile(r"--?(?:arch|gpu-architecture|gencode|generate-code)(?:=.*)?")
+
+
+def compile_source(path: str, target: str, arguments: Sequence[str] = ()) -> str:
+    """The PTX that nvcc makes of a source file, with line numbers.
+
+    Raises:
+        SwzError: SWZ542 without nvcc, SWZ543 with nvcc's own message if it fails.
+    """
+    tool = find_tool("nvcc")
+    place = os.path.abspath(path)
+    if not _PLAIN.fullmatch(place):
+        # nvcc hands names to a shell.
+        raise SwzError(
+            "SWZ543",
+            f"{graphic(path)}: its name has characters that nvcc's own commands would act on",
+            hint="rename it, or compile it with `nvcc -ptx -lineinfo` and give the .ptx",
+        )
+    with TemporaryDirectory(prefix="swzverify-") as name:
+        folder = Path(name)
+        out = folder / "out.ptx"
+        wanted = () if any(map(_SAYS_TARGET.fullmatch, arguments)) else (f"-arch={target}",)
+        command = [tool, "-ptx", "-lineinfo", *wanted, *arguments, "-o", str(out), place]
+        ran = run_tool(command, folder, COMPILE_S, cwd=Path.cwd())
+        if ran.code or not out.is_file():
+            said = ran.err.strip() or ran.out.read_text(encoding="utf-8", errors="replace")[:5000].strip()
+            raise SwzError(
+                "SWZ543",
+                f"{graphic(path)}: nvcc failed with code {ran.code}",
+                hint=f"{said}\n--nvcc-arg gives nvcc an option, such as --nvcc-arg=-Iinclude",
+            )
+        return out.read_text(encoding="utf-8", errors="replace")

@@ -10,6 +10,7 @@ from collections.abc import Generator
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, either, joined, sub, widened
+from swzverify.compiled.kernel.butterflies import moved, reduced
 from swzverify.compiled.kernel.effects import DETERMINED, width_of, written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.generic import in_shared
@@ -64,6 +65,9 @@ def evaluate(slices: Slices, instruction: Instruction, at: int) -> Steps:
         return (yield from _move(slices, instruction, at, width))
     if name in ("vote", "redux", "match", "shfl", "activemask"):
         return (yield from _across_lanes(slices, instruction, at, width))
+    made = yield from reduced(slices, instruction)
+    if made is not None:
+        return widened(made, width)
     meaning = operation(opcode, len(instruction.operands) - 1)
     if meaning is not None and at < len(meaning.results):
         value = yield from _compute(slices, instruction, meaning, at)
@@ -297,7 +301,7 @@ def parameter_leaf(slices: Slices, name: str, begin: int, size: int) -> Expr:
 
 def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int) -> Steps:
     """Results that all lanes share: votes and reductions over all lanes, and the value of one lane."""
-    opcode, operands = instruction.opcode, instruction.operands
+    opcode, operands, given = instruction.opcode, instruction.operands, None
     shared = f"`{opcode}` gives all lanes one value"
     if opcode == "activemask.b32" or _OLD_VOTES.fullmatch(opcode):
         return slices.moment(instruction, at, width, shared, ())
@@ -318,20 +322,27 @@ def _across_lanes(slices: Slices, instruction: Instruction, at: int, width: int)
                 if value is not None and is_one_in_warp(slices, value, slices.flow.block_of[instruction.index]):
                     return widened(value, width)
                 return slices.moment(instruction, at, width, shared, ())
+            is_whole = at == 0 and _lane(slices, instruction) is not None
+            given = moved(found[1], value, source, limit, is_whole=is_whole)
     reason = f"`{opcode}` may give each lane its own value"
-    return slices.opaque(instruction, at, width, reason, is_exchanged=True)
+    return slices.exchanged(instruction, at, width, reason, given)
 
 
 def _shuffled(
     slices: Slices, instruction: Instruction, mode: str, value: Expr, step: Expr, control: int
 ) -> tuple[Expr, Expr] | None:
     """The results of a shuffle that whole warps execute, if its operands are uniform or coordinates."""
-    lane = None if instruction.guard else lane_in_whole_warp(slices, slices.flow.block_of[instruction.index])
+    lane = _lane(slices, instruction)
     if lane is None or of_lane(slices, step, lane) is None:
         return None
     place, is_in = source_lane(mode, lane, step, control)
     moved = of_lane(slices, value, place)
     return None if moved is None else (moved, is_in)
+
+
+def _lane(slices: Slices, instruction: Instruction) -> Expr | None:
+    """The lane of a thread at an instruction that whole warps execute; None for others."""
+    return None if instruction.guard else lane_in_whole_warp(slices, slices.flow.block_of[instruction.index])
 
 
 def names_all(slices: Slices, mask: Operand, instruction: Instruction) -> Generator[Wanted, Expr, bool]:

@@ -48,6 +48,9 @@ _OF_LOW_BITS: Final = frozenset(
 )
 """Operators whose low bits depend on the low bits of their operands alone."""
 
+_ROUNDED: Final = frozenset(1 << bit for bit in range(9))
+"""Powers of two of which allocations and windows of memory start at multiples."""
+
 
 class InShared(NamedTuple):
     """A shared address of 32 bits, from a generic address.
@@ -176,6 +179,7 @@ def _one_of(condition: Expr, then: InShared, otherwise: InShared) -> InShared:
 
 def _is_outside(slices: Slices, place: Sum, window: Expr) -> bool:
     """Whether a generic address begins with the host's pointer, and no part may be a shared address."""
+    place = _without_rounding(place)
     # A number beside a shared address may come from the host, too.
     read = {each for term in place.terms for each in variables(term)}
     is_known = are_all((slices.leaves[each] for each in read), (UniformLeaf, LaneLeaf, TripsLeaf))
@@ -183,3 +187,16 @@ def _is_outside(slices: Slices, place: Sum, window: Expr) -> bool:
         return False
     begins = [term for term, count in place.terms.items() if count == 1 and isinstance(term, Var)]
     return any(each.limit == 1 << 64 and slices.symbols.is_parameter(each) for each in begins)
+
+
+def _without_rounding(place: Sum) -> Sum:
+    """A sum with terms that are not rounded down to a multiple of a small power of two.
+
+    Windows of memory start at multiples of it, so rounding leads from none of them into another one.
+    """
+    for term, count in place.terms.items():
+        if count == 1 and isinstance(term, Binary) and term.operator is BinaryOperator.AND:
+            for value, mask in ((term.left, term.right), (term.right, term.left)):
+                if isinstance(mask, Const) and -mask.value % (1 << term.width) in _ROUNDED:
+                    return _without_rounding(place.plus(sum_of(term), -1).plus(sum_of(value)))
+    return place

@@ -6,6 +6,7 @@ Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import filterfalse
 from typing import TypeAlias, TypeVar
 
 Edges: TypeAlias = Sequence[Sequence[int]]
@@ -120,20 +121,29 @@ class Tree:
         return self._first[upper] <= self._first[lower] and self._last[lower] <= self._last[upper]
 
 
+def closure(starts: Iterable[_Node], after: Callable[[_Node], Iterable[_Node]]) -> dict[_Node, None]:
+    """Some nodes with all nodes that `after` leads to, in the order in which they are found.
+
+    >>> [*closure([6], lambda node: [node // 2] if node else [])]
+    [6, 3, 1, 0]
+    """
+    found: dict[_Node, None] = {}
+    pending = [*starts]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found[node] = None
+            pending += after(node)
+    return found
+
+
 def reached(starts: Iterable[int], following: Edges, is_end: Callable[[int], bool]) -> set[int]:
     """All nodes on ways from some nodes on; a way stops before a node that `is_end` names.
 
     >>> sorted(reached([1], [[1], [2], [3], []], lambda node: node == 3))
     [1, 2]
     """
-    found: set[int] = set()
-    pending = [node for node in starts if not is_end(node)]
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found.add(node)
-            pending += [after for after in following[node] if after not in found and not is_end(after)]
-    return found
+    return {*closure(filterfalse(is_end, starts), lambda node: filterfalse(is_end, following[node]))}
 
 
 def folded(

@@ -6,14 +6,15 @@ what it is, where it comes from, and under which conditions all lanes of a warp 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeGuard
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, shift_left, widened
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.ptx import Symbol
-from swzverify.ir.expr import Expr, Var, const, var, variables
+from swzverify.ir.expr import Expr, Var, const, operands, var, variables
 
 
 class Made(StrEnum):
@@ -23,6 +24,7 @@ class Made(StrEnum):
     - `MOMENT`: it depends on `feeds`, and on the time at which lanes execute the instruction.
     - `INPUT`: as `MOMENT`: words of global or constant memory, of which `feeds` has the first address.
     - `EXCHANGED`: a lane gets it from other lanes.
+    - `REDUCED`: all lanes of a warp made it together, from what each of them had.
     - `ANYHOW`: nothing is known of it.
     """
 
@@ -30,6 +32,7 @@ class Made(StrEnum):
     MOMENT = "moment"
     INPUT = "input"
     EXCHANGED = "exchanged"
+    REDUCED = "reduced"
     ANYHOW = "anyhow"
 
 
@@ -45,6 +48,18 @@ class Open:
     divisor: Expr
     result: Expr
     index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """A value that each lane gets from the lane at a distance of 1, 2, 4, 8 or 16, by an XOR of their numbers."""
+
+    value: Expr
+    distance: int
+
+    def is_of(self, value: Expr) -> bool:
+        """Whether lanes exchanged this value."""
+        return self.value is value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,11 +153,15 @@ class OpaqueLeaf(Leaf):
         feeds: The values on which it depends.
         made: How it comes about.
         open: The division whose result it is where PTX leaves it undefined.
+        moved: What lanes of whole warps exchanged here, by a butterfly.
+        distances: Lanes at these distances of each other, as bits, have one value, in one trip of the loops around.
     """
 
     feeds: tuple[Expr, ...] = ()
     made: Made = Made.DETERMINED
     open: Open | None = None
+    moved: Moved | None = None
+    distances: int = 0
 
     @property
     def is_own(self) -> bool:
@@ -152,7 +171,7 @@ class OpaqueLeaf(Leaf):
     @property
     def is_moment(self) -> bool:
         """Whether its value depends on the time at which lanes executed its instruction."""
-        return self.made in (Made.MOMENT, Made.INPUT)
+        return self.made in (Made.MOMENT, Made.INPUT, Made.REDUCED)
 
 
 def begin_of(leaf: ArrayLeaf, width: int, rounded: int = 1) -> Expr:
@@ -226,3 +245,19 @@ class Leaves:
         places = max(1, limit // multiple)
         leaf = ArrayLeaf(var(name, places), reason, symbol.line, None, multiple=multiple, symbol=symbol)
         return shift_left(widened(self.add(leaf), width), const(multiple.bit_length() - 1, width))
+
+
+def largest_parts(root: Expr, is_wanted: Callable[[Var], bool]) -> tuple[Expr, ...]:
+    """The largest parts of an expression that read variables of one kind, and no others.
+
+    >>> from swzverify.compiled.kernel.arithmetic import add
+    >>> x, y = var("x", 8), var("y", 8)
+    >>> largest_parts(add(add(x, x), y), lambda each: each is x) == (add(x, x),)
+    True
+    """
+
+    def kinds(node: Expr) -> set[bool]:
+        return {is_wanted(each) for each in variables(node)}
+
+    nodes = closure([root], lambda node: operands(node) if len(kinds(node)) > 1 else ())
+    return tuple(node for node in nodes if kinds(node) == {True})

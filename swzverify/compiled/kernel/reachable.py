@@ -22,6 +22,7 @@ from itertools import product
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.counts import Counts
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.induction import MOST_VALUES, Forms, sequence_of
 from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf
 from swzverify.compiled.kernel.remainders import with_remainders
@@ -255,15 +256,13 @@ def cases(values: tuple[Expr, ...], most: int) -> Iterator[State]:
 
 def _made_of(*values: Expr, is_cut: bool = False) -> list[Expr]:
     """The parts of some values, without what only chooses between parts; if it `is_cut`, not those of remainders."""
-    found: dict[Expr, None] = {}
-    pending = list(values)
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found[node] = None
-            if not (is_cut and _has_few(node)):
-                pending += (node.then, node.otherwise) if isinstance(node, Ite) else operands(node)
-    return list(found)
+
+    def after(node: Expr) -> tuple[Expr, ...]:
+        if is_cut and _has_few(node):
+            return ()
+        return (node.then, node.otherwise) if isinstance(node, Ite) else operands(node)
+
+    return list(closure(values, after))
 
 
 def _undecided(values: Sequence[Expr]) -> Expr | None:

@@ -20,7 +20,7 @@ from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.arithmetic import add, both, either, joined, widened
 from swzverify.compiled.kernel.effects import registers_of, width_of, written
 from swzverify.compiled.kernel.flow import Flow, FlowError, Loop, Way
-from swzverify.compiled.kernel.graph import reached
+from swzverify.compiled.kernel.graph import closure, reached
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaves, Made, OpaqueLeaf
 from swzverify.compiled.kernel.parameters import Piece
@@ -289,14 +289,7 @@ class Slices(Unknowns):
 
     def leading(self, upper: int, lasts: tuple[int, ...]) -> set[int]:
         """The blocks on paths from `upper` to the end of one of some blocks, these included."""
-        found: set[int] = {upper}
-        pending = list(lasts)
-        while pending:
-            node = pending.pop()
-            if node not in found:
-                found.add(node)
-                pending += self.flow.entries(node)
-        return found
+        return {upper, *closure(lasts, lambda node: () if node == upper else self.flow.entries(node))}
 
     def _joined_opaque(self, register: Register, target: int) -> Expr:
         made = var(f"{register.name}:{register.scope} joined at {target}", 1 << width_of(register))

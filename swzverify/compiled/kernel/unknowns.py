@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from swzverify.compiled.kernel.flow import Flow
-from swzverify.compiled.kernel.leaves import Leaves, Made, OpaqueLeaf
+from swzverify.compiled.kernel.leaves import Leaves, Made, Moved, OpaqueLeaf
 from swzverify.compiled.ptx import Instruction
+from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, Var, var, variables
 
 
@@ -16,9 +17,21 @@ class Unknowns:
         self.asked: set[int] = set()
         """The blocks of shuffles for which it is being asked whether all lanes of a warp execute them."""
 
-    def opaque(self, instruction: Instruction, at: int, width: int, reason: str, *, is_exchanged: bool = False) -> Var:
+    def opaque(self, instruction: Instruction, at: int, width: int, reason: str) -> Var:
         """A value of which nothing is known; each lane has its own."""
-        return self._unknown(instruction, at, width, reason, (), Made.EXCHANGED if is_exchanged else Made.ANYHOW)
+        return self._unknown(instruction, at, width, reason, (), Made.ANYHOW)
+
+    def exchanged(self, instruction: Instruction, at: int, width: int, reason: str, moved: Moved | None) -> Var:
+        """A value that a lane gets from other lanes; with `moved`, it is known from which one, and what."""
+        return self._unknown(instruction, at, width, reason, (), Made.EXCHANGED, moved=moved)
+
+    def reduced(self, instruction: Instruction, width: int, feeds: tuple[Expr, ...], distances: int) -> Var:
+        """A value that lanes at some distances share; one of the warp if these are all distances."""
+        if distances == LANES - 1:
+            reason = f"`{instruction.opcode}` gives all lanes of a warp one value"
+            return self._unknown(instruction, 0, width, reason, (), Made.REDUCED, distances=distances)
+        reason = f"`{instruction.opcode}` is not computed"
+        return self._unknown(instruction, 0, width, reason, feeds, Made.DETERMINED, distances=distances)
 
     def determined(self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...]) -> Var:
         """An unknown value that depends on `feeds` alone.
@@ -43,8 +56,20 @@ class Unknowns:
         return self._unknown(instruction, at, width, reason, feeds, Made.INPUT if is_input else Made.MOMENT)
 
     def _unknown(
-        self, instruction: Instruction, at: int, width: int, reason: str, feeds: tuple[Expr, ...], made: Made
+        self,
+        instruction: Instruction,
+        at: int,
+        width: int,
+        reason: str,
+        feeds: tuple[Expr, ...],
+        made: Made,
+        *,
+        moved: Moved | None = None,
+        distances: int = 0,
     ) -> Var:
         named = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
         block = self.flow.block_of[instruction.index]
-        return self.leaves.add(OpaqueLeaf(named, reason, instruction.line, block, feeds=feeds, made=made))
+        leaf = OpaqueLeaf(
+            named, reason, instruction.line, block, feeds=feeds, made=made, moved=moved, distances=distances
+        )
+        return self.leaves.add(leaf)

@@ -284,10 +284,18 @@ class Kernel(Reader):
             width_bytes=width,
             lanes=LANES if row is None else row.address_lanes,
         )
+        if address is not None and raw.access.touch is Touch.GENERIC and self._is_elsewhere(address, instruction):
+            return self._with_address(found, address, at)
         if address is None or not is_modelled or not (width or is_box):
             return replace(found, reason=reason or "its address cannot be read")
         found = self._with_address(found, address, at)
         return replace(found, reason=found.reason or BOX_IS_OPEN) if is_box else found
+
+    def _is_elsewhere(self, address: Expr, instruction: Instruction) -> bool:
+        """Whether a generic address is surely no shared one."""
+        block = self.flow.block_of[instruction.index]
+        found = in_shared(self.slices, normal(self.resolved(self.forms.resolve(address), block)))
+        return found is not None and found.holds is FALSE
 
     def _operands_of(
         self, at: int, instruction: Instruction, descriptors: list[tuple[OperandRole, Expr]]

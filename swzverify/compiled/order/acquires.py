@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.flights import Running
 from swzverify.compiled.order.walk import Deed, Walk
@@ -57,13 +58,9 @@ def _tells(deed: Deed, own: set[Key]) -> bool:
 
 def _closed(walk: Walk, nodes: Iterable[int], own: set[Key]) -> frozenset[int]:
     """Some nodes, with those that a thread comes to from them without a wait."""
-    found, pending = set[int](), list(nodes)
-    while pending:
-        at = pending.pop()
-        if at not in found:
-            found.add(at)
-            pending += [target for deed, target in walk.nodes[at].deeds if not _tells(deed, own)]
-    return frozenset(found)
+    return frozenset(
+        closure(nodes, lambda at: [target for deed, target in walk.nodes[at].deeds if not _tells(deed, own)])
+    )
 
 
 def _products(walk: Walk, nodes: frozenset[int]) -> set[object]:

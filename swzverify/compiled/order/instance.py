@@ -87,6 +87,7 @@ class Instances:
     Attributes:
         kernel: The kernel.
         sharing: What the threads share.
+        of_warp: What they share if they are lanes of one warp.
         couple: Which two threads are meant.
         threads: The two threads.
         families: What coordinates alone decide.
@@ -94,8 +95,9 @@ class Instances:
         bounded: Writes values in plainer words.
     """
 
-    def __init__(self, kernel: Kernel, sharing: Sharing, couple: Couple) -> None:
+    def __init__(self, kernel: Kernel, sharing: Sharing, couple: Couple, of_warp: Sharing | None = None) -> None:
         self.kernel, self.sharing, self.couple = kernel, sharing, couple
+        self.of_warp = sharing if of_warp is None else of_warp
         self._flow, self._leaves = kernel.flow, kernel.leaves
         self.threads = threads_of(couple, kernel.block)
         self.families = Families(self.threads)
@@ -208,6 +210,13 @@ class Instances:
         count = self.kernel.counts.of_loop(self._flow.loop_at[header])
         if count is not None:
             self.uses.facts[compare(Comparison.ULE, trip, const(count.most, trip.width))] = None
+
+    def is_one_in_warp(self, value: Expr, place: Place) -> bool:
+        """Whether lanes of one warp have one value in the trips of a place, each of which is known."""
+        known = {header for header, trip in place if trip is not None}
+        blocks = [block for each in variables(value) if (block := self._leaves[each].block) is not None]
+        is_known = all(loop.header in known for block in blocks for loop in self._flow.around(block))
+        return is_known and self.of_warp.shares(value)
 
     # ---- what is true of a thread that is in a trip
 

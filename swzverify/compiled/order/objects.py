@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import sub
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import arrays_of
@@ -171,16 +172,8 @@ def _behind_init(node: Node, key: Expr) -> Iterable[int]:
 
 def _can_begin(nodes: Sequence[Node], start: int, key: Expr) -> bool:
     """Whether an object can be initialised by a path from a node."""
-    pending, seen = [start], set[int]()
-    while pending:
-        at = pending.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        if any(True for _ in _behind_init(nodes[at], key)):
-            return True
-        pending += [target for _, target in nodes[at].deeds]
-    return False
+    ahead = closure([start], lambda at: [target for _, target in nodes[at].deeds])
+    return any(True for at in ahead for _ in _behind_init(nodes[at], key))
 
 
 def _portions(name: str, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> dict[int, int]:

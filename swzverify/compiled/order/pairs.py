@@ -19,6 +19,7 @@ from swzverify.compiled.order.in_memory import is_in_memory
 from swzverify.compiled.order.instance import BASE, Instances, Place, Uses, without_overlap
 from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Trips, Way
 from swzverify.compiled.order.joins import Ends
+from swzverify.compiled.order.memory_bounds import Bounds
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.residues import sums_by_residues
 from swzverify.compiled.order.threads import Couple, Thread
@@ -105,8 +106,10 @@ class Asked:
         meeting: Meeting,
         accesses: tuple[SharedAccess, SharedAccess],
         moments: Sequence[Moment] | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self.instances, self.meeting, self.accesses, self._moments = instances, meeting, accesses, moments
+        self._bounds = bounds
         self.kernel, self.sharing, self.couple = instances.kernel, instances.sharing, instances.couple
         self._whole: _Whole | None = None
 
@@ -118,6 +121,10 @@ class Asked:
     def at(self, moments: Sequence[Moment]) -> Asked:
         """The same at some moments alone."""
         return Asked(self.instances, self.meeting, self.accesses, moments)
+
+    def within(self, bounds: Bounds) -> Asked:
+        """The same where each access stays within its array."""
+        return Asked(self.instances, self.meeting, self.accesses, self._moments, bounds)
 
     def counted_from(self, first: int) -> Asked:
         """The same where the earliest relative trip is a given one."""
@@ -219,6 +226,7 @@ class Asked:
         for who, (access, place) in self._both(places):
             conditions += [*self._exists(access, threads[who]), *instances.reached(who, place)]
             conditions.append(instances.value(access.who.guard, who, place))
+            conditions += [] if self._bounds is None else self._bounds.of(instances, who, place)
             if access.who.sure is None:
                 sure = None
             elif sure is not None:
@@ -229,6 +237,8 @@ class Asked:
         if values[0] is not None and values[1] is not None and values[0].width == values[1].width:
             one, two = (instances.value(v, who, places[who]) for who, v in enumerate(values) if v is not None)
             same = compare(Comparison.EQ, one, two)
+            if self.couple is Couple.ANY and self._is_one_in_warp(values[0], places):
+                same = either(same, self._are_of_one_warp())
         return _Whole(places, (addresses[0], addresses[1]), conditions, sure, same, uses, of_values)
 
     # ---- parts
@@ -240,9 +250,7 @@ class Asked:
         if moment.threads is not None:
             parts += [_is_among(thread.number, each) for thread, each in zip(threads, moment.threads, strict=True)]
         if moment.is_one_warp is not None and self.couple is Couple.ANY:
-            low = LANES.bit_length() - 1
-            warps = [extract(each.number, low, each.number.width - low) for each in threads]
-            is_one = compare(Comparison.EQ, *warps)
+            is_one = self._are_of_one_warp()
             parts.append(is_one if moment.is_one_warp else negation(is_one))
         return conjunction(parts)
 
@@ -268,6 +276,16 @@ class Asked:
     def _are_two(self) -> bool:
         """Whether two distinct threads make the accesses."""
         return self.couple is not Couple.SELF and not self._is_any_lane()
+
+    def _is_one_in_warp(self, value: Expr, places: tuple[Place, Place]) -> bool:
+        """Whether both write one value if they are lanes of one warp, by one instruction in one trip."""
+        is_same = self.meeting.first == self.meeting.second and places[0] == places[1]
+        return is_same and self.instances.is_one_in_warp(value, places[0])
+
+    def _are_of_one_warp(self) -> Expr:
+        low = LANES.bit_length() - 1
+        threads = self.instances.threads
+        return compare(Comparison.EQ, *(extract(each.number, low, each.number.width - low) for each in threads))
 
     def _is_any_lane(self) -> bool:
         """Whether a lane may be the one that the other access comes from: lanes of one warp share addresses."""

@@ -9,10 +9,11 @@ Source: docs/semantics.md, section 11.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 
 from swzverify.compiled.kernel.arithmetic import sub
 from swzverify.compiled.kernel.lanes import GROUP_THREADS
+from swzverify.compiled.kernel.leaves import largest_parts
 from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import SHARED_WINDOW
@@ -29,7 +30,7 @@ from swzverify.hardware import LANES
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.bounded import bounded
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import Expr, Var, const, operands, postorder, substitute, variables
+from swzverify.ir.expr import Expr, Var, const, postorder, substitute, variables
 
 _Seen = tuple[Values, Values]
 
@@ -282,28 +283,12 @@ class Proxies:
         if key not in self._one:
             threads = slice(GROUP_THREADS * group, GROUP_THREADS * (group + 1))
             point = {name: values[threads] for name, values in self._threads.point.items()}
-            parts = _parts_of(descriptor, point.keys())
+            parts = largest_parts(descriptor, lambda leaf: leaf.name in point)
             is_narrow = all(node.width <= MAX_ARRAY_WIDTH for each in parts for node in postorder(each))
             self._one[key] = is_narrow and all(
                 bool((values == values.flat[0]).all()) for values in evaluate_many(parts, point)
             )
         return self._one[key]
-
-
-def _parts_of(value: Expr, coordinates: Collection[str]) -> tuple[Expr, ...]:
-    """The largest parts of a value that depend on coordinates of threads alone."""
-    found: dict[Expr, None] = {}
-    pending, seen = [value], {value}
-    while pending:
-        each = pending.pop()
-        are_given = [leaf.name in coordinates for leaf in variables(each)]
-        if are_given and all(are_given):
-            found[each] = None
-        elif any(are_given):
-            new = [part for part in operands(each) if part not in seen]
-            seen.update(new)
-            pending += new
-    return tuple(found)
 
 
 def _common(some: dict[Moment, None], others: dict[Moment, None]) -> dict[Moment, None]:

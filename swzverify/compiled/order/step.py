@@ -20,7 +20,7 @@ from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.flow import Flow
 from swzverify.compiled.kernel.graph import immediate_dominators, inverted, reached
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Leaf, OpaqueLeaf, is_input
+from swzverify.compiled.kernel.leaves import Leaf, Made, OpaqueLeaf, is_input
 from swzverify.compiled.kernel.uniform import Uniformity
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.barriers import MASKED, Orders, Scope
@@ -92,13 +92,14 @@ class Sharing(Uniformity):
     def _stays(self, leaf: Leaf) -> bool:
         if leaf.name in self._own or not isinstance(leaf, OpaqueLeaf) or not leaf.is_moment:
             return super()._stays(leaf)
-        opcode = leaf.name.partition(" ")[0]
+        opcode, is_of_warp = leaf.name.partition(" ")[0], leaf.made is Made.REDUCED
         if _LOAD.fullmatch(opcode) and not _STRONG.fullmatch(opcode):
             is_fed = all(self.shares(each) for each in leaf.feeds)
             if is_input(leaf) or self._is_partly_ordered:
                 return is_fed and is_input(leaf)
             return is_fed and leaf.block is not None and self._is_together(leaf.block)
-        return self._scope is Scope.WARP and _OF_WARP.fullmatch(opcode) is not None and super()._stays(leaf)
+        is_of_warp = is_of_warp or _OF_WARP.fullmatch(opcode) is not None
+        return self._scope is Scope.WARP and is_of_warp and super()._stays(leaf)
 
     def _leaves_together(self, header: int) -> bool:
         loop = self._flow.loop_at[header]

@@ -15,7 +15,7 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, widened
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value
+from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value, largest_parts
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.booleans import BOOLEAN, boolean_parts, joined
 from swzverify.compiled.order.events import Event
@@ -157,17 +157,12 @@ class Tracked:
         """
         conditions = [*self._conditions, *map(self.put, guards)]
         atoms = [each for condition in conditions for each in boolean_parts(condition) if self.can_read(each)]
-        found: dict[Expr, None] = {}
-        for root in (*self._needed, *atoms):
-            pending = [root]
-            while pending:
-                node = pending.pop()
-                read = variables(node)
-                if read and all(not self._is_made_up(e) and isinstance(self._kernel.leaves[e], LaneLeaf) for e in read):
-                    found[node] = None
-                else:
-                    pending += operands(node)
-        return list(found)
+
+        def is_coordinate(leaf: Var) -> bool:
+            return not self._is_made_up(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)
+
+        found = (part for root in (*self._needed, *atoms) for part in largest_parts(root, is_coordinate))
+        return list(dict.fromkeys(found))
 
     # ---- parts
 

@@ -5,11 +5,9 @@ of, `launches` reads the raw page, `nsight` reads data frames of nsight-python, 
 profiler. Imports `sass`, `binaries` and `errors`.
 """
 
-from swzverify.compiled.profiler.counts import Counts
-from swzverify.compiled.profiler.export import Export, Profile, read_counters_of
+from swzverify.compiled.profiler.export import Counts, Export, Profile, read_counters_of
 from swzverify.compiled.profiler.fitted import Fit, fitted, may_be, spelled
-from swzverify.compiled.profiler.launches import Launch
-from swzverify.compiled.profiler.ncu import profile
+from swzverify.compiled.profiler.ncu import Launch, profile
 from swzverify.compiled.profiler.nsight import Total, Totals, totals_of_frame
 
 __all__ = [

@@ -5,6 +5,8 @@ row for each machine instruction. Anything else is an error that names the line.
 
 Source: Nsight Compute CLI, Command Line Options, Print; Profiling Guide, Metrics Reference, Source
 Metrics; what version 2025.3 prints.
+
+The counters of a machine instruction are summed over the launches that were profiled.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from swzverify.compiled.profiler.counts import Counts
 from swzverify.compiled.profiler.nsight import Totals, is_csv_of_nsight, totals_of_csv
 from swzverify.compiled.sass import touches
 from swzverify.errors import SwzError, graphic
@@ -246,3 +247,28 @@ def _other_page(text: str) -> str:
 
 def _visible(text: str) -> str:
     return graphic(text[:_SHOWN])
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often warps executed an instruction, and the wavefronts that it took in shared memory.
+
+    `lanes` are the threads that took part, summed over the executions, and `ideal` are the
+    wavefronts without a conflict; None where the export has no such column.
+
+    >>> Counts(4, 16, 16, 128) + Counts(4, 32, 16, None)
+    Counts(executed=8, wavefronts=48, ideal=32, lanes=None)
+    """
+
+    executed: int
+    wavefronts: int
+    ideal: int | None = None
+    lanes: int | None = None
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.executed + other.executed,
+            self.wavefronts + other.wavefronts,
+            None if self.ideal is None or other.ideal is None else self.ideal + other.ideal,
+            None if self.lanes is None or other.lanes is None else self.lanes + other.lanes,
+        )

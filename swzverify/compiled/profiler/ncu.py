@@ -1,18 +1,23 @@
 """Runs Nsight Compute: it profiles a command of the user and writes the report as CSV.
 
 Source: Nsight Compute CLI, Command Line Options.
+
+The launches of a report come from its raw page.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from swzverify.compiled.binaries.tools import Ran, find_tool, run_tool
 from swzverify.compiled.profiler.export import Export, exported
-from swzverify.compiled.profiler.launches import Launch, launches
 from swzverify.errors import SwzError, graphic
 
 RUN_S: Final = 1800.0
@@ -75,3 +80,41 @@ def _hint(ran: Ran) -> str:
     if _RIGHTS in _written(ran):
         return "the driver lets administrators read counters only: NVIDIA's page on ERR_NVGPUCTRPERM says what to do"
     return "run the command by itself first; --check FILE.csv reads an export that was made elsewhere"
+
+
+_SHAPE: Final = re.compile(r"\((\d{1,4}), (\d{1,4}), (\d{1,4})\)")
+_DEVICE: Final = "device__attribute_display_name"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel that was profiled, the shape of its block, and the GPU, empty if not known."""
+
+    kernel: str
+    block: tuple[int, int, int]
+    device: str = ""
+
+
+def launches(text: str) -> tuple[Launch, ...]:
+    r"""The launches of a raw page; none if the page is not understood.
+
+    They only decide what is not compared.
+
+    >>> launches('"ID","Kernel Name","Block Size"\n"","",""\n"0","k","(32, 8, 1)"\n')
+    (Launch(kernel='k', block=(32, 8, 1), device=''),)
+    """
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error:
+        return ()
+    at = next((number for number, row in enumerate(rows) if {"Kernel Name", "Block Size"} <= set(row)), None)
+    if at is None:
+        return ()
+    titles = rows[at]
+    found: list[Launch] = []
+    for row in rows[at + 1 :]:
+        if len(row) == len(titles) and (shape := _SHAPE.fullmatch(row[titles.index("Block Size")])):
+            x, y, z = (int(each) for each in shape.groups())
+            device = row[titles.index(_DEVICE)] if _DEVICE in titles else ""
+            found.append(Launch(row[titles.index("Kernel Name")], (x, y, z), device))
+    return tuple(found)

@@ -33,8 +33,15 @@ from swzverify.compiled.scan.given import (
     with_whole_names,
 )
 from swzverify.compiled.scan.joined import Relation
-from swzverify.compiled.scan.launch import Blocks, JudgedBlock, block_of_launch, block_shape, grid_shape, judged_block
-from swzverify.compiled.scan.named import wanted_kernels
+from swzverify.compiled.scan.launch import (
+    Blocks,
+    JudgedBlock,
+    block_of_launch,
+    block_shape,
+    grid_shape,
+    judged_block,
+    wanted_kernels,
+)
 from swzverify.compiled.scan.on_chip import OnChip
 from swzverify.compiled.scan.operands import ScannedOperand, scan_operands, scan_operands_and_stages
 from swzverify.compiled.scan.scanned import ScannedAccess

@@ -11,10 +11,9 @@ import numpy as np
 from swzverify.compiled.order.known import without_products
 from swzverify.compiled.scan.any_shared import any_shared
 from swzverify.compiled.scan.cost_goal import banks_goal, plain_roots, plainly_named
-from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.race_points import NAME as POINTS
 from swzverify.compiled.scan.race_points import Points
-from swzverify.compiled.scan.verdict import Goals
+from swzverify.compiled.scan.verdict import DisagreementError, Goals, NoVerdictError
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
 from swzverify.ir.bounded import bounded
 from swzverify.ir.domain import Domain
@@ -51,7 +50,7 @@ FEW: Final = 4096
 _NOT_ASKED: Final = Finding("z3", Answer.UNDECIDED, detail="the question is too large for what is left of the budget")
 
 
-class OutOfClockError(Exception):
+class OutOfClockError(NoVerdictError):
     """The wall clock ended a query: no verdict may rest on that. The text says so."""
 
 

@@ -16,11 +16,10 @@ from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, Property, Witness, WitnessLane, not_known
 from swzverify.compiled.scan.collide import assumed_of
 from swzverify.compiled.scan.evaluated import at_point, seen
-from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
 from swzverify.compiled.scan.subject import Subject, again_at, is_parameter, multiple_of
-from swzverify.compiled.scan.verdict import EXHAUSTION, NOT_DECIDED, SMT
+from swzverify.compiled.scan.verdict import EXHAUSTION, NOT_DECIDED, SMT, DisagreementError
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES
 from swzverify.ir.expr import TRUE, Expr, Var, conjunction, const, negation, substitute, to_signed, variables

@@ -12,14 +12,14 @@ from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import size_of_type
-from swzverify.compiled.scan.asker import Asker, OutOfClockError
+from swzverify.compiled.scan.asker import Asker
 from swzverify.compiled.scan.assuming import ELSEWHERE, in_one_launch
 from swzverify.compiled.scan.bounds import PLACE_OF_BOUNDS
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.scan.price import DisagreementError, block_of
+from swzverify.compiled.scan.price import block_of
 from swzverify.compiled.scan.subject import Subject
-from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
+from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
 from swzverify.hardware import LANES, MOST_SHARED_BYTES, TARGETS
 
 _NO_WIDTH: Final = "how many bytes a lane touches is not known"
@@ -90,9 +90,7 @@ def _said(claim: ScanClaim, subject: Subject) -> Claim:
     judge: Callable[[Subject], Claim] = getattr(import_module(f"swzverify.compiled.scan.{module}"), function)
     try:
         return judge(subject)
-    except DisagreementError:
-        return not_known(FAULT)
-    except OutOfClockError as error:
+    except NoVerdictError as error:
         return not_known(str(error))
     except ValueError as error:
         return not_known(f"the address cannot be computed: {error}")

@@ -8,9 +8,10 @@ price. Whatever does not fit together, or is not decided within the budget, is `
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Final
 
-from swzverify.compiled.kernel import KernelAccess, LoopAround, accesses, count_synchronizations, inlined
+from swzverify.compiled.kernel import KernelAccess, LoopAround, TripsLeaf, accesses, count_synchronizations, inlined
 from swzverify.compiled.kernel.listing import OF_BULK, Touch
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module
@@ -20,7 +21,6 @@ from swzverify.compiled.scan.assuming import judged
 from swzverify.compiled.scan.claims import claims_on
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
-from swzverify.compiled.scan.executions import most_executions
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
@@ -28,13 +28,20 @@ from swzverify.compiled.scan.mixed import mixed
 from swzverify.compiled.scan.octets import octets
 from swzverify.compiled.scan.on_chip import OnChip, on_chip
 from swzverify.compiled.scan.one_block import for_one_block
-from swzverify.compiled.scan.price import DisagreementError, block_of
+from swzverify.compiled.scan.price import block_of
 from swzverify.compiled.scan.question import Question, in_each_place
-from swzverify.compiled.scan.scanned import ScannedAccess
+from swzverify.compiled.scan.scanned import ScannedAccess, place_of
 from swzverify.compiled.scan.spell import spell
 from swzverify.compiled.scan.split import Parts, split
 from swzverify.compiled.scan.tried import Kernel, tried
-from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
+from swzverify.compiled.scan.verdict import (
+    FAULTS,
+    NO_BLOCK,
+    Decision,
+    NoVerdictError,
+    Verdict,
+    unknown,
+)
 from swzverify.compiled.scan.written import Written, written
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError
@@ -174,16 +181,8 @@ def scan_function(
         is_of_ptx = chip is None or chip.decision is decision
         found.append(
             ScannedAccess(
-                kernel=function.name,
-                is_entry=function.is_entry,
-                line=access.site.line,
-                location=access.site.location,
-                opcode=access.site.opcode,
-                calls=access.site.calls,
-                loops=tuple(loop.line for loop in access.who.loops),
-                block=block,
+                **place_of(function, access, block, assumed),
                 assumptions=(*assumptions, *facts.texts_on(access), *decision.assumes),
-                assumed_block=assumed,
                 instruction=text,
                 address=address,
                 decision=decision,
@@ -243,9 +242,7 @@ class _Judge:
         """As `decide`; what cannot be computed is unknown."""
         try:
             return self.decide(access)
-        except DisagreementError:
-            return unknown(FAULT)
-        except OutOfClockError as error:
+        except NoVerdictError as error:
             return unknown(str(error))
         except ValueError as error:
             return unknown(f"the address cannot be computed: {error}")
@@ -315,3 +312,14 @@ class _Judge:
         if found.verdict is Verdict.FREE and question.is_free_for_all:
             return replace(question, asker=self._briefly).not_made() or found
         return found if found.reason == FAULTS else question.never_made() or found
+
+
+def most_executions(access: KernelAccess) -> int | None:
+    """The most executions of one warp in a launch: the trips of all loops around the access.
+
+    None if the trips of some loop are not counted. A guard or an early exit may leave fewer.
+    """
+    last = {leaf.name: leaf.most for leaf in (*access.leaves, *access.around) if isinstance(leaf, TripsLeaf)}
+    trips = [None if loop.trips is None else last.get(loop.trips.name) for loop in access.who.loops]
+    known = [each for each in trips if each is not None]
+    return prod(each + 1 for each in known) if len(known) == len(trips) else None

@@ -14,7 +14,6 @@ from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import DELIVERS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
-from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.claim import NEVER_MADE, not_known
 from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.fragment_places import FragmentPlaces, Fragments
@@ -23,9 +22,8 @@ from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.operands import ScannedOperand
-from swzverify.compiled.scan.price import DisagreementError
-from swzverify.compiled.scan.scanned import Scanned
-from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
+from swzverify.compiled.scan.scanned import Scanned, place_of
+from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
 from swzverify.layout.swizzle import Swizzle
 
 _MOST_STARTS: Final = 8
@@ -66,16 +64,6 @@ class ScannedFragment(Scanned):
     kinds: ClassVar[tuple[ScanClaim, ...]] = (DELIVERS,)
     fields: FragmentFields
     elements: Elements | None = None
-
-    @property
-    def instruction(self) -> str:
-        """The instruction and which of its operands, for reports."""
-        return f"{self.opcode}, operand {self.fields.role}"
-
-    @property
-    def address(self) -> str:
-        """The start addresses; empty if they are not known."""
-        return self.fields.start or ""
 
 
 AnyOperand: TypeAlias = ScannedOperand | ScannedFragment
@@ -132,16 +120,10 @@ def scan_fragments(
         assumptions = (*([assumed] if assumed else []), *facts.texts_on(access))
         found.append(
             ScannedFragment(
-                kernel=function.name,
-                is_entry=function.is_entry,
-                line=access.site.line,
-                location=access.site.location,
-                opcode=access.site.opcode,
-                calls=access.site.calls,
-                loops=tuple(loop.line for loop in access.who.loops),
-                block=block,
+                **place_of(function, access, block, assumed),
+                instruction=f"{access.site.opcode}, operand {fields.role}",
+                address=fields.start or "",
                 assumptions=assumptions,
-                assumed_block=assumed,
                 claims=(replace(claim, assumptions=tuple(dict.fromkeys((*assumptions, *claim.assumptions)))),),
                 fields=fields,
                 elements=elements,
@@ -174,9 +156,7 @@ class _Judge(OperandJudge):
             if each.access.reason or not self.is_made(own):
                 return each.access.reason or NEVER_MADE
             return fragments.places(each, own, subjects)
-        except DisagreementError:
-            return FAULT
-        except OutOfClockError as error:
+        except NoVerdictError as error:
             return str(error)
         except ValueError as error:
             return f"its address cannot be computed: {error}"

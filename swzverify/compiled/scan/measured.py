@@ -3,6 +3,11 @@
 The counters hold no verdict up and change none: they agree with it, contradict it, or say nothing.
 `free` and an exact `conflict` bound what each machine instruction takes; a `conflict` that every
 thread must meet has to be seen.
+
+The counters of whole launches agree with a verdict or leave it open. They never contradict one: an
+access that takes fewer wavefronts than the ideal, since its lanes read one word, can hide another
+one's conflict, and lanes that take no part can make the ideal too small. Counters of each
+instruction can.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from swzverify.compiled.profiler import Counts
+from swzverify.compiled.profiler import Counts, Total
 from swzverify.compiled.sass import SassInstruction
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.joined import Relation
@@ -169,3 +174,31 @@ def _groups(instruction: SassInstruction) -> int | None:
     if opcode.width_bits is None or opcode.kind is None:
         return None
     return max(1, opcode.width_bits // _WORD_BITS)
+
+
+def held_against(accesses: Sequence[ScannedAccess], launches: Sequence[Total]) -> list[Measured]:
+    """For each access of a kernel, how its verdict stands to the totals of the launches."""
+    if not any(each.wavefronts for each in launches):
+        return [Measured(Status.NOT_SEEN, "no wavefront in shared memory was counted")] * len(accesses)
+    is_exceeded = any(each.wavefronts > each.ideal for each in launches)
+    is_free = all(each.settled.verdict is Verdict.FREE for each in accesses)
+    return [_held(each.settled.verdict, is_exceeded=is_exceeded, is_free=is_free) for each in accesses]
+
+
+def _held(verdict: Verdict, *, is_exceeded: bool, is_free: bool) -> Measured:
+    match verdict:
+        case Verdict.FREE if not is_exceeded:
+            return Measured(Status.AGREES, "the kernel took no more wavefronts than the ideal")
+        case Verdict.FREE if is_free:
+            why = "the kernel took more wavefronts than the ideal: --check-run counts each instruction"
+            return Measured(Status.OPEN, why)
+        case Verdict.FREE:
+            return Measured(Status.OPEN, "the total of the kernel does not tell it from the other accesses")
+        case Verdict.CONFLICT if is_exceeded:
+            return Measured(Status.AGREES, "the kernel took more wavefronts than the ideal")
+        case Verdict.CONFLICT:
+            return Measured(Status.OPEN, "the kernel took no more wavefronts than the ideal")
+        case Verdict.DEPENDS:
+            return Measured(Status.OPEN, "it depends on parameters, which the counters do not have")
+        case _:
+            return Measured(Status.OPEN, "there is no verdict")

@@ -18,13 +18,13 @@ import numpy as np
 from swzverify.compiled.kernel import ArrayLeaf, LaneLeaf
 from swzverify.compiled.kernel.powers import power_of_terms
 from swzverify.compiled.scan.collide import known_of, octet_parts
-from swzverify.compiled.scan.price import Array, DisagreementError, Mask, Price, are_coalesced, price, price_of_copies
+from swzverify.compiled.scan.price import Array, Mask, Price, are_coalesced, price, price_of_copies
 from swzverify.compiled.scan.question import Question
 from swzverify.compiled.scan.samples import thread_values
 from swzverify.compiled.scan.sources import ONE_LINE, Sources, are_alike, octets_share, rows_of, sources_of
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import is_shared
-from swzverify.compiled.scan.verdict import EXHAUSTION, FAULTS, Decision, Verdict, unknown
+from swzverify.compiled.scan.verdict import EXHAUSTION, FAULTS, Decision, DisagreementError, Verdict, unknown
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_PERIOD_BYTES, CHUNKS_PER_LINE, LANES
 from swzverify.ir.expr import TRUE, Expr, Extend, conjunction, substitute, variables

@@ -21,9 +21,8 @@ from swzverify.compiled.scan.claim import Property, Values
 from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.operand_offsets import Offsets, is_alike, offsets_of
 from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject, dependence
-from swzverify.compiled.scan.price import DisagreementError
 from swzverify.compiled.scan.spell import spell, spell_leaf
-from swzverify.compiled.scan.verdict import NOT_DECIDED
+from swzverify.compiled.scan.verdict import NOT_DECIDED, DisagreementError
 from swzverify.engines.obligations import Answer
 from swzverify.hardware.tensor_cores import WGMMA_FIELDS
 from swzverify.ir.bounded import bounded

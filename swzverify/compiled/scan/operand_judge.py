@@ -9,7 +9,7 @@ from typing import Final
 from swzverify.compiled.kernel import KernelAccess, KernelFill
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.asker import Asker, OutOfClockError
+from swzverify.compiled.scan.asker import Asker
 from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.delivers import Elements, delivers
 from swzverify.compiled.scan.fills import Fills
@@ -17,8 +17,7 @@ from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.operand_agreement import Factor
 from swzverify.compiled.scan.operand_places import Places
 from swzverify.compiled.scan.operand_subject import ValueSubject, in_window
-from swzverify.compiled.scan.price import DisagreementError
-from swzverify.compiled.scan.verdict import FAULT
+from swzverify.compiled.scan.verdict import NoVerdictError
 from swzverify.engines.obligations import Answer
 from swzverify.ir.expr import Expr
 
@@ -66,9 +65,7 @@ class OperandJudge:
             filled = Fills(fills, self.subject_of, Threads(self._shape))
             found = delivers(operands, places, filled)
             assumed = (*assumed, *filled.parts.assumes)
-        except DisagreementError:
-            found = [(not_known(FAULT), None) for _ in operands]
-        except (OutOfClockError, ValueError) as error:
+        except (NoVerdictError, ValueError) as error:
             found = [(not_known(str(error)), None) for _ in operands]
         parts = [part for each in fills for part in (each.destination, each.source) if part is not None]
         told = (text for part in parts for text in (*self._facts.texts_on(part), *part.assumes))

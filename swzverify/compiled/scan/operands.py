@@ -16,7 +16,6 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
-from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, not_known
 from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
@@ -26,10 +25,9 @@ from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_places import Places, described_places
 from swzverify.compiled.scan.operand_subject import OperandSubject
-from swzverify.compiled.scan.price import DisagreementError
-from swzverify.compiled.scan.scanned import Scanned
+from swzverify.compiled.scan.scanned import Scanned, place_of
 from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages
-from swzverify.compiled.scan.verdict import FAULT, NO_BLOCK
+from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
 from swzverify.ir.expr import variables
 
 
@@ -45,16 +43,6 @@ class ScannedOperand(Scanned):
     kinds: ClassVar[tuple[ScanClaim, ...]] = OPERAND_CLAIMS
     fields: OperandFields
     elements: Elements | None = None
-
-    @property
-    def instruction(self) -> str:
-        """The instruction and which of its operands, for reports."""
-        return f"{self.opcode}, operand {self.fields.role}"
-
-    @property
-    def address(self) -> str:
-        """The start address; empty if it is not known."""
-        return self.fields.start or ""
 
 
 def scan_operands(
@@ -98,16 +86,10 @@ def scan_operands_and_stages(
             assumptions.append(WINDOW_ALIGNED)
         found.append(
             ScannedOperand(
-                kernel=function.name,
-                is_entry=function.is_entry,
-                line=access.site.line,
-                location=access.site.location,
-                opcode=access.site.opcode,
-                calls=access.site.calls,
-                loops=tuple(loop.line for loop in access.who.loops),
-                block=block,
+                **place_of(function, access, block, assumed),
+                instruction=f"{access.site.opcode}, operand {fields.role}",
+                address=fields.start or "",
                 assumptions=tuple(assumptions),
-                assumed_block=assumed,
                 claims=tuple(
                     replace(claim, assumptions=tuple(dict.fromkeys((*assumptions, *claim.assumptions))))
                     for claim in (*claims, last)
@@ -136,9 +118,7 @@ class _Judge(OperandJudge):
             reason = self._reason(subject)
             if not reason:
                 return self._judged(subject)
-        except DisagreementError:
-            reason = FAULT
-        except OutOfClockError as error:
+        except NoVerdictError as error:
             reason = str(error)
         except ValueError as error:
             reason = f"the descriptor cannot be computed: {error}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.verdict import LaneRow, WarpTable
+from swzverify.compiled.scan.verdict import DisagreementError, LaneRow, WarpTable
 from swzverify.hardware import (
     BANK_PERIOD_BYTES,
     BANK_WORD_BYTES,
@@ -33,10 +33,6 @@ from swzverify.ir.expr import Expr
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-
-class DisagreementError(Exception):
-    """Two ways to count the cost differ: a fault of swzverify."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.collide import lane_runs
 from swzverify.compiled.scan.cost_goal import cost_goal, octet_goal
 from swzverify.compiled.scan.met import is_met
-from swzverify.compiled.scan.price import Array, Block, DisagreementError, Mask, Price, table_of
+from swzverify.compiled.scan.price import Array, Block, Mask, Price, table_of
 from swzverify.compiled.scan.samples import Sampled, Sampler
 from swzverify.compiled.scan.split import Parts
 from swzverify.compiled.scan.surely import surely
@@ -23,6 +23,7 @@ from swzverify.compiled.scan.verdict import (
     NOT_DECIDED,
     SMT,
     Decision,
+    DisagreementError,
     Goals,
     Verdict,
     WarpTable,

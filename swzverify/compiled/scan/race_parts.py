@@ -191,5 +191,5 @@ class Parts:
     def _instances(self, couple: Couple) -> Instances:
         if couple not in self._of_couple:
             sharing = (self.of_block if couple is Couple.ANY else self.of_warp).sharing
-            self._of_couple[couple] = Instances(self._kernel, sharing, couple)
+            self._of_couple[couple] = Instances(self._kernel, sharing, couple, self.of_warp.sharing)
         return self._of_couple[couple]

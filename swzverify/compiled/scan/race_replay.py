@@ -7,7 +7,7 @@ race and a divergent barrier need a launch that shows them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,11 +16,12 @@ from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, 
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.race_search import with_shown, with_verdict
-from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches, Shown
+from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches, Outcome, Shown
 
 MOST_RUNS: Final = 12
 """Witnesses of one kernel that are run; one race is enough for its verdict."""
 NOT_SHOWN: Final = "no barrier is known to order the accesses, and no run that was tried shows a race"
+MAY_BE_ONE: Final = "nothing orders the stores, but no run shows that they write two values: they may write one"
 NOT_MISSED: Final = "{}, and no run that was tried shows it"
 _SHOWN: Final = (RaceVerdict.RACE, RaceVerdict.DEPENDS, RaceVerdict.BENIGN)
 
@@ -52,7 +53,7 @@ class Runs:
         pairs = [_not_shown(each) if at in races[MOST_RUNS:] else each for at, each in enumerate(pairs)]
         if races and not any(each.verdict in _SHOWN for each in pairs):
             pairs = self._at_length(found.pairs, pairs)
-        missed = frozenset[int]()
+        missed: Mapping[int, tuple[tuple[str, int], ...]] = {}
         if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
             missed = self._launches.missed_barriers()
         barriers = [_barrier(each, missed) for each in found.barriers]
@@ -84,9 +85,11 @@ class Runs:
             witness, pairs[at] = found[at].witness, _not_shown(found[at])
             if witness is not None:
                 asked[at] = witness, (found[at].first.line, found[at].second.line)
-        for at, is_shown in zip(asked, self._launches.replayed([*asked.values()], most_steps), strict=True):
-            if is_shown:
+        for at, outcome in zip(asked, self._launches.replayed([*asked.values()], most_steps), strict=True):
+            if outcome is Outcome.RACE or (outcome and found[at].verdict is RaceVerdict.BENIGN):
                 pairs[at] = replace(found[at], witness=replace(asked[at][0], is_replayed=True))
+            elif outcome is Outcome.ONE_VALUE:
+                pairs[at] = replace(pairs[at], reason=MAY_BE_ONE)
         return pairs
 
 
@@ -99,8 +102,11 @@ def _trips(pair: Pair) -> int:
     return 0 if pair.witness is None else sum(trip for trips in pair.witness.trips for _, trip in trips)
 
 
-def _barrier(barrier: BarrierFinding, missed: frozenset[int]) -> BarrierFinding:
-    """A divergent barrier only if a run shows that some threads miss it."""
-    if barrier.verdict is not RaceVerdict.DIVERGENT or barrier.line in missed:
+def _barrier(barrier: BarrierFinding, missed: Mapping[int, tuple[tuple[str, int], ...]]) -> BarrierFinding:
+    """A divergent barrier only if a run shows that some threads miss it; the reason has the values of that run."""
+    if barrier.verdict is not RaceVerdict.DIVERGENT:
         return barrier
+    if barrier.line in missed:
+        values = ", ".join(f"{name} = {value}" for name, value in missed[barrier.line])
+        return replace(barrier, reason=f"{barrier.reason}, in a run with {values}") if values else barrier
     return replace(barrier, verdict=RaceVerdict.UNKNOWN, reason=NOT_MISSED.format(barrier.reason))

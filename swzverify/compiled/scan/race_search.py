@@ -38,7 +38,7 @@ def with_shown(found: KernelRaces, module: Module, function: Function, runs: Ite
     seen: list[Run] = []
     for run in runs:
         seen.append(run)
-        races = [each for each in run.found.races if not each.one_value and not each.is_open]
+        races = [each for each in run.found.races if each.is_harmful]
         if races:
             if run.found.has_boxes:
                 found = replace(found, assumptions=(*found.assumptions, BOXES))

@@ -134,7 +134,7 @@ class _Judge:
         self._left_out |= dict.fromkeys((*of_block.left_out, *of_warp.left_out))
         asked: list[Asked] = []
         for couple, step in self._couples(of_block, of_warp):
-            instances = Instances(kernel, step.sharing, couple)
+            instances = Instances(kernel, step.sharing, couple, of_warp.sharing)
             # No more are looked at, however many unrolled code has: of the first that is left out a report tells.
             found = self._meetings(couple, step)[: MOST_MEETINGS + 1 - len(asked)]
             asked += [Asked(instances, meeting, both) for meeting, both in found]

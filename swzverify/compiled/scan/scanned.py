@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
-from swzverify.compiled.ptx import Location
+from swzverify.compiled.ptx import Function, Location
 from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.on_chip import OnChip
 from swzverify.compiled.scan.verdict import Decision, Verdict
@@ -29,6 +30,8 @@ class Scanned:
         line: The line of the PTX.
         location: The location in the source.
         opcode: The opcode in the PTX.
+        instruction: The instruction with its operands, or which operand of it this is.
+        address: The byte address as text for people; empty if it is not known.
         calls: The lines of the calls that lead to it.
         loops: The lines of the loops around it.
         block: The shape of the block that was judged.
@@ -44,6 +47,8 @@ class Scanned:
     line: int
     location: Location | None
     opcode: str
+    instruction: str
+    address: str
     calls: tuple[int, ...] = ()
     loops: tuple[int, ...] = ()
     block: BlockShape | None = None
@@ -56,13 +61,26 @@ class Scanned:
         return next(found for each, found in zip(self.kinds, self.claims, strict=True) if each.kind == kind)
 
 
+def place_of(function: Function, access: KernelAccess, block: BlockShape | None, assumed: str) -> dict[str, Any]:
+    """The fields of `Scanned` that say where an access stands."""
+    return {
+        "kernel": function.name,
+        "is_entry": function.is_entry,
+        "line": access.site.line,
+        "location": access.site.location,
+        "opcode": access.site.opcode,
+        "calls": access.site.calls,
+        "loops": tuple(loop.line for loop in access.who.loops),
+        "block": block,
+        "assumed_block": assumed,
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScannedAccess(Scanned):
     """An access with its verdict.
 
     Attributes:
-        instruction: The instruction with its operands.
-        address: The byte address as text for people.
         decision: The verdict on bank conflicts.
         written: The access as a spec states it.
         chip: What machine code makes of it; None without machine code.
@@ -75,8 +93,6 @@ class ScannedAccess(Scanned):
         no_certificate: Why there is no certificate.
     """
 
-    instruction: str
-    address: str
     decision: Decision
     written: Written = _NOT_WRITTEN
     chip: OnChip | None = None

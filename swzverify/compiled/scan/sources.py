@@ -14,12 +14,13 @@ from typing import Final
 import numpy as np
 
 from swzverify.compiled.kernel import LaneLeaf, Leaf, TripsLeaf
+from swzverify.compiled.kernel.leaves import largest_parts
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.powers import power_of_terms
 from swzverify.compiled.scan.price import Array, Block, Mask
 from swzverify.compiled.scan.split import Parts, is_shared
 from swzverify.hardware import BANK_PERIOD_BYTES, CHUNK_BYTES, CHUNKS_PER_LINE, LANES
-from swzverify.ir.expr import Binary, BinaryOperator, Expr, Extend, Extract, operands
+from swzverify.ir.expr import Binary, BinaryOperator, Expr, Extend, Extract
 
 ONE_LINE: Final = "each group of lanes that goes together reads one 128-byte line of global memory, in order"
 ALIGNED: Final = "pointers and pitches of its source are multiples of 128 bytes"
@@ -103,21 +104,9 @@ def octets_share(values: Array, active: Mask) -> bool:
     return bool((same & (octets[:, None] != octets[None, :])).any())
 
 
-def of_lanes_alone(parts: Parts, root: Expr) -> list[Expr]:
+def of_lanes_alone(parts: Parts, root: Expr) -> tuple[Expr, ...]:
     """The largest parts of an expression that read the thread's coordinates and nothing else."""
-    found: dict[Expr, None] = {}
-    pending, met = [root], set[Expr]()
-    while pending:
-        node = pending.pop()
-        if node in met:
-            continue
-        met.add(node)
-        are_lanes = [isinstance(leaf, LaneLeaf) for leaf in parts.leaves_of(node)]
-        if are_lanes and all(are_lanes):
-            found[node] = None
-        elif any(are_lanes):
-            pending += operands(node)
-    return list(found)
+    return largest_parts(root, lambda each: isinstance(parts.leaves[each.name], LaneLeaf))
 
 
 def _read(source: Parts) -> list[Leaf]:

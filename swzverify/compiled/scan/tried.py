@@ -240,8 +240,8 @@ def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:
     """The verdict after a trial, which met the access."""
     try:
         worst = met.worst
-    except DisagreementError:
-        return unknown(FAULT)
+    except DisagreementError as error:
+        return unknown(str(error))
     if worst is None:
         return decision
     proved = {Verdict.FREE: 1, Verdict.CONFLICT: decision.ways}.get(decision.verdict)

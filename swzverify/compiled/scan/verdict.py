@@ -20,6 +20,17 @@ NOT_DECIDED: Final = "not decided within the budget"
 FAULTS: Final = "some lanes' addresses cannot be multiples of the width: such an access faults"
 
 
+class NoVerdictError(Exception):
+    """No verdict may rest on what was computed. The text says why."""
+
+
+class DisagreementError(NoVerdictError):
+    """Two ways to compute one thing differ: a fault of swzverify."""
+
+    def __init__(self) -> None:
+        super().__init__(FAULT)
+
+
 class Verdict(StrEnum):
     """What the scan says of an access.
 

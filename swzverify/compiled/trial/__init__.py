@@ -23,9 +23,9 @@ from swzverify.compiled.trial.clocks import Launches, replay
 from swzverify.compiled.trial.history import Unordered
 from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
+from swzverify.compiled.trial.memory import Seen
 from swzverify.compiled.trial.misses import Replay
 from swzverify.compiled.trial.search import Search
-from swzverify.compiled.trial.seen import Seen
 
 __all__ = [
     "ONE_BLOCK",

@@ -279,7 +279,7 @@ class Clocked(Machine):
         self.waits &= ~found.waiting
         if is_whole:
             self.history.block_barrier()
-            shown = {each.sides for each in self.history.found.values()}
+            shown = {each.sides for each in self.history.found.values() if each.is_harmful}
             if self.wanted is not None and self.wanted <= shown:
                 raise EndError("it has shown the pair")
         else:

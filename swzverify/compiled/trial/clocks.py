@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import product
 from typing import Final, TypeAlias
 
@@ -61,6 +62,21 @@ _PLANS: Final = (
 """What a witness does not say of a launch, in the order in which it is tried."""
 Shown: TypeAlias = tuple[Witness, tuple[int, int]]
 """A witness and the lines of its accesses."""
+
+
+class Outcome(IntEnum):
+    """What runs show of two accesses.
+
+    - `NOTHING`: no byte that both touch without an order.
+    - `ONE_VALUE`: such a byte, which both may write with one value.
+    - `RACE`: such a byte, which one of them reads, or to which they write two values.
+    """
+
+    NOTHING = 0
+    ONE_VALUE = 1
+    RACE = 2
+
+
 _OF_PARAMETER: Final = re.compile(r"(.+)\+(\d+):(\d+)")
 
 
@@ -127,8 +143,8 @@ class Launches:
     smem: int | None = None
     lockstep: bool = False
 
-    def replayed(self, asked: Sequence[Shown], most_steps: int = STEPS_OF_WITNESS) -> list[bool]:
-        """Whether launches with the values of witnesses have their races between accesses at two lines.
+    def replayed(self, asked: Sequence[Shown], most_steps: int = STEPS_OF_WITNESS) -> list[Outcome]:
+        """What launches with the values of witnesses show of their races between accesses at two lines.
 
         The two threads have to share a byte there. It need not be the byte of the witness. Witnesses with the same
         values have the same launches.
@@ -140,34 +156,44 @@ class Launches:
             most_steps: Instructions of a run.
 
         Returns:
-            Whether a run shows each pair. False does not show that there is no race.
+            What runs show of each pair. `NOTHING` does not show that there is no race.
         """
         groups: dict[tuple[tuple[str, int], ...], set[Sides]] = {}
         sides = [_sides(witness, lines) for witness, lines in asked]
         for (witness, _), both in zip(asked, sides, strict=True):
             groups.setdefault(witness.parameters, set()).add(both)
         found = {values: self._found(dict(values), frozenset(wanted), most_steps) for values, wanted in groups.items()}
-        return [both in found[witness.parameters] for (witness, _), both in zip(asked, sides, strict=True)]
+        return [found[witness.parameters][both] for (witness, _), both in zip(asked, sides, strict=True)]
 
-    def _found(self, values: Mapping[str, int], wanted: frozenset[Sides], most_steps: int) -> frozenset[Sides]:
-        """Those of some races that launches with some values have."""
+    def _found(self, values: Mapping[str, int], wanted: frozenset[Sides], most_steps: int) -> Mapping[Sides, Outcome]:
+        """What launches with some values show of some races."""
         whole, left, is_partial = self._whole(), wanted, False
+        shown = dict.fromkeys(wanted, Outcome.NOTHING)
         for launch in self._launches(whole, [_placed(plan, values) for plan in _PLANS], values):
             found = replay(self.module, whole, launch, most_steps, left, lockstep=self.lockstep)
-            left, is_partial = left - {each.sides for each in found.races}, is_partial or found.is_partial
+            for each in found.races:
+                if each.sides in shown:
+                    outcome = Outcome.RACE if each.is_harmful else Outcome.ONE_VALUE
+                    shown[each.sides] = max(shown[each.sides], outcome)
+            left = frozenset(each for each in left if shown[each] is not Outcome.RACE)
+            is_partial = is_partial or found.is_partial
             if not left or found.is_cut_off:
                 break
-        shown = wanted - left
         if is_partial and len(wanted) > 1:
             # Alone, a pair has fewer accesses beside it, of which more are compared.
-            return shown.union(*(self._found(values, frozenset([each]), most_steps) for each in left))
+            for each in left:
+                alone = self._found(values, frozenset([each]), most_steps)
+                shown[each] = max(shown[each], alone[each])
         return shown
 
-    def missed_barriers(self) -> frozenset[int]:
-        """The lines of the barriers that some threads miss in one of a few launches."""
-        whole = self._whole()
-        runs = (replay(self.module, whole, launch) for launch in self._launches(whole, _PLANS))
-        return frozenset[int]().union(*(run.missed for run in runs))
+    def missed_barriers(self) -> dict[int, tuple[tuple[str, int], ...]]:
+        """The lines of the barriers that some threads miss in one of a few launches, with what was made up for it."""
+        whole, found = self._whole(), dict[int, tuple[tuple[str, int], ...]]()
+        launcher = self._launcher(whole)
+        for launch in self._launches(whole, _PLANS):
+            missed = replay(self.module, whole, launch).missed
+            found |= dict.fromkeys(missed - found.keys(), launcher.made_up(launch))
+        return found
 
     def search(self) -> Iterator[Run]:
         """A few launches, as far as they are followed. One with a fault shows nothing."""

@@ -34,9 +34,8 @@ from swzverify.compiled.trial.code import Code, CutOffError, EndError
 from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.memory import Array, FaultError, LimitError, Mask, Memory, StopError, bytes_of
+from swzverify.compiled.trial.memory import Array, FaultError, Kept, LimitError, Mask, Memory, Seen, StopError, bytes_of
 from swzverify.compiled.trial.placement import Placement, coordinates_of
-from swzverify.compiled.trial.seen import Kept, Seen
 from swzverify.hardware import LANES
 
 MOST_THREADS: Final = 4096

@@ -71,6 +71,11 @@ class Unordered:
     is_open: bool = False
 
     @property
+    def is_harmful(self) -> bool:
+        """Whether they surely are no two writes of one value."""
+        return not self.one_value and not self.is_open
+
+    @property
     def sides(self) -> Sides:
         """The line and the thread of each."""
         return (self.lines[0], self.threads[0]), (self.lines[1], self.threads[1])

@@ -6,8 +6,7 @@ import `prover`, `pictures`, `costs`, `claims`, `subjects`, `hardware`, `layout`
 `errors`.
 """
 
-from swzverify.explain.notebook.access import Access
 from swzverify.explain.notebook.stated import block_of, expressions_of, loop_of
-from swzverify.explain.notebook.tile import Tile
+from swzverify.explain.notebook.tile import Access, Tile
 
 __all__ = ["Access", "Tile", "block_of", "expressions_of", "loop_of"]

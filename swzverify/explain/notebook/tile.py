@@ -1,4 +1,4 @@
-"""A tile that states its accesses."""
+"""A tile that states its accesses, and an access that says what it costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from swzverify import subjects
 from swzverify.core.shown import Drawn
 from swzverify.errors import SwzError
-from swzverify.explain.notebook.access import Access
 from swzverify.explain.notebook.stated import (
     Expressions,
     Loops,
@@ -20,6 +19,7 @@ from swzverify.explain.notebook.stated import (
 )
 from swzverify.hardware import Instruction, Kind, Target, find_instruction, find_target
 from swzverify.ir.c_formula import CFormula
+from swzverify.search.costs import AccessCosts, cost
 
 
 class Tile(subjects.Tile, Drawn):
@@ -138,3 +138,36 @@ def _target(target: object) -> Target:
     if isinstance(target, str):
         return find_target(target)
     raise SwzError("SWZ105", f"target={target!r} ({type(target).__name__}) is no target", hint='target="sm_90"')
+
+
+class Access(subjects.Access, Drawn):
+    """An instruction at a tile's coordinates, or at byte addresses outright, which says what it costs.
+
+    Fields and errors are those of `swzverify.subjects.Access`. `Tile.read` and `Tile.write` make
+    one, and specs have them in `spec.cases[0].accesses`. Notebooks show the groups of the worst warp
+    instruction.
+
+    >>> from swzverify import Layout, Tile
+    >>> read = Tile("A", 32, Layout("(32,32):(32,1)")).read("ld.shared.b32", coord=["lane", 0], threads=32)
+    >>> read.warps, read.cost().wavefronts
+    (1, 32)
+    """
+
+    def cost(self) -> AccessCosts:
+        """What all warp instructions of it take, at the worst stage and base. No engine is asked.
+
+        Raises:
+            SwzError: SWZ206 for a loop without a bound, values that each lane has of its own, or more than
+                2^26 lanes to price; SWZ404 for a misaligned address; SWZ105 if there is no warp instruction
+                with an active lane.
+
+        >>> from swzverify import Layout, Tile
+        >>> tile = Tile("A", 32, Layout("(32,32):(33,1)"))
+        >>> print(tile.read("ld.shared.b32", coord=["lane", "k"], threads=32, loops={"k": 4}).cost())
+        1 wavefront (minimum 1), 0 bank conflicts
+          warp instructions  4
+          wavefronts         4 in all; 4 take 1
+          worst at           warp = 0, k = 0, base = 0
+          evidence           measured
+        """
+        return cost(self)

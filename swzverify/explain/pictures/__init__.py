@@ -21,7 +21,6 @@ row\column    0   1   2   3
 <BLANKLINE>
 """
 
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import Scale
+from swzverify.explain.pictures.picture import Cell, Panel, Picture, Scale
 
 __all__ = ["Cell", "Panel", "Picture", "Scale"]

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from swzverify.errors import graphic
 from swzverify.explain.pictures.frame import CAPTION_LINE, HEAD_LINE, LINE, Frame, PanelFrame, frame
-from swzverify.explain.pictures.picture import Cell, Picture
-from swzverify.explain.pictures.scale import DARK_INK, SHADES, ink
+from swzverify.explain.pictures.picture import DARK_INK, SHADES, Cell, Picture, ink
 
 _SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",

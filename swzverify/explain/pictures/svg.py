@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from swzverify.errors import graphic
 from swzverify.explain.pictures.frame import CAPTION_LINE, HEAD_LINE, LINE, Frame, PanelFrame, frame
-from swzverify.explain.pictures.picture import Cell, Picture
-from swzverify.explain.pictures.scale import DARK_INK, LIGHT_INK, SHADES, ink
+from swzverify.explain.pictures.picture import DARK_INK, LIGHT_INK, SHADES, Cell, Picture, ink
 
 PAPER, TEXT, FAINT = "#ffffff", "#1c2126", "#5d666f"
 DARK_PAPER, DARK_TEXT, DARK_FAINT = "#14171a", "#e6e8ea", "#a3acb5"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from swzverify.core.shown import html_text
-from swzverify.explain.pictures.picture import Cell, Panel
-from swzverify.explain.pictures.scale import Scale
+from swzverify.explain.pictures.picture import Cell, Panel, Scale
 
 Escape = Callable[[str], str]
 """Makes a text harmless in HTML, between tags and in attributes."""

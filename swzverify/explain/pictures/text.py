@@ -14,8 +14,18 @@ from itertools import zip_longest
 from typing import Literal
 
 from swzverify.errors import graphic
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import DARK_INK, SHADES, XTERM, Scale, ink, ink_on, xterm_colour
+from swzverify.explain.pictures.picture import (
+    DARK_INK,
+    SHADES,
+    XTERM,
+    Cell,
+    Panel,
+    Picture,
+    Scale,
+    ink,
+    ink_on,
+    xterm_colour,
+)
 
 Depth = Literal["plain", "256", "truecolor"]
 MARK = "*"

@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from swzverify.explain.pictures.scale import SHADES, ink
+from swzverify.explain.pictures.picture import SHADES, ink
 
 
 @cache

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 from swzverify.claims import Aligned, Claim, InBounds, Injective, Outcome, Wavefronts
 from swzverify.claims.cost_claim import CostClaim
@@ -18,13 +19,12 @@ from swzverify.claims.verdict import Measure
 from swzverify.core.words import counted
 from swzverify.errors import SwzError
 from swzverify.prover import Options
-from swzverify.search.cures.alignments import alignments
 from swzverify.search.cures.cure import Candidate, Cure
 from swzverify.search.cures.pads import pads
 from swzverify.search.cures.swizzles import swizzles
-from swzverify.search.cures.tiles import has_room
+from swzverify.search.cures.tiles import has_room, with_base
 from swzverify.search.cures.work import SpentError, Work
-from swzverify.subjects import Access, Tile
+from swzverify.subjects import Access, AlignedBase, Tile
 
 CASE_PROOFS = 4
 """How many times as many proofs may be tried in the other cases together as in the claim's own."""
@@ -318,3 +318,32 @@ def _also(candidate: Candidate, lost: Sequence[Claim]) -> str:
     if lost:
         parts.append(f"no longer holds: {_names(lost)}")
     return "; ".join(parts)
+
+
+MAX_ALIGN_BYTES = 1 << 14
+"""Beyond what any swizzle of shared memory looks at."""
+
+
+def alignments(access: Access) -> Iterator[Candidate]:
+    """The base of the tile, or of a bare access, at each larger power of two, the smallest first.
+
+    Where the first one helps it is the smallest that does: every smaller one was tried before.
+    """
+    tile = access.tile
+    base = access.base if tile is None else tile.base
+    if not isinstance(base, AlignedBase):
+        return
+    align = 2 * base.align_bytes
+    while align <= MAX_ALIGN_BYTES:
+        change = f"base at a multiple of {align} bytes instead of {base.align_bytes}"
+        if tile is None:
+            yield Candidate(access.name, change, base=AlignedBase(align))
+        else:
+            yield Candidate(tile.name, change, tile, _at(align, tile), again=partial(_at, align))
+        align *= 2
+
+
+def _at(align: int, tile: Tile) -> Tile:
+    """The tile at multiples of so many bytes, or of more if it has more already."""
+    base = tile.base
+    return with_base(tile, AlignedBase(max(align, base.align_bytes))) if isinstance(base, AlignedBase) else tile

@@ -2,26 +2,32 @@
 
 Cases that differ in nothing but the swizzle of one tile are measured together: the spec is built
 once for them, without that swizzle. Every other case is built as `prove` builds it.
+
+A case is known by its number, which says the value of each axis.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import prod
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swzverify.errors import SwzError
-from swzverify.layout import Swizzle
+from swzverify.ir.c_eval import evaluate
+from swzverify.ir.c_parse import expression
+from swzverify.layout import Swizzle, parse_swizzle
 from swzverify.search.synth.pricing import Fields
 from swzverify.spec import SpecError
-from swzverify.spec.sweep.cases import Cases
 from swzverify.spec.sweep.columns import Cell, Column, case_columns
 from swzverify.spec.sweep.measure import NO_SWIZZLE, Row, judge, measure
-from swzverify.spec.sweep_axes import Sweep, only_in_swizzles
-from swzverify.spec.swizzle_at import swizzle_at
+from swzverify.spec.sweep_axes import Axis, Sweep, only_in_swizzles
+from swzverify.spec.tile_models import SwizzlePart, TilePart
 from swzverify.spec.variants import Variant, Variants
 from swzverify.subjects import OffsetMap
 from swzverify.subjects.tile import SwizzleOn
@@ -196,3 +202,76 @@ def _refused(error: SpecError) -> Row:
 
 def _weighed(counts: Mapping[str, int], weights: Mapping[str, int]) -> int:
     return sum(count * weights.get(name, 1) for name, count in counts.items())
+
+
+def swizzle_at(part: TilePart, constants: Mapping[str, int]) -> tuple[Swizzle, Literal["offset", "address"]]:
+    """The swizzle that a tile states, and what it acts on.
+
+    Raises:
+        SwzError: SWZ2xx and SWZ3xx, as the notation and expressions.
+
+    >>> part = TilePart(element="f16", layout="(8,64):(64,1)", swizzle="Swizzle<B,3,3>")
+    >>> str(swizzle_at(part, {"B": 2})[0])
+    'Swizzle<2,3,3>'
+    """
+    stated = part.swizzle
+    if isinstance(stated, SwizzlePart):
+        numbers = (stated.bits, stated.base, stated.shift)
+        fields = (each if isinstance(each, int) else evaluate(expression(each), constants) for each in numbers)
+        return Swizzle(*fields), stated.on
+    return (Swizzle(0, 0, 0) if stated is None else parse_swizzle(stated, constants)), "offset"
+
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Every combination of the axes' values, numbered from 0: the last axis varies fastest.
+
+    Axes in `inner` come last, in their own order. `constants` are the spec's constants that no axis
+    varies; conditions may read them.
+    """
+
+    sweep: Sweep
+    constants: Mapping[str, int]
+    inner: Collection[str] = ()
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes in the order of the numbering."""
+        return tuple(sorted(self.sweep.axes, key=lambda axis: axis.name in self.inner))
+
+    def __len__(self) -> int:
+        """The number of combinations, whether the conditions hold or not."""
+        return prod(len(axis.values) for axis in self.axes)
+
+    @property
+    def group(self) -> int:
+        """The number of successive cases that differ in the inner axes alone."""
+        return prod(len(axis.values) for axis in self.axes if axis.name in self.inner)
+
+    def between(self, first: int, end: int) -> tuple[Array, dict[str, Array]]:
+        """The numbers in first .. end - 1 at which every condition holds, and their place on each axis.
+
+        Raises:
+            SwzError: SWZ301 and above if a condition is undefined, such as a division by 0.
+
+        >>> from swzverify.ir.c_parse import parse
+        >>> axes = (Axis("a", (1, 2), (1, 2), (), True), Axis("b", (5, 6, 7), (5, 6, 7), (), True))
+        >>> numbers, at = Cases(Sweep(axes, (parse("a*b % 2 == 0"),)), {}).between(0, 6)
+        >>> numbers.tolist(), at["b"].tolist()
+        ([1, 3, 4, 5], [1, 0, 1, 2])
+        """
+        numbers = np.arange(first, min(end, len(self)), dtype=np.int64)
+        rest, places = numbers, dict[str, Array]()
+        for axis in reversed(self.axes):
+            rest, places[axis.name] = np.divmod(rest, len(axis.values))
+        kept = np.ones(len(numbers), dtype=np.bool_)
+        env: dict[str, int | Array] = {name: number for name, number in self.constants.items() if name not in places}
+        for axis in self.axes:
+            if axis.numbers is not None:
+                env[axis.name] = np.array(axis.numbers, dtype=np.int64)[places[axis.name]]
+        for condition in self.sweep.where:
+            kept &= np.broadcast_to(condition.at_many(env) != 0, kept.shape)
+        return numbers[kept], {name: at[kept] for name, at in places.items()}

@@ -17,7 +17,7 @@ from hypothesis import given
 from swzverify.claims.verdict import Counterexample, Measure, Outcome, Row, Verdict, WarpMeasure
 from swzverify.errors import Problem
 from swzverify.explain.pictures import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import LANES_SCALE
+from swzverify.explain.pictures.picture import LANES_SCALE
 from swzverify.report.escape import visible_lines
 from swzverify.report.html.page import render_html
 from swzverify.report.matrix import matrix

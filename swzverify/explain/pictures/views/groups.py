@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from swzverify.core.words import counted, spans
 from swzverify.explain.pictures.chosen import Chosen
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import LANES_SCALE
+from swzverify.explain.pictures.picture import LANES_SCALE, Cell, Panel, Picture
 from swzverify.explain.pictures.words import access_words
 from swzverify.hardware import BANK_WORD_BYTES, BANKS, AccessCost, GroupCost, Instruction
 from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from swzverify.explain.pictures.grid import Grid, View, grid_of
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
+from swzverify.explain.pictures.picture import BANKS_SCALE, Cell, Panel, Picture
 from swzverify.explain.pictures.probe import probe_words
-from swzverify.explain.pictures.scale import BANKS_SCALE
 from swzverify.explain.pictures.words import part_words, tile_words
 from swzverify.hardware import Target
 from swzverify.subjects import Tile

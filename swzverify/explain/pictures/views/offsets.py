@@ -11,8 +11,7 @@ from math import prod
 
 import numpy as np
 
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import Scale
+from swzverify.explain.pictures.picture import Cell, Panel, Picture, Scale
 from swzverify.hardware import BANK_WORD_BYTES, BANKS
 from swzverify.layout import ComposedLayout, Layout, Swizzle
 

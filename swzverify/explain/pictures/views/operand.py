@@ -16,8 +16,7 @@ from swzverify.claims.operand_points import OperandPoints
 from swzverify.core.words import binding_text
 from swzverify.errors import SwzError, nearest
 from swzverify.explain.pictures.grid import MAX_ROWS, Window
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import BANKS_SCALE
+from swzverify.explain.pictures.picture import BANKS_SCALE, Cell, Panel, Picture
 from swzverify.hardware import BANK_WORD_BYTES, BANKS
 from swzverify.hardware.tensor_cores import Major
 from swzverify.subjects import Operand

@@ -17,8 +17,7 @@ from swzverify.core.words import counted
 from swzverify.errors import SwzError
 from swzverify.explain.pictures.chosen import Chosen
 from swzverify.explain.pictures.grid import Grid, View, every_position, grid_of, is_whole
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import LANES_SCALE
+from swzverify.explain.pictures.picture import LANES_SCALE, Cell, Panel, Picture
 from swzverify.explain.pictures.words import access_words, at_words, part_words, tile_words
 from swzverify.hardware import LANES
 from swzverify.subjects import Tile

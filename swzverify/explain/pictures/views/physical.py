@@ -9,9 +9,8 @@ import numpy as np
 
 from swzverify.errors import SwzError
 from swzverify.explain.pictures.grid import MAX_ROWS, Array, Grid, View, banks_of, coordinates, extents_of, grid_of
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
+from swzverify.explain.pictures.picture import Cell, Panel, Picture, Scale
 from swzverify.explain.pictures.probe import probe_words
-from swzverify.explain.pictures.scale import Scale
 from swzverify.explain.pictures.words import part_words, tile_words
 from swzverify.hardware import BANK_PERIOD_BYTES, BANKS, Target
 from swzverify.subjects import Tile

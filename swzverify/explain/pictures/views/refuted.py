@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swzverify.explain.pictures.chosen import at_point
-from swzverify.explain.pictures.picture import Picture
-from swzverify.explain.pictures.scale import LANES_SCALE
+from swzverify.explain.pictures.picture import LANES_SCALE, Picture
 from swzverify.explain.pictures.views.groups import APART, CLASH, panels_at, worst_group
 from swzverify.explain.pictures.words import cost_words
 from swzverify.hardware import AccessCost, Instruction, access_cost

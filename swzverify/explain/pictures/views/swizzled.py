@@ -7,9 +7,8 @@ from dataclasses import replace
 from swzverify.errors import SwzError
 from swzverify.explain.pictures.chosen import Chosen, at_point, chosen
 from swzverify.explain.pictures.grid import View, grid_of
-from swzverify.explain.pictures.picture import Picture
+from swzverify.explain.pictures.picture import BANKS_SCALE, LANES_SCALE, Picture
 from swzverify.explain.pictures.probe import probe_words
-from swzverify.explain.pictures.scale import BANKS_SCALE, LANES_SCALE
 from swzverify.explain.pictures.views.groups import APART, CLASH, group_panels, worst_group
 from swzverify.explain.pictures.views.logical import Numbers, logical_panel
 from swzverify.explain.pictures.words import access_words, cost_words, map_words, part_words, tile_words

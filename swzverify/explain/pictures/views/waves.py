@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swzverify.core.words import counted
-from swzverify.explain.pictures.picture import Cell, Panel, Picture
-from swzverify.explain.pictures.scale import Scale
+from swzverify.explain.pictures.picture import Cell, Panel, Picture, Scale
 from swzverify.search.costs import Locality
 
 MAX_SIDE = 64
