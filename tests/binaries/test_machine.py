@@ -9,6 +9,7 @@ import pytest
 
 from swzverify.compiled.binaries import NOT_GIVEN, machine_of_file, ptx_of_file
 from swzverify.compiled.binaries.ptx_table import ptx_of_cubin, section_of, shift_between
+from swzverify.compiled.sass import read_listing
 from tests.binaries.fakes import only_tool, ptx
 
 TEXT = ptx("sm_90")
@@ -45,6 +46,16 @@ def test_the_listing_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "k.cubin").write_bytes(cubin("\n\n" + TEXT))
     (found,) = machine_of_file(given, [TEXT], "sm_90", [str(tmp_path / "k.cubin")])
     assert (found.listing, found.shift, found.reason) == ("\t.target\tsm_90\n// -gp -c\n", -2, "")
+
+
+def test_cubins_of_cuda_12_have_flags_for_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    flags = '\\t.headerflags\\t@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_{0} EF_CUDA_VIRTUAL_SM(EF_CUDA_{0})"\\n'
+    only_tool(monkeypatch, tmp_path, "nvdisasm", f"printf '{flags.format('SM90')}'")
+    (tmp_path / "k.cubin").write_bytes(cubin(TEXT))
+    (found,) = machine_of_file(given, [TEXT], "sm_90", [str(tmp_path / "k.cubin")])
+    assert read_listing(found.listing).target == "sm_90"
+    only_tool(monkeypatch, tmp_path, "nvdisasm", f"printf '{flags.format('SM80')}'")
+    assert "of sm_80, which sm_90 does not run" in reason(given, cubin(TEXT), tmp_path)
 
 
 def test_why_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:

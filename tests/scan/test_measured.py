@@ -141,7 +141,19 @@ def test_an_unknown_is_neither_right_nor_wrong() -> None:
 
 
 def test_several_accesses_of_one_line_are_not_told_apart() -> None:
-    assert measured(accesses(ROWS)[STORE], counted(), is_alone=False).status is Status.OPEN
+    """Nor is one that no lane makes told from another call of its function."""
+    access = accesses(ROWS)[STORE]
+    assert measured(access, counted(), is_alone=False).status is Status.OPEN
+    assert access.chip is not None
+    never = replace(access, chip=replace(access.chip, decision=unknown(NEVER_MADE)))
+    assert measured(never, counted(), is_alone=False).status is Status.OPEN
+
+
+def test_a_launch_may_not_keep_what_a_verdict_assumes() -> None:
+    access = decided(ROWS, STORE, assumes=("sources lie in one line",))
+    found = held(ROWS, STORE, access, wavefronts=9)
+    assert (found.status, "sources lie in one line" in found.reason) == (Status.OPEN, True)
+    assert held(ROWS, STORE, access).status is Status.AGREES
 
 
 def test_a_launch_does_not_hide_another_one() -> None:

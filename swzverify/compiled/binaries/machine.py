@@ -26,6 +26,11 @@ _TARGET: Final = re.compile(r"^\s*\.target\s+(sm_\d{2,3}[af]?)\b", re.MULTILINE)
 NOT_GIVEN: Final = "no machine code was given"
 _NO_TABLE: Final = "the machine code has no table of PTX lines: build it with -lineinfo"
 _OTHER_TEXT: Final = "the machine code was not made of this PTX text"
+_FLAGS: Final = re.compile(r'^[ \t]*\.headerflags\s+@"[^"\n]*\bEF_CUDA_SM(\d{2,3})\b[^"\n]*"[ \t]*$', re.MULTILINE)
+"""What nvdisasm lists in place of the target for a cubin of CUDA 12.
+
+Source: nvdisasm 13.1 on cubins of ptxas 12.9 for sm_80 to sm_90a.
+"""
 _PTXAS: Final = frozenset({"-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount"})
 _HEAD: Final = 2000
 """Characters of a listing in which the target stands."""
@@ -190,6 +195,19 @@ def listing_of_cubin(data: bytes, *options: str) -> str:
 
 def _listed(data: bytes, shift: int) -> Machine:
     try:
-        return Machine(listing_of_cubin(data, "-gp"), shift)
+        return Machine(with_target(listing_of_cubin(data, "-gp")), shift)
     except SwzError as error:
         return Machine(reason=error.message)
+
+
+def with_target(listing: str) -> str:
+    r"""A listing with its target, also for a cubin of CUDA 12.
+
+    >>> with_target('\t.headerflags\t@"EF_CUDA_ACCELERATORS EF_CUDA_SM90 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM90)"\n')
+    '\t.target\tsm_90a\n'
+    """
+    found = _FLAGS.search(listing, 0, _HEAD)
+    if found is None:
+        return listing
+    suffix = "a" if "EF_CUDA_ACCELERATORS" in found[0] else ""
+    return f"{listing[: found.start()]}\t.target\tsm_{found[1]}{suffix}{listing[found.end() :]}"

@@ -124,13 +124,17 @@ def measured(access: ScannedAccess, counted: Counted, *, is_alone: bool = True) 
         Row(each, counts, _most(each, _groups(each) if bound is None and is_plain else bound, decision.minimum))
         for each, counts in made
     )
-    if decision.reason == NEVER_MADE and any(row.counts.lanes for row in rows):
+    if is_alone and decision.reason == NEVER_MADE and any(row.counts.lanes for row in rows):
         return Measured(Status.DISAGREES, "no lane makes it by the verdict, and lanes were counted", rows)
     if decision.verdict is Verdict.UNKNOWN:
         return Measured(Status.OPEN, "there is no verdict on the chip", rows)
     if not is_alone:
         return Measured(Status.OPEN, "several accesses have this line of the PTX", rows)
     if any(row.is_exceeded for row in rows):
+        if decision.assumes:
+            return Measured(
+                Status.OPEN, f"the launch does not keep what is assumed: {'; '.join(decision.assumes)}", rows
+            )
         return Measured(Status.DISAGREES, "more wavefronts were counted than the verdict allows", rows)
     if decision.verdict is Verdict.FREE:
         bounded = all(row.most is not None for row in rows)

@@ -161,11 +161,24 @@ class Question:
         """
         if found is None:
             sampled = Sampler(self.row, self.parts, self.block, guard).own_values()
-            found = None if sampled is None else sampled.price
-        if found is not None and not found.is_free:
+            if sampled is not None and not sampled.price.is_free:
+                raise DisagreementError
+            # The lanes of a sample may be fewer than those of a launch.
+            wavefronts = minimum = self._groups
+        elif found.is_free:
+            wavefronts, minimum = found.wavefronts, found.minimum
+        else:
             raise DisagreementError
-        wavefronts, minimum = (found.wavefronts, found.minimum) if found is not None else (None, None)
         return Decision(Verdict.FREE, "", 1, wavefronts, minimum, engines=proof.engines, goals=proof.goals)
+
+    @property
+    def _groups(self) -> int:
+        """The most groups of a warp with a lane that coordinates let through: the wavefronts of a free access."""
+        row, active = self.row, self.block.exists
+        if not row.warp_wide:
+            active = active & (self.block.values(self.parts.own_guard, {}) != 0)
+        lanes = active.reshape(-1, LANES)[:, : row.address_lanes]
+        return int(lanes.reshape(len(lanes), -1, row.group_lanes).any(axis=2).sum(axis=1).max())
 
 
 def in_each_place(question: Question, decide: Callable[[Question], Decision]) -> Decision:
