@@ -142,6 +142,35 @@ class FragmentPart(Part):
     )
 
 
+class LaneRangePart(Part):
+    """A lane's value is one of start, start + step, ..., below stop."""
+
+    start: Count = Field(0, description="the first value", examples=[0])
+    stop: Count = Field(description="the first value that is not reached", examples=[64, "BK"])
+    step: Count = Field(1, description="from one value to the next", examples=[4])
+
+
+class LaneBitsPart(Part):
+    """A lane's value is any number of so many bits."""
+
+    bits: Count = Field(description="bits of the value, which is not negative; 1 to 32", examples=[8])
+
+
+LaneValue: TypeAlias = Annotated[
+    Annotated[Count, Tag("?number")]
+    | Annotated[LaneRangePart, Tag("?LaneRangePart")]
+    | Annotated[LaneBitsPart, Tag("?LaneBitsPart")],
+    branch(
+        "a number of values, {start: a, stop: b, step: c} or {bits: n}",
+        by_shape(
+            mapping=lambda keys: "?LaneBitsPart" if "bits" in keys else "?LaneRangePart",
+            text="?number",
+            integer="?number",
+        ),
+    ),
+]
+
+
 class AccessPart(Part):
     """What the threads of a block do with one instruction: `coord` in a tile, or an `address`."""
 
@@ -224,32 +253,3 @@ class AccessPart(Part):
         description="how often its wavefronts count where `swzverify synth` has to choose; claims do not read it",
         examples=[4],
     )
-
-
-class LaneRangePart(Part):
-    """A lane's value is one of start, start + step, ..., below stop."""
-
-    start: Count = Field(0, description="the first value", examples=[0])
-    stop: Count = Field(description="the first value that is not reached", examples=[64, "BK"])
-    step: Count = Field(1, description="from one value to the next", examples=[4])
-
-
-class LaneBitsPart(Part):
-    """A lane's value is any number of so many bits."""
-
-    bits: Count = Field(description="bits of the value, which is not negative; 1 to 32", examples=[8])
-
-
-LaneValue: TypeAlias = Annotated[
-    Annotated[Count, Tag("?number")]
-    | Annotated[LaneRangePart, Tag("?LaneRangePart")]
-    | Annotated[LaneBitsPart, Tag("?LaneBitsPart")],
-    branch(
-        "a number of values, {start: a, stop: b, step: c} or {bits: n}",
-        by_shape(
-            mapping=lambda keys: "?LaneBitsPart" if "bits" in keys else "?LaneRangePart",
-            text="?number",
-            integer="?number",
-        ),
-    ),
-]

@@ -17,7 +17,7 @@ from swzverify.compiled.order.instance import Instances, Place
 from swzverify.compiled.order.intervals import Meeting, Trip, Trips, meetings
 from swzverify.compiled.order.step import InStep, Sharing
 from swzverify.compiled.ptx import Instruction
-from swzverify.compiled.scan import race_meetings
+from swzverify.compiled.scan import race_witness
 from swzverify.compiled.scan import races as judge
 from swzverify.compiled.scan.race_replay import Runs
 from tests.order.conftest import races
@@ -197,7 +197,7 @@ def _accesses_are_left_out(patch: pytest.MonkeyPatch) -> None:
 
 def _unknown_is_a_witness(patch: pytest.MonkeyPatch) -> None:
     """A value that nobody knows is what a witness needs."""
-    patch.setattr(race_meetings, "is_loose", lambda _leaf: False)
+    patch.setattr(race_witness, "is_loose", lambda _leaf: False)
 
 
 def _no_sign(patch: pytest.MonkeyPatch) -> None:
