@@ -62,7 +62,7 @@ template <int kind, int mode, int copies> void run(Encode encode, char *matrix) 
     cuuint64_t extents[2] = {256, 1024}, strides[1] = {512};
     cuuint32_t inner = mode == 4 ? 8 : mode ? 8u << mode : 64, steps[2] = {1, 1};
     cuuint32_t rows = 4096 / inner, box[2] = {inner, rows < 256 ? rows : 256};
-    CUresult told = encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, matrix, extents, strides, box, steps,
+    CUresult told = encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, matrix, extents, strides, box, steps,
                            CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(mode % 4),
                            CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     bulk<kind, mode, copies><<<1, 32, box_bytes + 1024>>>(map, matrix);

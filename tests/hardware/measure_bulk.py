@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-KINDS = ("store", "load", "add.u32", "add.noftz.f16", "tensor store", "tensor add.u16", "tensor load")
+KINDS = ("store", "load", "add.u32", "add.noftz.f16", "tensor store", "tensor add.f16", "tensor load")
 FIRST_TENSOR = KINDS.index("tensor store")
 MODES = ("none", "32B", "64B", "128B", "none, rows of 16")
 METRICS = {
