@@ -14,6 +14,7 @@ from swzverify.compiled.kernel import whole
 from swzverify.compiled.order import barriers, boxes, events, interleaved, objects, pipelines
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import races
 from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.races import races_of
 from tests.order.clusters import CLUSTERS
@@ -41,6 +42,13 @@ def test_free_only_if_right(name: str) -> None:
     said = found(name).verdict.value
     assert (said == "free") is (CLUSTERS[name].verdict == "free")
     assert said not in ("race", "race-benign") or CLUSTERS[name].verdict == "race"
+
+
+def test_a_thread_that_has_stopped_is_at_its_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a kernel with many pairs, places at which two threads never are together say so first."""
+    monkeypatch.setattr(races, "_MOST_QUESTIONS", -1)
+    assert found("two copiers, a word of one of them in a branch").verdict.value == "depends"
+    assert found("two copiers").verdict.value == "free"
 
 
 @pytest.mark.parametrize("name", [name for name, each in CLUSTERS.items() if each.verdict != "open"])
