@@ -36,6 +36,10 @@ _NEXT_BLOCK: Final = (
 )
 """Rank 0 stores in the block of the rank above its own: the distance is a number."""
 
+_TRIPS: Final = (
+    _FAR + _MEET + "mov.u32 %r20, 0;\nadd.u32 %r21, %r7, %r12;\nL:\n" + _STORE + _MEET + _OWN + _MEET
+) + "add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p3, %r20, %r21;\n@%p3 bra L;\n"
+
 _OBJECTS: Final = (
     ".shared .align 8 .b8 full[8];\n.shared .align 8 .b8 empty[8];\nmov.u32 %r15, full;\nmov.u32 %r16, empty;\n"
     "setp.eq.u32 %p1, %r1, 0;\nand.b32 %r17, %r1, 31;\nshr.u32 %r18, %r1, 5;\nmov.u32 %r20, 0;\nmov.u32 %r21, 0;\n"
@@ -95,6 +99,7 @@ RANKS: Final = {
     "a store in the next block": Ranked(_NEXT_BLOCK.format(_MEET), "free"),
     "a store in the next block, at once": Ranked(_NEXT_BLOCK.format("") + _MEET, "open"),
     "a store in the next block, which may have returned": Ranked(_NEXT_BLOCK.format(""), "open"),
+    "a trip more in the block of rank 1": Ranked(_TRIPS + _MEET, "open"),
     "one block returns": Ranked(
         _RANKS + "setp.eq.u32 %p1, %r12, 1;\n@%p1 bra END;\n" + _FAR[len(_RANKS) :] + _MEET + _LOAD + "END:\n", "open"
     ),
