@@ -116,6 +116,14 @@ RANKS: Final = {
         + _MEET,
         "open",
     ),
+    "an arrival at an address without its rank": Ranked(
+        _RANKS
+        + _OBJECTS.format(count=64)
+        + _MEET
+        + "and.b32 %r26, %r16, -16777217;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r26];\n"
+        + _MEET,
+        "open",
+    ),
     "a ring": Ranked(_ring(), "free"),
     "a ring, one arrival is enough": Ranked(_ring(count=1), "open"),
     "a ring, three arrivals": Ranked(_ring(count=3), "open"),

@@ -20,7 +20,7 @@ from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.kernel.special import BlockShape, rank_of
-from swzverify.compiled.ptx import Address, Function, Instruction, Plus, Register
+from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Plus, Register
 from swzverify.ir.expr import const
 
 IS_ALONE: Final = "each block is the only one of its cluster, as {} may reach other blocks"
@@ -66,10 +66,19 @@ def far_registers(function: Function, own: Collection[int] = ()) -> frozenset[Re
 def stray_address(function: Function) -> Instruction | None:
     """The first instruction that makes of an address in another block something else than a sum; None without one.
 
-    Such addresses may be copied, and numbers may be added to them. Memory is accessed there.
+    Such addresses may be copied, and numbers may be added to them. Memory is accessed there. A mask that takes the rank
+    out of any address, as CUTLASS does for the first block of a pair, is one, too.
     """
     tainted = far_registers(function)
-    return next((each for each in function.instructions if _is_stray(each, tainted)), None)
+    return next((each for each in function.instructions if _is_stray(each, tainted) or _masks_rank(each)), None)
+
+
+def _masks_rank(instruction: Instruction) -> bool:
+    """Whether an instruction leaves all of a number but some of the bits above the memory of a block."""
+    masks = (each.value % (1 << 32) for each in instruction.operands if isinstance(each, Immediate))
+    return base_name(instruction) == "and" and any(
+        ~each % (1 << RANK_BITS) == 0 and ~each % (1 << 32) for each in masks
+    )
 
 
 def _tainted(instruction: Instruction, tainted: Set[Register]) -> list[int]:
