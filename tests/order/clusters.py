@@ -91,6 +91,30 @@ _AHEAD: Final = (
     + "bra L;\nOUT:\n"
 )
 """A copy before the loop, and one in each trip for the next one."""
+_BULK: Final = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes {}, [%rd1], 32, {};\n"
+_EXPECTED: Final = "mbarrier.arrive.expect_tx.shared::cta.b64 _, {}, {};\n"
+ENDED: Final = (
+    _OBJECT.replace("16", "24")
+    + "".join(f"@%p1 mbarrier.init.shared::cta.b64 [%r12+{at}], 1;\n" for at in (0, 8, 16))
+    + _BLOCK
+    + "setp.eq.u32 %p2, %r1, 32;\nsetp.eq.u32 %p3, %r1, 64;\n@%p2 bra U;\n@%p3 bra T;\n@!%p1 bra END;\n"
+    + _EXPECTED.format("[%r12+8]", 64)
+    + _BULK.format("[%r3+1024]", "[%r12+8]")
+    + wait("W1", "%r12+8", "0")
+    + wait("W2", "%r12+16", "0")
+    + "mbarrier.inval.shared::cta.b64 [%r12];\nld.shared.u32 %r30, [%r3];\nbra END;\nU:\n"
+    + wait("W3", "%r12", "0")
+    + wait("W4", "%r12", "1")
+    + _BULK.format("[%r3+1056]", "[%r12+8]")
+    + "bra END;\nT:\n"
+    + _EXPECTED.format("[%r12]", 32)
+    + _BULK.format("[%r3+512]", "[%r12]")
+    + wait("W5", "%r12", "0")
+    + _EXPECTED.format("[%r12]", 32)
+    + _BULK.format("[%r3]", "[%r12]")
+    + "mbarrier.arrive.shared::cta.b64 _, [%r12+16];\nEND:"
+)
+"""Thread 32 has waited for what thread 64 copies, and then copies itself: thread 0 only knows that both are there."""
 
 CLUSTERS: Final = {
     "barrier": Clustered(_STORE + _ARRIVE + _WAIT + _LOAD, "free"),
@@ -167,6 +191,10 @@ CLUSTERS: Final = {
     ),
     "two copiers, a word of one of them": Clustered(
         _COPIED.format(_BLOCK + "setp.eq.u32 %p5, %r1, 32;\n@%p5 st.shared.u32 [t], %r1;\n", _OTHER), "race"
+    ),
+    "two copiers, a word of one of them in a branch": Clustered(
+        _COPIED.format(_BLOCK + "setp.ne.u32 %p5, %r1, 32;\n@%p5 bra S;\nst.shared.u32 [t], %r1;\nS:\n", _OTHER),
+        "race",
     ),
     "two copiers, a word before a barrier at which others only arrive": Clustered(
         _COPIED.format(

@@ -25,6 +25,21 @@ _OWN: Final = "ld.shared.u32 %r31, [%r4];\n"
 _WRITE: Final = "st.shared.u32 [%r4], %r1;\n"
 _EXCHANGE: Final = _FAR + _MEET + _STORE + _MEET + _OWN
 
+_NEXT_BLOCK: Final = (
+    _RANKS
+    + "setp.eq.u32 %p1, %r12, 0;\nadd.u32 %r13, %r12, 1;\n"
+    + _MEET
+    + "@%p1 mapa.shared::cluster.u32 %r14, %r4, %r13;\n@%p1 "
+    + _STORE
+    + "{}@!%p1 "
+    + _OWN
+)
+"""Rank 0 stores in the block of the rank above its own: the distance is a number."""
+
+_TRIPS: Final = (
+    _FAR + _MEET + "mov.u32 %r20, 0;\nadd.u32 %r21, %r7, %r12;\nL:\n" + _STORE + _MEET + _OWN + _MEET
+) + "add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p3, %r20, %r21;\n@%p3 bra L;\n"
+
 _OBJECTS: Final = (
     ".shared .align 8 .b8 full[8];\n.shared .align 8 .b8 empty[8];\nmov.u32 %r15, full;\nmov.u32 %r16, empty;\n"
     "setp.eq.u32 %p1, %r1, 0;\nand.b32 %r17, %r1, 31;\nshr.u32 %r18, %r1, 5;\nmov.u32 %r20, 0;\nmov.u32 %r21, 0;\n"
@@ -81,6 +96,10 @@ RANKS: Final = {
     "by another value of the address": Ranked(
         _EXCHANGE.replace(_MEET + _STORE, "and.b32 %r14, %r14, 16777215;\n" + _MEET + _STORE), "open"
     ),
+    "a store in the next block": Ranked(_NEXT_BLOCK.format(_MEET), "free"),
+    "a store in the next block, at once": Ranked(_NEXT_BLOCK.format("") + _MEET, "open"),
+    "a store in the next block, which may have returned": Ranked(_NEXT_BLOCK.format(""), "open"),
+    "a trip more in the block of rank 1": Ranked(_TRIPS + _MEET, "open"),
     "one block returns": Ranked(
         _RANKS + "setp.eq.u32 %p1, %r12, 1;\n@%p1 bra END;\n" + _FAR[len(_RANKS) :] + _MEET + _LOAD + "END:\n", "open"
     ),
@@ -94,6 +113,14 @@ RANKS: Final = {
         + "bra END;\nC:\n"
         + _OWN
         + "END:\n"
+        + _MEET,
+        "open",
+    ),
+    "an arrival at an address without its rank": Ranked(
+        _RANKS
+        + _OBJECTS.format(count=64)
+        + _MEET
+        + "and.b32 %r26, %r16, -16777217;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r26];\n"
         + _MEET,
         "open",
     ),

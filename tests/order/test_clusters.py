@@ -14,13 +14,15 @@ from swzverify.compiled.kernel import whole
 from swzverify.compiled.order import barriers, boxes, events, interleaved, objects, pipelines
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import races as scan
 from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.races import races_of
-from tests.order.clusters import CLUSTERS
-from tests.order.conftest import HEAD
+from tests.order.clusters import CLUSTERS, ENDED
+from tests.order.conftest import HEAD, races
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import races_of as launched
 
+_LAST_COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 32, [%r12];"
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -41,6 +43,22 @@ def test_free_only_if_right(name: str) -> None:
     said = found(name).verdict.value
     assert (said == "free") is (CLUSTERS[name].verdict == "free")
     assert said not in ("race", "race-benign") or CLUSTERS[name].verdict == "race"
+
+
+def test_an_object_that_ends_does_not_show_that_copies_have_landed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = f"{HEAD}{ENDED}".splitlines()
+    both = lines.index("ld.shared.u32 %r30, [%r3];") + 1, lines.index(_LAST_COPY) + 1
+    run = launched(f"{HEAD}{ENDED}\nret;\n}}\n", "k", (96,), params=[Buffer(8), 3, Buffer(64)], shuffle=1)
+    assert both in run.lines()
+    monkeypatch.setattr(scan.Runs, "confirmed", lambda _, found: found)
+    assert both in {(each.first.line, each.second.line) for each in races(ENDED, 96).pairs}
+
+
+def test_a_thread_that_has_stopped_is_at_its_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a kernel with many pairs, places at which two threads never are together say so first."""
+    monkeypatch.setattr(scan, "_MOST_QUESTIONS", -1)
+    assert found("two copiers, a word of one of them in a branch").verdict.value == "depends"
+    assert found("two copiers").verdict.value == "free"
 
 
 @pytest.mark.parametrize("name", [name for name, each in CLUSTERS.items() if each.verdict != "open"])

@@ -9,6 +9,7 @@ Source: PTX ISA, mapa; Special Registers: %cluster_ctarank; docs/semantics.md, s
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Set
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, shift_left, sub, widened
@@ -19,7 +20,7 @@ from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.slices import Slices, Steps
 from swzverify.compiled.kernel.special import BlockShape, rank_of
-from swzverify.compiled.ptx import Address, Function, Instruction, Plus, Register
+from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Plus, Register
 from swzverify.ir.expr import const
 
 IS_ALONE: Final = "each block is the only one of its cluster, as {} may reach other blocks"
@@ -46,30 +47,48 @@ def reaches_others(function: Function) -> bool:
     )
 
 
-def stray_address(function: Function) -> Instruction | None:
-    """The first instruction that makes of an address in another block something else than a sum; None without one.
+def far_registers(function: Function, own: Collection[int] = ()) -> frozenset[Register]:
+    """The registers that may have an address in another block, if there is no `stray_address`.
 
-    Such addresses may be copied, and numbers may be added to them. Memory is accessed there.
+    `own` has the instructions that surely give an address in the own block.
     """
     tainted: set[Register] = set()
     while True:
         before = len(tainted)
         for each in function.instructions:
-            if base_name(each) == "mapa" or (base_name(each) in _SUMS and _tainted(each, tainted)):
+            is_first = base_name(each) == "mapa" and each.index not in own
+            if is_first or (base_name(each) in _SUMS and _tainted(each, tainted)):
                 tainted |= {found for operand in written(each) if (found := registers_of(operand)) is not None}
         if len(tainted) == before:
-            break
-    return next((each for each in function.instructions if _is_stray(each, tainted)), None)
+            return frozenset(tainted)
 
 
-def _tainted(instruction: Instruction, tainted: set[Register]) -> list[int]:
+def stray_address(function: Function) -> Instruction | None:
+    """The first instruction that makes of an address in another block something else than a sum; None without one.
+
+    Such addresses may be copied, and numbers may be added to them. Memory is accessed there. A mask that takes the rank
+    out of any address, as CUTLASS does for the first block of a pair, is one, too.
+    """
+    tainted = far_registers(function)
+    return next((each for each in function.instructions if _is_stray(each, tainted) or _masks_rank(each)), None)
+
+
+def _masks_rank(instruction: Instruction) -> bool:
+    """Whether an instruction leaves all of a number but some of the bits above the memory of a block."""
+    masks = (each.value % (1 << 32) for each in instruction.operands if isinstance(each, Immediate))
+    return base_name(instruction) == "and" and any(
+        ~each % (1 << RANK_BITS) == 0 and ~each % (1 << 32) for each in masks
+    )
+
+
+def _tainted(instruction: Instruction, tainted: Set[Register]) -> list[int]:
     """The places of the operands that are read and name some registers, addresses of accesses left out."""
     first = 1 if written(instruction) else 0
     values = [(at, each) for at, each in enumerate(instruction.operands) if at >= first]
     return [at for at, each in values if not isinstance(each, Address) and not tainted.isdisjoint(registers_in(each))]
 
 
-def _is_stray(instruction: Instruction, tainted: set[Register]) -> bool:
+def _is_stray(instruction: Instruction, tainted: Set[Register]) -> bool:
     name, operands, places = base_name(instruction), instruction.operands, _tainted(instruction, tainted)
     if not places:
         return False

@@ -11,14 +11,15 @@ from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, less, shift_left, shift_right, widened
 from swzverify.compiled.kernel.bulk import MULTICAST
-from swzverify.compiled.kernel.clusters import RANK_BITS
+from swzverify.compiled.kernel.clusters import RANK_BITS, far_registers
+from swzverify.compiled.kernel.effects import registers_in
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import Made, OpaqueLeaf
 from swzverify.compiled.kernel.paths import Paths
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.special import rank_of
 from swzverify.compiled.kernel.values import word_of
-from swzverify.compiled.ptx import Address, Instruction, Operand
+from swzverify.compiled.ptx import Address, Instruction, Operand, Register
 from swzverify.ir.expr import Const, Expr, Ite, Var, conjunction, const, extract, negation, postorder, rebuilt, var
 
 _PLAIN: Final = frozenset({"ld", "ldu", "st", "atom", "red"})
@@ -35,6 +36,7 @@ class Ranks:
         targets: For each copy to several blocks, the rank of one of them.
         masks: The ranks to which such a copy goes, as bits.
         outside: For each `mapa`, that a thread executes it with a rank that no block has.
+        far: The registers that may have an address in another block.
     """
 
     def __init__(self, slices: Slices, paths: Paths) -> None:
@@ -45,9 +47,11 @@ class Ranks:
         self.targets: dict[int, Var] = {}
         self.masks: dict[int, Expr] = {}
         self.outside: dict[int, Expr] = {}
+        self.far: frozenset[Register] = frozenset()
         if cluster is None:
             return
-        self.own = shift_left(rank_of(block, slices.leaves, cluster), const(RANK_BITS, 32))
+        own = rank_of(block, slices.leaves, cluster)
+        self.own, to_own = shift_left(own, const(RANK_BITS, 32)), set[int]()
         flow = slices.flow
         for each in slices.function.instructions:
             at = flow.block_of[each.index]
@@ -61,6 +65,9 @@ class Ranks:
                 is_there = less(rank, const(self.count, 32), signed=False)
                 guard = slices.run(slices.guard(each))
                 self.outside[each.index] = conjunction((*paths.to(at).may, guard, negation(is_there)))
+                if rank == own:
+                    to_own.add(each.index)
+        self.far = far_registers(slices.function, to_own)
 
     def resolve(self, resolved: Callable[[Expr, int], Expr]) -> None:
         """Put what loops make of them in the place of registers; `resolved` does so at an instruction."""
@@ -76,6 +83,11 @@ class Ranks:
         words = instruction.opcode.split(".")
         is_plain = words[0] in _PLAIN and "shared::cluster" in words and not {"async", "bulk"} & {*words}
         return self.count > 1 and is_plain
+
+    def may_leave(self, instruction: Instruction) -> bool:
+        """Whether an access that is no operation on a barrier may reach another block."""
+        places = (each for each in instruction.operands if isinstance(each, Address))
+        return any(not self.far.isdisjoint(registers_in(each)) for each in places)
 
     def place(self, index: int, address: Expr) -> Expr:
         """Where an instruction accesses memory, from the address in its own block or relative to that."""

@@ -67,4 +67,5 @@ def _nodes_of(
     _members: tuple[Member, ...], moments: Moments, _accesses: tuple[int, int], _is_self: bool
 ) -> Iterator[tuple[int, int]]:
     """The places of the first two threads at the moments of a group."""
-    return ((one, two) for one, two, mine, its in moments.nodes if mine is its is Being.FREE)
+    here = (Being.FREE, Being.STOPPED)
+    return ((one, two) for one, two, mine, its in moments.nodes if mine in here and its in here)

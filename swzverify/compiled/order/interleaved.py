@@ -298,6 +298,8 @@ class _Runs:
             case Act.END:
                 flying = {flight.member for flight in state.flights if flight.at == place}
                 self.found.unmade |= {(owner, deed.key) for owner in flying}
+                # What shows that they have landed may be a step that is missing here.
+                self._is_odd |= bool(flying) and self._freezes
                 ended = each._replace(is_made=False)
                 return None if flying else state._replace(objects=_put(state.objects, place, ended))
             case Act.WAIT:

@@ -17,7 +17,6 @@ from typing import Final
 
 from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.linear import sum_of
-from swzverify.compiled.kernel.reach import may_leave
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import Act, LostError
 from swzverify.compiled.order.interleaved import Being, Member, Moments
@@ -84,7 +83,8 @@ def _reached(kernel: Kernel, pipelines: Pipelines, place: int, rank: int) -> Ite
         for deed, _ in node.deeds:
             if not isinstance(deed.key, int) and sum_of(deed.key).number >> RANK_BITS == rank:
                 yield _Reach(deed.index, -1 if deed.act is Act.COPY else at)
-        yield from (_Reach(e.index, at) for e in node.touches if e.is_data and may_leave(kernel, e.index))
+        touched = (each.index for each in node.touches if each.is_data)
+        yield from (_Reach(e, at) for e in touched if kernel.ranks.may_leave(kernel.function.instructions[e]))
 
 
 def _without(pipelines: Pipelines, place: int, rank: int, reached: set[_Reach], end: _End) -> set[_Reach]:

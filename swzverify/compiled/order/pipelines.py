@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from swzverify.compiled.kernel.clusters import IS_IN_ORDER, IS_LINEAR, stray_address
-from swzverify.compiled.kernel.reach import may_leave
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.boxes import Boxes, boxes_of, with_boxes
@@ -88,7 +87,6 @@ class Pipelines:
         self._moments: dict[tuple[bool, tuple[Member | int, ...]], Moments | None] = {}
         self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
         self._at = [self._places(role) for role in roles]
-        self._stays: dict[int, bool] = {}  # whether instructions access the memory of their own block alone
 
     @property
     def named(self) -> list[int]:
@@ -351,9 +349,8 @@ class Pipelines:
         if target is not None:
             found = dict(values).get(target)
             return found.value if isinstance(found, Const) else None
-        if index not in self._stays:
-            self._stays[index] = not may_leave(self._kernel, index)
-        return self.roles[role].rank if self._stays[index] else None
+        may_leave = self._kernel.ranks.may_leave(self._kernel.function.instructions[index])
+        return None if may_leave else self.roles[role].rank
 
     def _all_values(
         self, members: tuple[Member, ...], moments: Moments, accesses: tuple[int, int], is_self: bool

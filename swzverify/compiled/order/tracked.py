@@ -167,6 +167,10 @@ class Tracked:
         for event in self._events:
             for value in event.values:
                 owned.setdefault(self.put(value), set()).add(self._makers(event))
+        carries = [self._kernel.carried[each] for each in self.leaves if each in self._kernel.carried]
+        # Loops carry a value whether or not the event is executed that reads it, too.
+        for carried in (self.put(part) for each in carries for part in (each.before, each.after)):
+            owned.pop(carried, None)
         for root in (*self._needed, *atoms):
             for part in largest_parts(root, self._is_coordinate):
                 found.setdefault(part, set()).update(owned.get(root, {TRUE}))

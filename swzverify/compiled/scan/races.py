@@ -298,7 +298,8 @@ class _Judge:
         elif scope is None:
             verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost or self._orders.unmodelled[index]
         elif index in step.divergent:
-            verdict = RaceVerdict.DIVERGENT
+            # The blocks of a cluster may come to barriers at several places, and not equally often.
+            verdict = RaceVerdict.UNKNOWN if self._kernel.ranks.count > 1 else RaceVerdict.DIVERGENT
             reason = f"not all threads reach it: they part at line {step.divergent[index]}"
         elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
