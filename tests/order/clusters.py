@@ -168,6 +168,9 @@ CLUSTERS: Final = {
     "two copiers, a word of one of them": Clustered(
         _COPIED.format(_BLOCK + "setp.eq.u32 %p5, %r1, 32;\n@%p5 st.shared.u32 [t], %r1;\n", _OTHER), "race"
     ),
+    "two copiers, a word of one of them alone": Clustered(
+        _COPIED.format(_BLOCK + "setp.ne.u32 %p5, %r1, 32;\n@%p5 bra N;\nst.shared.u32 [t], %r1;\nN:\n", _OTHER), "race"
+    ),
     "two copiers, a word before a barrier at which others only arrive": Clustered(
         _COPIED.format(
             "setp.eq.u32 %p5, %r1, 32;\n@%p5 st.shared.u32 [t], %r1;\nshr.u32 %r18, %r1, 5;\n"
