@@ -133,6 +133,29 @@ def test_floats_that_commute_are_measured() -> None:
     assert not any(butterflies._COMMUTES.fullmatch(each) for each in ("sub.f32", "min.xorsign.abs.f32", "fma.rn.f32"))
 
 
+@pytest.mark.parametrize(
+    ("product", "total", "verdict"),
+    [
+        ("mul.f32", "add.f32", False),
+        ("mul.ftz.f32", "add.ftz.f32", False),
+        ("mul.rn.f32", "add.f32", True),
+        ("mul.f32", "add.rn.f32", True),
+        ("mul.f32", "max.f32", True),
+        ("ex2.approx.f32", "add.f32", True),
+    ],
+)
+def test_products_that_may_be_fused_are_no_steps(product: str, total: str, verdict: bool) -> None:
+    """`a * b + shfl(a * b)` may be one `fma` in each lane, which rounds its own product less than the other one."""
+    factors = "%f1" if product.startswith("ex2") else "%f1, %f2"
+    lines = [".reg .f32 %f<9>;", "cvt.rn.f32.u32 %f1, %r1;", "cvt.rn.f32.u32 %f2, %r2;"]
+    lines.append(f"{product} %f3, {factors};")
+    for distance in (16, 8, 4, 2, 1):
+        lines += [f"shfl.sync.bfly.b32 %f4, %f3, {distance}, 31, -1;", f"{total} %f3, %f3, %f4;"]
+    lines += ["shr.u32 %r40, %r1, 5;", "shl.b32 %r40, %r40, 2;", "add.u32 %r40, %r3, %r40;"]
+    text = HEAD + "\n".join([*lines, "st.shared.f32 [%r40], %f3;"]) + "\nret;\n}\n"
+    assert (judged(Chain(text, WHOLE, verdict)) == "race-benign") is verdict
+
+
 def _any_chain(patch: pytest.MonkeyPatch) -> None:
     """Every step is the last one."""
     patch.setattr(butterflies, "_distances", lambda *_: butterflies.ALL_DISTANCES)

@@ -21,7 +21,8 @@ from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.races import races_of
 from swzverify.ir.expr import Expr, Var
 from tests.nightly import counts
-from tests.order.commands import COMMANDS
+from tests.order.commands import COMMANDS, MEET, SEE_ZERO
+from tests.order.commands import kernel as kernel_of
 from tests.order.conftest import HEAD
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import Races
@@ -65,6 +66,23 @@ def test_runs_say_so_too(name: str) -> None:
     seen = {each.verdict for each in runs}
     wanted = COMMANDS[name].verdict
     assert seen == {wanted} if wanted in HARMLESS else not seen.issubset(HARMLESS)
+
+
+def test_arrays_of_dynamic_memory_have_one_start() -> None:
+    """A store to one array writes the word that a load of another one reads."""
+    head = HEAD.replace(".visible", ".extern .shared .align 16 .b8 a[];\n.extern .shared .align 16 .b8 b[];\n.visible")
+    load = f"{MEET}ld.shared.u8 %r20, [a+5];\nld.shared.u8 %r21, [b+1];\nsetp.gt.u32 %p6, %r21, 1;\n@%p6 bra OUT;\n"
+    tells = "@%p4 st.shared.u8 [a+5], 1;\n", "@%p4 st.shared.u64 [b], 0;\n"
+    seen: list[set[str]] = []
+    for first in (tells, tells[::-1]):
+        body = kernel_of("".join(first) + MEET + SEE_ZERO, load=load, end="@%p4 st.shared.u8 [a+5], 7;\n")
+        text = f"{head}{body}\nret;\n}}\n"
+        module = read_module(text, "k.ptx")
+        said = races_of(module, module.functions[0], Given(), block=(64, 1, 1), smem=1024).verdict.value
+        shown = launched(text, "k", (64,), smem=1024, params=[Buffer(8), 0, Buffer(8)], steps=3000).verdict
+        assert said not in HARMLESS or shown == "free"
+        seen.append({said, shown})
+    assert any("race" in each for each in seen)
 
 
 # ---- planted mistakes

@@ -147,6 +147,29 @@ def test_no_free_loop_has_a_race(count: int) -> None:
     assert found["race"] + found["depends"] > count // 8
 
 
+@pytest.mark.parametrize("end", ["4096", "%r9"])
+def test_what_every_launch_breaks_is_not_assumed(end: str) -> None:
+    """The loop leaves the array in each launch, behind a race."""
+    lines = (
+        "setp.eq.u32 %p7, %r1, 5;",
+        "@%p7 st.shared.u32 [%r3+256], %r1;",
+        "max.u32 %r9, %r2, 5000;",
+        "mov.u32 %r20, %r1;",
+        "L:",
+        "shl.b32 %r21, %r20, 2;",
+        "add.u32 %r21, %r3, %r21;",
+        "st.shared.u32 [%r21], %r1;",
+        "add.u32 %r20, %r20, 64;",
+        f"setp.lt.u32 %p6, %r20, {end};",
+        "@%p6 bra L;",
+    )
+    text = HEAD + "\n".join(lines) + "\nret;\n}\n"
+    run = races.races_of(text, "k", BLOCK, params=[1, Buffer(4096, "u32")])
+    assert run.verdict == "race"
+    assert "outside" in run.result.error
+    assert judged(text).verdict != "free"
+
+
 def _too_few_trips(patch: pytest.MonkeyPatch) -> None:
     """The last trip is taken as one that came long before."""
     right = MemoryBounds._last_trip

@@ -25,6 +25,12 @@ _COMMUTES: Final = re.compile(
 Source: PTX ISA, Floating-Point Instructions: NaN results of `.f32` are canonical. Measured on an H100:
 tests/data/h100_commutes.csv.
 """
+_ADDS: Final = re.compile(r"add(?:\.(?:ftz|sat))*\.(?:f32|(?:f|bf)16(?:x2)?)")
+_PRODUCT: Final = re.compile(r"(?:mul|neg)(?:\.(?:ftz|sat))*\.(?:f32|(?:f|bf)16(?:x2)?) ")
+"""What ptxas may make one `fma` with a sum, where neither has a rounding: each lane rounds its own product less.
+
+Source: PTX ISA, Floating-Point Instructions: add. Half-Precision Floating-Point Instructions: add.
+"""
 ALL_DISTANCES: Final = LANES - 1
 
 
@@ -60,6 +66,8 @@ def reduced(slices: Slices, instruction: Instruction) -> MaybeSteps:
     for own, other in (values, reversed(values)):
         leaf = slices.leaves[other] if isinstance(other, Var) else None
         if isinstance(leaf, OpaqueLeaf) and leaf.moved is not None and leaf.moved.is_of(own):
+            if _ADDS.fullmatch(instruction.opcode) and any(_PRODUCT.match(each.name) for each in variables(own)):
+                return None
             distances = _distances(slices, own) | leaf.moved.distance
             return slices.reduced(instruction, width, (own, other), distances)
     return None

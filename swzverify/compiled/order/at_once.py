@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.shared import SharedAccess
-from swzverify.compiled.order.interleaved import Being, Member, Moments
+from swzverify.compiled.order.interleaved import ACTIVE, Member, Moments
 from swzverify.compiled.order.pipelines import Pipelines
 from swzverify.compiled.order.threads import Couple
 
@@ -67,5 +67,4 @@ def _nodes_of(
     _members: tuple[Member, ...], moments: Moments, _accesses: tuple[int, int], _is_self: bool
 ) -> Iterator[tuple[int, int]]:
     """The places of the first two threads at the moments of a group."""
-    here = (Being.FREE, Being.STOPPED)
-    return ((one, two) for one, two, mine, its in moments.nodes if mine in here and its in here)
+    return ((one, two) for one, two, mine, its in moments.nodes if {mine, its} <= ACTIVE)

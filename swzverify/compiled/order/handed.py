@@ -270,6 +270,8 @@ def handed_by(kernel: Kernel, events: Mapping[int, Event]) -> Handed | None:
     if not any(_is_whole(each.act, each.name, each.count) for each in events.values()):
         return None
     loads = {each.index: found for each in kernel.accesses if (found := _load(kernel, each, asked)) is not None}
+    if len({each.name for load in loads.values() for each in _dynamic(kernel, load.frame)}) > 1:
+        return None  # they have one start: a byte has two names
     stores: dict[int, dict[Var, int]] = {}
     read = {each for load in loads.values() for at in range(len(load.offsets)) for each in load.bytes_of(at)}
     for each in kernel.accesses if loads else ():
@@ -282,7 +284,7 @@ def handed_by(kernel: Kernel, events: Mapping[int, Event]) -> Handed | None:
 
 def _load(kernel: Kernel, access: SharedAccess, asked: set[Var]) -> Load | None:
     """A load whose word decides something, at an address that coordinates alone decide."""
-    if access.is_write or access.is_bulk or access.reason or base_name(access.instruction) != "ld":
+    if access.is_write or access.is_bulk or not _is_plain(access, "ld"):
         return None
     begin = f"{access.instruction.opcode} at line {access.instruction.line}: {access.index}."
     made = [leaf.variable for name, leaf in kernel.leaves.by_name.items() if name.startswith(begin)]
@@ -292,6 +294,12 @@ def _load(kernel: Kernel, access: SharedAccess, asked: set[Var]) -> Load | None:
     frame, _ = _split(kernel, total)
     offsets = _offsets(kernel, total, frame)
     return None if offsets is None or not frame else Load(access, made[0], frame, offsets)
+
+
+def _is_plain(access: SharedAccess, name: str) -> bool:
+    """Whether an access is an `ld` or a `st` of shared memory; a generic one may go elsewhere in some launches."""
+    is_named = "shared" in access.instruction.opcode
+    return is_named and not access.reason and base_name(access.instruction) == name
 
 
 def _offsets(kernel: Kernel, total: Sum, frame: _Frame) -> NDArray[np.int64] | None:
@@ -308,8 +316,7 @@ def _offsets(kernel: Kernel, total: Sum, frame: _Frame) -> NDArray[np.int64] | N
 def _numbers(kernel: Kernel, access: SharedAccess) -> dict[Var, int]:
     """The bytes that a store writes, with their numbers, if both are known and the same for all threads."""
     value = access.value
-    is_plain = access.is_write and not access.reason and base_name(access.instruction) == "st"
-    if not is_plain or not isinstance(value, Const) or value.width != 8 * access.width_bytes:
+    if not _is_plain(access, "st") or not isinstance(value, Const) or value.width != 8 * access.width_bytes:
         return {}
     total = sum_of(access.address)
     frame, rest = _split(kernel, total)
@@ -337,6 +344,12 @@ def _split(kernel: Kernel, total: Sum) -> tuple[_Frame, list[Expr]]:
     """The terms of an address that the starts of arrays make, and the other ones."""
     of_arrays = {each: count for each, count in total.terms.items() if are_all(kernel.leaves.of(each), ArrayLeaf)}
     return frozenset(of_arrays.items()), [each for each in total.terms if each not in of_arrays]
+
+
+def _dynamic(kernel: Kernel, frame: _Frame) -> list[ArrayLeaf]:
+    """The arrays of dynamic shared memory that a frame is made of."""
+    arrays = (each for each in kernel.leaves.of(*(term for term, _ in frame)) if isinstance(each, ArrayLeaf))
+    return [each for each in arrays if each.symbol.size_bytes is None]
 
 
 def _byte(frame: _Frame, offset: int) -> Var:

@@ -38,6 +38,10 @@ class Being(Enum):
     GONE = auto()
 
 
+ACTIVE: Final = frozenset({Being.FREE, Being.STOPPED})
+"""How a thread is at a place whose accesses it may make now."""
+
+
 class Member(NamedTuple):
     """A thread that is looked at: its number in the block, and the place of its role."""
 

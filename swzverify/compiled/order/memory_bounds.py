@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
+
+import numpy as np
 
 from swzverify.compiled.kernel.arithmetic import add, either, sub
 from swzverify.compiled.kernel.flow import Loop
@@ -24,7 +27,8 @@ from swzverify.compiled.kernel.symbols import SHARED_LIMIT
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.families import signed
 from swzverify.compiled.order.instance import Instances, Place
-from swzverify.ir.evaluate import evaluate
+from swzverify.compiled.order.step import BlockThreads
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate, evaluate_many
 from swzverify.ir.expr import (
     Comparison,
     Const,
@@ -34,9 +38,13 @@ from swzverify.ir.expr import (
     conjunction,
     const,
     negation,
+    postorder,
     substitute,
     variables,
 )
+
+_LAUNCHES: Final = (0, 1, 64, 1 << 10, -1)
+"""Values of all parameters with which a launch is looked for that stays within its arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,21 @@ class MemoryBounds:
             most[loop.header] = min(last, most.get(loop.header, last))
             if len(around) == 1 and (fact := self._ends(access, loop, last)) is not None:
                 facts[fact] = None
-        return Bounds(most, tuple(facts)) if most else None
+        return Bounds(most, tuple(facts) if self._may_hold(tuple(facts)) else ()) if most else None
+
+    def _may_hold(self, facts: tuple[Expr, ...]) -> bool:
+        """Whether some launch is found in which each thread fulfils all facts: others say nothing of any launch."""
+        leaves = self._kernel.leaves.of(*facts)
+        if any(node.width > MAX_ARRAY_WIDTH for node in postorder(*facts)):
+            return False
+        threads = BlockThreads(self._kernel.block)
+        for number in _LAUNCHES:
+            point = threads.point | {
+                each.name: np.asarray(number % each.variable.limit) for each in leaves if not isinstance(each, LaneLeaf)
+            }
+            if all(found.all() for found in evaluate_many(facts, point)):
+                return True
+        return False
 
     def _is_in_every_trip(self, access: SharedAccess, loop: Loop) -> bool:
         flow, instruction = self._kernel.flow, access.instruction

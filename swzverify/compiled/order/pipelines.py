@@ -18,7 +18,7 @@ from swzverify.compiled.order.complete_phases import with_complete_phases
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.handed import Handed, handed_by
-from swzverify.compiled.order.interleaved import MOST_STATES, Being, Member, Moments, moments_of
+from swzverify.compiled.order.interleaved import ACTIVE, MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of, scope_of
 from swzverify.compiled.order.roles import Role, roles_of
@@ -357,15 +357,14 @@ class Pipelines:
     ) -> Iterator[tuple[Values, Values]]:
         first, second = accesses
         at = [self._at[each.role] for each in members]
-        here = (Being.FREE, Being.STOPPED)
         copies = [self.events[each].act is Act.COPY if each in self.events else False for each in accesses]
         # A copy runs from when it has begun: at its place it is about to begin.
         for one, two, mine_is, its_is in moments.nodes if not is_self and not any(copies) else ():
-            if mine_is in here and its_is in here:
+            if {mine_is, its_is} <= ACTIVE:
                 for mine in at[0].get(first, {}).get(one, ()):
                     yield from ((mine, its) for its in at[1].get(second, {}).get(two, ()))
         for owner, copy, who, node, being in moments.copies:
-            is_first, is_second = (being in (here[:1] if each else here) for each in copies)
+            is_first, is_second = (being is Being.FREE or (being in ACTIVE and not each) for each in copies)
             if is_self and (owner, who) == (0, 0) and copy.index == first and is_second:
                 yield from ((copy.values, its) for its in at[0].get(second, {}).get(node, ()))
             if not is_self and (owner, who) == (0, 1) and copy.index == first and is_second:
