@@ -40,6 +40,7 @@ from tests.scan.fragment_programs import (
     see,
     stays,
     text,
+    unrolled,
 )
 
 Plant: TypeAlias = AbstractContextManager[object]
@@ -229,6 +230,33 @@ def test_copies_of_two_sections_are_of_one_stage(program: Program, late: str) ->
         wrong = replace(program, **{name: replace(getattr(program, name), late=1)})
         assert not any(go_on(wrong).values())
         assert check(wrong) == {"unknown"}
+
+
+SHORT = replace(ALONG, a=Side(mask=1, read_mask=1), b=Side(mask=1, read_mask=1), steps=1, tiles=1)
+"""A stage is one step along K."""
+
+
+@pytest.mark.parametrize(
+    ("pairs", "first", "found", "reason"),
+    [
+        ([(0, 0), (1, 1)], (0, 1), "proved", ""),
+        ([(0, 1), (1, 0)], (0, 1), "unknown", "A by 16 and B by - 16 columns"),
+        ([(0, 0), (1, 0)], (0, 1), "unknown", "A by 16 and B by 0 columns"),
+        ([(0, 0), (1, 1)], (0, 0), "unknown", "the same columns of K to an instruction before it"),
+    ],
+    ids=["right", "stages exchanged", "one stage of B", "both stages of the same columns"],
+)
+def test_stages_that_are_copied_one_after_the_other_are_compared(
+    pairs: list[tuple[int, int]], first: tuple[int, int], found: str, reason: str
+) -> None:
+    """A barrier stands behind the copies of each stage, and a trip multiplies both."""
+    claims = [each.claim("delivers") for each in scanned(unrolled(SHORT, pairs, first))]
+    assert [each.verdict.value for each in claims] == ["proved"] * 2 + [found] * 2
+    assert all(reason in each.reason for each in claims[2:])
+
+
+def check_exchanged() -> None:
+    assert set(verdicts(unrolled(SHORT, [(0, 1), (1, 0)], (0, 1)))) == {"proved", "unknown"}
 
 
 REORDERED: dict[str, Program] = {
@@ -436,6 +464,12 @@ PLANTED: dict[str, tuple[Callable[[], Plant], Callable[[], object]]] = {
     "copies of two sections not compared": (
         lambda: mock.patch.object(operand_trips, "_between_stages", return_value=()),
         lambda: check(replace(PARTED, b=replace(PARTED.b, late=1))),
+    ),
+    "instructions of other copies not compared": (
+        lambda: mock.patch.object(
+            operand_agreement, "compare_products", side_effect=lambda products, *_: [""] * len(products)
+        ),
+        check_exchanged,
     ),
     "trips without a step not seen": (
         lambda: mock.patch.object(operand_agreement, "find_moves", return_value=operand_trips.Trips()),

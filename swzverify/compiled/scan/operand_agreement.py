@@ -24,7 +24,14 @@ from swzverify.compiled.scan.operand_maps import (
     spelled,
 )
 from swzverify.compiled.scan.operand_places import MOST_POINTS, Key
-from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips, compare_with_fixed, find_moves
+from swzverify.compiled.scan.operand_trips import (
+    Brought,
+    Pair,
+    compare_products,
+    compare_trips,
+    compare_with_fixed,
+    find_moves,
+)
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var, variables
 
@@ -79,8 +86,9 @@ class Judged:
 
 
 def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
-    """Compare the operands that are affine, those of each basic block with each other."""
+    """Compare the operands that are affine."""
     once = Once()
+    found: list[tuple[_Roles, list[Pair]]] = []
     blocks: dict[int, dict[int, _Roles]] = {}
     for each in operands:
         kernel = each.kernel
@@ -106,6 +114,13 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
                 for each in roles.values():
                     _settle(each)
                 _go_on(roles, [*of_member.values()], names, once)
+                found.append((roles, [*of_member.values()]))
+    known = [(roles, own) for roles, own in found if all(each.holds for each in roles.values())]
+    kernels = [next(iter(roles.values())).kernel for roles, _ in known]
+    own = [(kernel.block, kernel.sums, pairs) for kernel, (_, pairs) in zip(kernels, known, strict=True)]
+    for (roles, _), reason in zip(known, compare_products(own, names, once), strict=True):
+        for each in roles.values():
+            each.leave_open(reason)
 
 
 def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once) -> None:

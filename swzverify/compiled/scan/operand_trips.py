@@ -128,10 +128,65 @@ def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
     of_fills: dict[object, list[Pair]] = {}
     for pair in pairs:
         a, b = (pair[role][0] for role in OperandRole)
-        is_one = a.trips.keys() == b.trips.keys() and a.state == b.state
-        of_fills.setdefault(None if is_one else (a, b), []).append(pair)
+        of_fills.setdefault(None if _are_together(a, b) else (a, b), []).append(pair)
     for each in of_fills.values():
         yield from _between_places(each, names, once)
+
+
+def compare_products(
+    products: Sequence[tuple[int, Sums | None, Sequence[Pair]]], names: Mapping[str, str], once: Once
+) -> list[str]:
+    """For each instruction, why it is not of other columns of K than those before it, alike in A and B; empty if it is.
+
+    This is asked of what different copies bring, such as those of the next stage behind a barrier. Each instruction has
+    its basic block, its sums, and what brings A and B together.
+    """
+    found: list[str] = []
+    first: dict[object, Pair] = {}
+    of_sums: dict[object, list[Sequence[Pair]]] = {}
+    for block, sums, pairs in products:
+        of_matrices: dict[object, Pair] = {}
+        for pair in pairs:
+            if _are_together(*(fill for fill, _ in pair.values())):
+                of_matrices.setdefault(_matrices(pair, once), pair)
+        bases = [(first.setdefault(matrices, pair), pair) for matrices, pair in of_matrices.items()]
+        reasons = [_between(base, pair, names, once) for base, pair in bases]
+        before = of_sums.setdefault((block, sums and (sums.registers, sums.resets)), [])
+        if pairs and any(_are_repeated(one, other, once) for each in before for one in each for other in pairs):
+            reasons.append(
+                "other copies may bring the same columns of K to an instruction before it with the same sums"
+            )
+        before.append(pairs)
+        found.append(next(filter(None, reasons), ""))
+    return found
+
+
+def _are_repeated(one: Pair, other: Pair, once: Once) -> bool:
+    """Whether what different copies bring in the same loops, in the first trip, has columns of K in common."""
+    fills = [(one[role][0], other[role][0]) for role in one]
+    is_other = any(mine is not its for mine, its in fills)
+    if not is_other or any(mine is not its and mine.section == its.section for mine, its in fills):
+        return False
+    if any(each.trips.keys() != fills[0][0].trips.keys() for both in fills for each in both):
+        return False
+    if _matrices(one, once) != _matrices(other, once):
+        return False
+    steps = [once(_behind, *one[role], *each)[1] for role, each in other.items()]
+    for parts, (_, maps) in zip(steps, other.values(), strict=True):
+        if parts is None or parts[1] or not set(parts[0]) <= {()}:
+            return False
+        if {*maps.order}.isdisjoint(each + parts[0].get((), 0) for each in maps.order):
+            return False
+    return True
+
+
+def _matrices(pair: Pair, once: Once) -> tuple[object, ...]:
+    return tuple(once(_matrix, *each) for each in pair.values())
+
+
+def _are_together(one: Fill, other: Fill) -> bool:
+    """Whether fills stand in the same loops and are of one state."""
+    return one.trips.keys() == other.trips.keys() and one.state == other.state
 
 
 def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once) -> Iterator[str]:
@@ -139,11 +194,16 @@ def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
     first: dict[object, Pair] = {}
     for pair in pairs:
         base = first.setdefault(tuple(once(_pointers, *each) for each in pair.values()), pair)
-        words = _unlike({role: once(_behind, *base[role], *each) for role, each in pair.items()}, names)
-        if words is None:
-            yield "how far along K it goes from stage to stage is not decided"
-        elif words[0]:
-            yield f"A and B of one instruction go on along K by different steps from stage to stage: {words[0]}"
+        yield _between(base, pair, names, once)
+
+
+def _between(base: Pair, pair: Pair, names: Mapping[str, str], once: Once) -> str:
+    """Why A and B of one pair are not equally far along K from those of another one; empty if they are."""
+    words = _unlike({role: once(_behind, *base[role], *each) for role, each in pair.items()}, names)
+    if words is None:
+        return "how far along K it goes from stage to stage is not decided"
+    text = "A and B of one instruction go on along K by different steps from stage to stage"
+    return f"{text}: {words[0]}" if words[0] else ""
 
 
 def _in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step:
@@ -153,6 +213,11 @@ def _in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step
 
 def _pointers(fill: Fill, steps: ElementMap) -> frozenset[Product]:
     return pointers_of(_without_trips(fill, steps.first), steps)
+
+
+def _matrix(fill: Fill, steps: ElementMap) -> tuple[object, ...]:
+    """What operands of one matrix have in common: its pointers, its strides, and the order along K."""
+    return _pointers(fill, steps), frozenset(steps.row.items()), frozenset(steps.column.items()), steps.order
 
 
 def _behind(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) -> _Step:
