@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill, InLoop
@@ -22,6 +22,9 @@ _Step: TypeAlias = tuple[Address, tuple[Address, Address] | None]
 """How far an operand goes on, and that as steps along K and along its rows, if it is known."""
 Pair: TypeAlias = Mapping[OperandRole, Brought]
 """What brings A and B of one instruction in one state."""
+
+
+_REPEATED: Final = "other copies may bring the same columns of K to an instruction before it with the same sums"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,45 +146,63 @@ def compare_products(
     """
     found: list[str] = []
     first: dict[object, Pair] = {}
-    of_sums: dict[object, list[Sequence[Pair]]] = {}
+    before: dict[object, dict[_Place, None]] = {}
     for block, sums, pairs in products:
-        of_matrices: dict[object, Pair] = {}
+        reasons: dict[object, str] = {}
+        own: dict[object, dict[_Place, None]] = {}
         for pair in pairs:
-            if _are_together(*(fill for fill, _ in pair.values())):
-                of_matrices.setdefault(_matrices(pair, once), pair)
-        bases = [(first.setdefault(matrices, pair), pair) for matrices, pair in of_matrices.items()]
-        reasons = [_between(base, pair, names, once) for base, pair in bases]
-        before = of_sums.setdefault((block, sums and (sums.registers, sums.resets)), [])
-        if pairs and any(_are_repeated(one, other, once) for each in before for one in each for other in pairs):
-            reasons.append(
-                "other copies may bring the same columns of K to an instruction before it with the same sums"
-            )
-        before.append(pairs)
-        found.append(next(filter(None, reasons), ""))
+            matrices = tuple(once(_matrix, *each) for each in pair.values())
+            is_one = _are_together(*(fill for fill, _ in pair.values()))
+            base = first.setdefault(matrices, pair) if is_one else first.get(matrices)
+            if is_one and base is not None and matrices not in reasons:
+                reasons[matrices] = _between(base, pair, names, once)
+            place = None if base is None else _place(base, pair, once)
+            if place is not None:
+                key = block, sums and (sums.registers, sums.resets), matrices, place.kind
+                own.setdefault(key, {})[place] = None
+        is_repeated = any(
+            _are_repeated(one, other) for key, places in own.items() for one in before.get(key, ()) for other in places
+        )
+        for key, places in own.items():
+            before.setdefault(key, {}).update(places)
+        found.append(next(filter(None, reasons.values()), _REPEATED if is_repeated else ""))
     return found
 
 
-def _are_repeated(one: Pair, other: Pair, once: Once) -> bool:
-    """Whether what different copies bring in the same loops, in the first trip, has columns of K in common."""
-    fills = [(one[role][0], other[role][0]) for role in one]
-    is_other = any(mine is not its for mine, its in fills)
-    if not is_other or any(mine is not its and mine.section == its.section for mine, its in fills):
-        return False
-    if any(each.trips.keys() != fills[0][0].trips.keys() for both in fills for each in both):
-        return False
-    if _matrices(one, once) != _matrices(other, once):
-        return False
-    steps = [once(_behind, *one[role], *each)[1] for role, each in other.items()]
-    for parts, (_, maps) in zip(steps, other.values(), strict=True):
-        if parts is None or parts[1] or not set(parts[0]) <= {()}:
-            return False
-        if {*maps.order}.isdisjoint(each + parts[0].get((), 0) for each in maps.order):
-            return False
-    return True
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where along K what some fills bring to A and B begins, in the first trip of the loops around them.
+
+    Attributes:
+        fills: The fill of A, and that of B.
+        columns: The columns of K, counted from those of the first instruction.
+        kind: The loops, and all that is not columns.
+    """
+
+    fills: tuple[Fill, ...]
+    columns: frozenset[int]
+    kind: tuple[object, ...]
 
 
-def _matrices(pair: Pair, once: Once) -> tuple[object, ...]:
-    return tuple(once(_matrix, *each) for each in pair.values())
+def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
+    """Where along K a pair begins, counted from another one; None if that is not known, or loops differ."""
+    fills = tuple(fill for fill, _ in pair.values())
+    steps: list[tuple[Address, Address] | None] = [once(_behind, *base[role], *each)[1] for role, each in pair.items()]
+    known = [parts for parts in steps if parts is not None]
+    if len(known) < len(steps) or any(each.trips.keys() != fills[0].trips.keys() for each in fills):
+        return None
+    (of_k, _), order = known[-1], pair[OperandRole.B][1].order
+    rest = tuple(frozenset(each.items()) for _, each in known)
+    others = frozenset(each for each in of_k.items() if each[0])
+    columns = frozenset(each + of_k.get((), 0) for each in order)
+    return _Place(fills, columns, (frozenset(fills[0].trips), others, *rest))
+
+
+def _are_repeated(one: _Place, other: _Place) -> bool:
+    """Whether different copies bring columns of K that they have in common."""
+    fills = [(mine, its) for mine, its in zip(one.fills, other.fills, strict=True) if mine is not its]
+    is_other = bool(fills) and all(mine.section != its.section for mine, its in fills)
+    return is_other and not one.columns.isdisjoint(other.columns)
 
 
 def _are_together(one: Fill, other: Fill) -> bool:
