@@ -232,6 +232,22 @@ def test_copies_of_two_sections_are_of_one_stage(program: Program, late: str) ->
         assert check(wrong) == {"unknown"}
 
 
+def shifted(by: int, operation: str, which: int) -> str:
+    """Loads, or copies, of which the stage is the remainder of the number of a trip and of another number."""
+    ptx = text(replace(ALONG, modulo=True, stages=3))
+    old, trip = [*re.finditer(r"rem\.u32 %v\d+, (%\w+), 3;", ptx)][which].group(0, 1)
+    new = old.replace("rem.u32", operation).replace(trip, "%ca39")
+    return ptx.replace(old, f"add.u32 %ca39, {trip}, {by}; {new}", 1)
+
+
+@pytest.mark.parametrize("operation", ["rem.u32", "rem.s32"])
+@pytest.mark.parametrize("which", [0, 1], ids=["loads", "copies"])
+def test_a_remainder_of_a_number_that_begins_below_zero_is_not_known(operation: str, which: int) -> None:
+    """`(trip - 3) % 3` is no stage of the ring in the first trips, and assumptions do not say that there are none."""
+    assert set(verdicts(shifted(3, operation, which))) == {"proved"}
+    assert set(verdicts(shifted(-3 - 2 * which, operation, which))) == {"unknown"}
+
+
 SHORT = replace(ALONG, a=Side(mask=1, read_mask=1), b=Side(mask=1, read_mask=1), steps=1, tiles=1)
 """A stage is one step along K."""
 
