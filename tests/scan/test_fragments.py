@@ -183,7 +183,7 @@ def test_an_operand_that_is_filled_before_the_loop_does_not_go_on(name: str) -> 
     check(program)
     other = "B" if name == "a" else "A"
     assert {each.claim("delivers").reason for each in scanned(text(program))} == {
-        f"{other} goes on along K from trip to trip, and the other operand is filled before the loop"
+        f"{other} goes on along K from trip to trip, and the other operand is filled outside of the loop"
     }
 
 
@@ -194,6 +194,20 @@ def test_a_and_b_are_of_one_stage(turn: int) -> None:
     assert check(program) == ({"proved"} if turn == 1 else {"unknown"})
     reasons = {each.claim("delivers").reason.partition(":")[0] for each in scanned(text(program))}
     assert reasons == ({""} if turn == 1 else {"copies of one basic block bring A and B in different states of loops"})
+
+
+def in_a_loop(ptx: str) -> str:
+    """The kernel with a loop around all of it."""
+    ptx = ptx.replace("mov.u32 %thread", "mov.u32 %ca39, 0; O: bar.sync 0; mov.u32 %thread", 1)
+    return ptx.replace("ret;", "add.u32 %ca39, %ca39, 1; setp.lt.u32 %p5, %ca39, %ldb; @%p5 bra O; ret;")
+
+
+@pytest.mark.parametrize("once", ["", "a", "b", "ab"])
+def test_copies_between_the_runs_of_a_loop_bring_the_same_in_all_of_its_trips(once: str) -> None:
+    """A path leads from the loop to the copies before its next run: they may be made in each trip of another loop."""
+    program = replace(ALONG, stages=1)
+    program = replace(program, **{name: replace(getattr(program, name), once=True) for name in once})
+    assert set(verdicts(in_a_loop(text(program)))) == {"unknown" if once else "proved"}
 
 
 def test_copies_of_the_main_loop_alone_that_do_not_go_on_are_unknown() -> None:

@@ -321,7 +321,7 @@ class Fills:
             section = first.block, first.section
             boxes = [each for each in copies if isinstance(each, BoxCopy)]
             modes: dict[Expr, TmaMode] = {each.leaves[0].variable: each.moved.box.mode for each in boxes}
-            around_it = first.leads_to, first.follows
+            around_it = first.leads_to, first.follows, frozenset(headers)
             yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes, *around_it)
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:

@@ -132,9 +132,10 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
             each.leave_open(trips.is_open)
         kernel = roles[OperandRole.B].kernel
         brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
-        moves = find_moves([*_of_groups(roles)], kernel.block, kernel.sums)
+        place = kernel.block, frozenset(loop.header for loop in kernel.access.who.loops), kernel.sums
+        moves = find_moves([*_of_groups(roles)], *place)
         for each in (each for each in roles.values() if not each.broken):
-            each.leave_open(compare_with_fixed(brought, kernel.block, kernel.sums) or _unlike_states(roles))
+            each.leave_open(compare_with_fixed(brought, *place) or _unlike_states(roles))
             # An instruction that is executed in some trips only may add each element once.
             is_sure = _is_in_each_trip(kernel)
             each.broken = moves.broken if is_sure else ""

@@ -35,37 +35,43 @@ class Trips:
     is_open: str = ""
 
 
-def compare_with_fixed(brought: Mapping[OperandRole, Sequence[Brought]], block: int, sums: Sums | None) -> str:
+def compare_with_fixed(
+    brought: Mapping[OperandRole, Sequence[Brought]], block: int, around: frozenset[int], sums: Sums | None
+) -> str:
     """Why one operand of an instruction does not go on along K with the other one, in a loop around; empty if it does.
 
-    Copies that stand before the loop bring the same elements in all trips of it.
+    Copies that stand outside of a loop bring the same elements in all trips of it. `around` has all loops around.
     """
-    for role, own in brought.items():
+    for role, own in brought.items() if sums is not None else ():
         others = [fill for each, of_role in brought.items() if each is not role for fill, _ in of_role]
-        if sums is None or not others or not all(fill.is_before(block) for fill in others):
-            continue
-        for fill, steps in own:
+        for fill, steps in own if others else ():
             for trips, loop in fill.trips.items():
+                if not all(each.is_outside(loop.header, block, around) for each in others):
+                    continue
                 parts = parts_of(_per_trip(steps.first, trips, loop.varying), steps)
-                if loop.header in sums.carried and parts is not None and parts[0]:
-                    words = "goes on along K from trip to trip, and the other operand is filled before the loop"
+                if sums is not None and loop.header in sums.carried and parts is not None and parts[0]:
+                    words = "goes on along K from trip to trip, and the other operand is filled outside of the loop"
                     return f"{role.value} {words}"
     return ""
 
 
-def find_moves(groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], block: int, sums: Sums | None) -> Trips:
+def find_moves(
+    groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], block: int, around: frozenset[int], sums: Sums | None
+) -> Trips:
     """Whether an instruction multiplies the same elements in all trips of a loop whose trips all add to its sums.
 
     It surely does if nothing that may bring A or B to a warp brings other elements. It may do so if only copies before
-    the loop bring other ones.
+    the loop bring other ones, or if a path leads back to these copies.
     """
     words = "A and B are of the same elements in each trip of a loop, and all products are added to the same sums"
     for header in sorted(sums.carried) if sums is not None else ():
-        if any(_may_move(*each, header, block) for group in groups for own in group.values() for each in own):
+        every = [each for group in groups for own in group.values() for each in own]
+        if any(_may_move(*each, header, block, around) for each in every):
             continue
         if all(_are_one(own) for group in groups for own in group.values()):
-            return Trips(broken=words)
-        later = [[[each for each in own if _is_in(each[0], header)] for own in group.values()] for group in groups]
+            is_sure = all(header in fill.around or fill.is_before(block) for fill, _ in every)
+            return Trips(broken=words) if is_sure else Trips(is_open=words)
+        later = [[[each for each in own if header in each[0].around] for own in group.values()] for group in groups]
         pairs = zip(later, (group.values() for group in groups), strict=True)
         if all(any(own) for own in later) and all(
             _are_one(own or whole) for of_group, group in pairs for own, whole in zip(of_group, group, strict=True)
@@ -79,17 +85,13 @@ def _are_one(brought: Sequence[Brought]) -> bool:
     return all(steps == brought[0][1] for _, steps in brought)
 
 
-def _is_in(fill: Fill, header: int) -> bool:
-    return any(loop.header == header for loop in fill.trips.values())
-
-
-def _may_move(fill: Fill, steps: ElementMap, header: int, block: int) -> bool:
+def _may_move(fill: Fill, steps: ElementMap, header: int, block: int, around: frozenset[int]) -> bool:
     """Whether copies may bring other elements in another trip of a loop around the instruction that reads them."""
     for trips, loop in fill.trips.items():
         if loop.header == header:
             factors = {factor for product in steps.first for factor in product}
             return not loop.varying.isdisjoint(factors) or any(trips in variables(each) for each in factors)
-    return not fill.is_before(block)
+    return not fill.is_outside(header, block, around)
 
 
 def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str], once: Once) -> Trips:
