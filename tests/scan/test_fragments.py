@@ -193,7 +193,7 @@ def test_a_and_b_are_of_one_stage(turn: int) -> None:
     program = replace(ALONG, stages=3, modulo=True, prologue=False, turn=turn)
     assert check(program) == ({"proved"} if turn == 1 else {"unknown"})
     reasons = {each.claim("delivers").reason.partition(":")[0] for each in scanned(text(program))}
-    assert reasons == ({""} if turn == 1 else {"copies of one basic block bring A and B in different states of loops"})
+    assert reasons == ({""} if turn == 1 else {"copies of one loop bring A and B in different states"})
 
 
 def in_a_loop(ptx: str) -> str:
@@ -283,6 +283,21 @@ def test_stages_that_are_copied_one_after_the_other_are_compared(
     claims = [each.claim("delivers") for each in scanned(unrolled(SHORT, pairs, first))]
     assert [each.verdict.value for each in claims] == ["proved"] * 2 + [found] * 2
     assert all(reason in each.reason for each in claims[2:])
+
+
+BEHIND = replace(PARTED, tail="carried")
+"""The last stage is multiplied behind the loop."""
+
+
+@pytest.mark.parametrize("ends", [False, True], ids=["in the loop", "behind the loop"])
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_loads_of_another_stage_are_not_proved_where_a_barrier_parts_a_from_b(name: str, *, ends: bool) -> None:
+    """One stage is filled before the loop, and so the other one in the loop alone."""
+    program = BEHIND if ends else PARTED
+    assert check(program) == {"proved"}
+    side: Side = getattr(program, name)
+    wrong = replace(program, **{name: replace(side, behind=1) if ends else replace(side, ring=1)})
+    assert check(wrong) == ({"proved", "unknown"} if ends else {"unknown"})
 
 
 def check_exchanged() -> None:

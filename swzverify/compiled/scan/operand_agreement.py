@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import prod
@@ -197,18 +197,31 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brou
 def _unlike_states(roles: _Roles) -> str:
     """Why A and B may be of different trips: copies that bring both do so in different states; empty if none do.
 
-    If they bring both in the same states, the last ones that bring A are the last ones that bring B.
+    If they bring both in the same states, the last ones that bring A are the last ones that bring B. If a barrier parts
+    the copies of A from those of B, those of one loop count as copies that bring both.
     """
     for key in _joint([each.points for each in roles.values()]) or ():
-        found: list[dict[tuple[int, int], set[frozenset[tuple[Var, int]]]]] = []
-        for each in roles.values():
-            states: dict[tuple[int, int], set[frozenset[tuple[Var, int]]]] = {}
-            for fill, _ in _brought(each, key):
-                states.setdefault(fill.section, set()).add(frozenset(fill.state.items()))
-            found.append(states)
+        brought = [[fill for fill, _ in _brought(each, key)] for each in roles.values()]
+        both = set[tuple[int, int]].intersection(*({fill.section for fill in fills} for fills in brought))
+        shared = {fill.around for fills in brought for fill in fills if fill.section in both}
+        found = [_states_of(fills, shared) for fills in brought]
         if any(states[at] != found[0][at] for states in found for at in states.keys() & found[0].keys()):
-            return "copies of one basic block bring A and B in different states of loops: one may be of another stage"
+            return "copies of one loop bring A and B in different states: one may be of another stage"
     return ""
+
+
+def _states_of(
+    fills: Iterable[Fill], shared: Container[frozenset[int]]
+) -> dict[object, set[frozenset[tuple[Var, int]]]]:
+    """The states in which an operand is brought: by the copies of a section, or by all those in the same loops.
+
+    `shared` has the loops in which some section brings both operands.
+    """
+    found: dict[object, set[frozenset[tuple[Var, int]]]] = {}
+    for fill in fills:
+        at = fill.section if fill.around in shared else fill.around
+        found.setdefault(at, set()).add(frozenset(fill.state.items()))
+    return found
 
 
 def _brought(judged: Judged, key: Key) -> list[Brought]:
