@@ -8,7 +8,7 @@ docs/semantics.md, section 9. Nothing here is shared with the package.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -326,6 +326,11 @@ def text(program: Program, *, is_dump: bool = False) -> str:
         for left in range(ahead, 0, -1):
             behind(out, program, carried, held, left, is_dump=is_dump)
     out.lines.append("ret;\n}")
+    return whole(out, program)
+
+
+def whole(out: _Writer, program: Program) -> str:
+    """The module with a kernel."""
     size = program.stages * program.stage_bytes + 2048
     head = f"""
 .version 8.4
@@ -341,6 +346,31 @@ ld.param.u64 %w1, [a]; ld.param.u64 %w2, [b]; ld.param.u32 %lda, [lda]; ld.param
 ld.param.u32 %n, [n]; ld.param.u64 %w5, [out];
 """
     return head + "\n".join(out.lines)
+
+
+def unrolled(program: Program, pairs: Sequence[tuple[int, int]], first: Sequence[int]) -> str:
+    """A kernel of which each trip multiplies A of one stage with B of another one, for each of `pairs`.
+
+    A barrier stands behind the copies of each stage. In a trip, these are of the columns of K of the stages `first`.
+    """
+    out = _Writer()
+    out.lines += ["mov.u32 %thread, %tid.x; mov.u32 %base, tile; mov.u32 %trip, 0;"]
+    for stage in range(program.stages):
+        fill(out, program, str(stage * program.stage_bytes), str(stage), is_loop=False)
+        out.lines.append("bar.sync 0;")
+    out.lines.append("L: cp.async.wait_all; bar.sync 0;")
+    for of_a, of_b in pairs:
+        a = loads(out, program, program.a, 0, 0, str(of_a * program.stage_bytes))
+        b = loads(out, program, program.b, 0, 0, str(of_b * program.stage_bytes))
+        product(out, program, [[a], [b]], 0, 0, is_dump=False)
+    out.lines.append("bar.sync 0;")
+    last = out.op("mul.lo.u32", "%trip", program.stages)
+    for stage, own in enumerate(first):
+        begin = out.op("add.u32", last, program.stages + own)
+        fill(out, program, str(stage * program.stage_bytes), begin, is_loop=True)
+        out.lines.append("bar.sync 0;")
+    out.lines.append("add.u32 %trip, %trip, 1; setp.lt.u32 %p2, %trip, %n; @%p2 bra L; ret;\n}")
+    return whole(out, program)
 
 
 def multiply(

@@ -40,6 +40,7 @@ from tests.scan.fragment_programs import (
     see,
     stays,
     text,
+    unrolled,
 )
 
 Plant: TypeAlias = AbstractContextManager[object]
@@ -182,7 +183,7 @@ def test_an_operand_that_is_filled_before_the_loop_does_not_go_on(name: str) -> 
     check(program)
     other = "B" if name == "a" else "A"
     assert {each.claim("delivers").reason for each in scanned(text(program))} == {
-        f"{other} goes on along K from trip to trip, and the other operand is filled before the loop"
+        f"{other} goes on along K from trip to trip, and the other operand is filled outside of the loop"
     }
 
 
@@ -192,7 +193,21 @@ def test_a_and_b_are_of_one_stage(turn: int) -> None:
     program = replace(ALONG, stages=3, modulo=True, prologue=False, turn=turn)
     assert check(program) == ({"proved"} if turn == 1 else {"unknown"})
     reasons = {each.claim("delivers").reason.partition(":")[0] for each in scanned(text(program))}
-    assert reasons == ({""} if turn == 1 else {"copies of one basic block bring A and B in different states of loops"})
+    assert reasons == ({""} if turn == 1 else {"copies of one loop bring A and B in different states"})
+
+
+def in_a_loop(ptx: str) -> str:
+    """The kernel with a loop around all of it."""
+    ptx = ptx.replace("mov.u32 %thread", "mov.u32 %ca39, 0; O: bar.sync 0; mov.u32 %thread", 1)
+    return ptx.replace("ret;", "add.u32 %ca39, %ca39, 1; setp.lt.u32 %p5, %ca39, %ldb; @%p5 bra O; ret;")
+
+
+@pytest.mark.parametrize("once", ["", "a", "b", "ab"])
+def test_copies_between_the_runs_of_a_loop_bring_the_same_in_all_of_its_trips(once: str) -> None:
+    """A path leads from the loop to the copies before its next run: they may be made in each trip of another loop."""
+    program = replace(ALONG, stages=1)
+    program = replace(program, **{name: replace(getattr(program, name), once=True) for name in once})
+    assert set(verdicts(in_a_loop(text(program)))) == {"unknown" if once else "proved"}
 
 
 def test_copies_of_the_main_loop_alone_that_do_not_go_on_are_unknown() -> None:
@@ -229,6 +244,64 @@ def test_copies_of_two_sections_are_of_one_stage(program: Program, late: str) ->
         wrong = replace(program, **{name: replace(getattr(program, name), late=1)})
         assert not any(go_on(wrong).values())
         assert check(wrong) == {"unknown"}
+
+
+def shifted(by: int, operation: str, which: int) -> str:
+    """Loads, or copies, of which the stage is the remainder of the number of a trip and of another number."""
+    ptx = text(replace(ALONG, modulo=True, stages=3))
+    old, trip = [*re.finditer(r"rem\.u32 %v\d+, (%\w+), 3;", ptx)][which].group(0, 1)
+    new = old.replace("rem.u32", operation).replace(trip, "%ca39")
+    return ptx.replace(old, f"add.u32 %ca39, {trip}, {by}; {new}", 1)
+
+
+@pytest.mark.parametrize("operation", ["rem.u32", "rem.s32"])
+@pytest.mark.parametrize("which", [0, 1], ids=["loads", "copies"])
+def test_a_remainder_of_a_number_that_begins_below_zero_is_not_known(operation: str, which: int) -> None:
+    """`(trip - 3) % 3` is no stage of the ring in the first trips, and assumptions do not say that there are none."""
+    assert set(verdicts(shifted(3, operation, which))) == {"proved"}
+    assert set(verdicts(shifted(-3 - 2 * which, operation, which))) == {"unknown"}
+
+
+SHORT = replace(ALONG, a=Side(mask=1, read_mask=1), b=Side(mask=1, read_mask=1), steps=1, tiles=1)
+"""A stage is one step along K."""
+
+
+@pytest.mark.parametrize(
+    ("pairs", "first", "found", "reason"),
+    [
+        ([(0, 0), (1, 1)], (0, 1), "proved", ""),
+        ([(0, 1), (1, 0)], (0, 1), "unknown", "A by 16 and B by - 16 columns"),
+        ([(0, 0), (1, 0)], (0, 1), "unknown", "A by 16 and B by 0 columns"),
+        ([(0, 0), (1, 1)], (0, 0), "unknown", "the same columns of K to an instruction before it"),
+    ],
+    ids=["right", "stages exchanged", "one stage of B", "both stages of the same columns"],
+)
+def test_stages_that_are_copied_one_after_the_other_are_compared(
+    pairs: list[tuple[int, int]], first: tuple[int, int], found: str, reason: str
+) -> None:
+    """A barrier stands behind the copies of each stage, and a trip multiplies both."""
+    claims = [each.claim("delivers") for each in scanned(unrolled(SHORT, pairs, first))]
+    assert [each.verdict.value for each in claims] == ["proved"] * 2 + [found] * 2
+    assert all(reason in each.reason for each in claims[2:])
+
+
+BEHIND = replace(PARTED, tail="carried")
+"""The last stage is multiplied behind the loop."""
+
+
+@pytest.mark.parametrize("ends", [False, True], ids=["in the loop", "behind the loop"])
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_loads_of_another_stage_are_not_proved_where_a_barrier_parts_a_from_b(name: str, *, ends: bool) -> None:
+    """One stage is filled before the loop, and so the other one in the loop alone."""
+    program = BEHIND if ends else PARTED
+    assert check(program) == {"proved"}
+    side: Side = getattr(program, name)
+    wrong = replace(program, **{name: replace(side, behind=1) if ends else replace(side, ring=1)})
+    assert check(wrong) == ({"proved", "unknown"} if ends else {"unknown"})
+
+
+def check_exchanged() -> None:
+    assert set(verdicts(unrolled(SHORT, [(0, 1), (1, 0)], (0, 1)))) == {"proved", "unknown"}
 
 
 REORDERED: dict[str, Program] = {
@@ -436,6 +509,12 @@ PLANTED: dict[str, tuple[Callable[[], Plant], Callable[[], object]]] = {
     "copies of two sections not compared": (
         lambda: mock.patch.object(operand_trips, "_between_stages", return_value=()),
         lambda: check(replace(PARTED, b=replace(PARTED.b, late=1))),
+    ),
+    "instructions of other copies not compared": (
+        lambda: mock.patch.object(
+            operand_agreement, "compare_products", side_effect=lambda products, *_: [""] * len(products)
+        ),
+        check_exchanged,
     ),
     "trips without a step not seen": (
         lambda: mock.patch.object(operand_agreement, "find_moves", return_value=operand_trips.Trips()),

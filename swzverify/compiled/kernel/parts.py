@@ -38,6 +38,9 @@ NO_LONG_LOOPS: Final = "no count of trips overflows 32 bits"
 """What remainders by numbers that are no powers of two assume of sums in which trips are counted."""
 NOT_NEGATIVE: Final = "no number of which an address takes a signed quotient or remainder is negative"
 """What reading signed divisions as unsigned ones assumes, such as of the k-tiles behind a loop over all but two."""
+FIRST_TRIP: Final = "a number that is negative in the first trip of a loop"
+"""Why a place is not known: what remainders assume does not hold there."""
+_DIVISIONS: Final = (BinaryOperator.UREM, BinaryOperator.UDIV)
 
 
 class Parts:
@@ -155,6 +158,25 @@ class Parts:
         elif number:
             own = add(own, const(number, part.width))
         return shift_left(widened(own, node.width), const(by, node.width))
+
+
+def falls_below(value: Expr, are_trips: Callable[[Sequence[Var]], bool]) -> bool:
+    """Whether a value takes a remainder, or a signed quotient, of a sum that is negative in the first trip of loops.
+
+    `are_trips` says whether variables are numbers of trips, which begin at 0.
+
+    >>> trip = var("trip", 1 << 32)
+    >>> falls_below(binary(BinaryOperator.UREM, add(trip, const(-1, 32)), const(3, 32)), lambda read: True)
+    True
+    """
+    own, roots = unsigned(value, are_trips)
+    divided = [each.left for each in postorder(own) if isinstance(each, Binary) and each.operator in _DIVISIONS]
+    for each in (*roots, *divided):
+        total, half = sum_of(each), 1 << each.width - 1
+        read = variables(*total.terms)
+        if read and total.number >= half > max(total.terms.values()) and are_trips(read):
+            return True
+    return False
 
 
 def _unnested(total: Sum, divisor: Expr | None = None) -> Sum:

@@ -50,6 +50,7 @@ class Fill:
         modes: The swizzle mode of each tensor map, by the factor that stands for where its tensor begins.
         leads_to: The basic blocks to which paths lead from behind its own.
         follows: The basic blocks from which paths lead to its own.
+        around: The headers of all loops around it.
     """
 
     section: tuple[int, int]
@@ -65,10 +66,19 @@ class Fill:
     modes: Mapping[Expr, TmaMode]
     leads_to: frozenset[int]
     follows: frozenset[int]
+    around: frozenset[int]
 
     def is_before(self, block: int) -> bool:
         """Whether its copies stand before a basic block, and no path leads back to them."""
         return block in self.leads_to and block not in self.follows
+
+    def is_outside(self, loop: int, block: int, around: frozenset[int]) -> bool:
+        """Whether its copies bring the same in all trips of a loop around a basic block, of the loops around that.
+
+        They are made before the loop, or in a loop around it. Copies in a loop of their own may be those of other
+        threads, meanwhile.
+        """
+        return self.is_before(block) or (loop not in self.around and self.around <= around and block in self.leads_to)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from swzverify.compiled.kernel import (
 from swzverify.compiled.kernel.clusters import is_rank
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Made, are_all
-from swzverify.compiled.kernel.parts import Parts
+from swzverify.compiled.kernel.parts import FIRST_TRIP, Parts, falls_below
 from swzverify.compiled.kernel.reachable import is_state
 from swzverify.compiled.scan.fill_copies import (
     ABSOLUTE,
@@ -165,7 +165,6 @@ class Fills:
         frame = frame_of(start)
         if ranks and _origins(fill):
             return _NotPlaced(f"{where}: it copies to another block of the cluster", frame)
-        decide: dict[Var, Sequence[int]] = {}
         leaves = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
         sources: list[Expr] = []
         for origin in map(self._subject_of, _origins(fill)):
@@ -185,8 +184,9 @@ class Fills:
         if may_be_zero is None:
             return _NotPlaced(f"{where}: it writes zeros", frame)
         whole = start.offset
-        offset, more = self.parts.cut(whole, lambda read: _is_cut([leaves[each] for each in read]))
-        decide |= more
+        if falls_below(whole, lambda read: are_all([leaves[each] for each in read], TripsLeaf)):
+            return _NotPlaced(f"{where}: where it writes depends on a remainder of {FIRST_TRIP}", frame)
+        offset, decide = self.parts.cut(whole, lambda read: _is_cut([leaves[each] for each in read]))
         gone = {*variables(whole)} - {*variables(offset)}
         start = replace(start, offset=offset)
         of_place, not_known = set(variables(whole)), ""
@@ -321,7 +321,7 @@ class Fills:
             section = first.block, first.section
             boxes = [each for each in copies if isinstance(each, BoxCopy)]
             modes: dict[Expr, TmaMode] = {each.leaves[0].variable: each.moved.box.mode for each in boxes}
-            around_it = first.leads_to, first.follows
+            around_it = first.leads_to, first.follows, frozenset(headers)
             yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes, *around_it)
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:

@@ -19,8 +19,9 @@ from swzverify.compiled.kernel import FragmentLoad, KernelFragment, LaneLeaf, Le
 from swzverify.compiled.kernel.access import LoopAround
 from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.leaves import are_all
 from swzverify.compiled.kernel.linear import Sum, normal, sum_of
-from swzverify.compiled.kernel.parts import NO_LONG_LOOPS, Parts
+from swzverify.compiled.kernel.parts import FIRST_TRIP, NO_LONG_LOOPS, Parts, falls_below
 from swzverify.compiled.kernel.ways import Origin, Way
 from swzverify.compiled.scan.fill_copies import Frame, frame_of
 from swzverify.compiled.scan.operand_fields import Start, start_at
@@ -261,6 +262,8 @@ def _load(load: FragmentLoad, when: _Executed, subject: ValueSubject, threads: T
             kinds |= {leaf.variable: leaf for leaf in subject.leaves_of(count)}
             offset = bounded(normal(substitute(offset, {loop.trips: count})))
             parts.assume(NO_LONG_LOOPS)
+    if falls_below(offset, lambda read: are_all([kinds[each] for each in read], TripsLeaf) and before is None):
+        return f"{where}: where it reads depends on a remainder of {FIRST_TRIP}"
     offset, decide = parts.cut(offset, lambda read: _is_cut([kinds[each] for each in read]))
     for each in (one for one in variables(offset) if one not in decide):
         leaf = kinds[each]

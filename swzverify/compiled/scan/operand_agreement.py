@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import prod
@@ -24,7 +24,14 @@ from swzverify.compiled.scan.operand_maps import (
     spelled,
 )
 from swzverify.compiled.scan.operand_places import MOST_POINTS, Key
-from swzverify.compiled.scan.operand_trips import Brought, Pair, compare_trips, compare_with_fixed, find_moves
+from swzverify.compiled.scan.operand_trips import (
+    Brought,
+    Pair,
+    compare_products,
+    compare_trips,
+    compare_with_fixed,
+    find_moves,
+)
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var, variables
 
@@ -79,8 +86,9 @@ class Judged:
 
 
 def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
-    """Compare the operands that are affine, those of each basic block with each other."""
+    """Compare the operands that are affine."""
     once = Once()
+    found: list[tuple[_Roles, list[Pair]]] = []
     blocks: dict[int, dict[int, _Roles]] = {}
     for each in operands:
         kernel = each.kernel
@@ -106,6 +114,13 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
                 for each in roles.values():
                     _settle(each)
                 _go_on(roles, [*of_member.values()], names, once)
+                found.append((roles, [*of_member.values()]))
+    known = [(roles, own) for roles, own in found if all(each.holds for each in roles.values())]
+    kernels = [next(iter(roles.values())).kernel for roles, _ in known]
+    own = [(kernel.block, kernel.sums, pairs) for kernel, (_, pairs) in zip(kernels, known, strict=True)]
+    for (roles, _), reason in zip(known, compare_products(own, names, once), strict=True):
+        for each in roles.values():
+            each.leave_open(reason)
 
 
 def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once) -> None:
@@ -117,9 +132,10 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
             each.leave_open(trips.is_open)
         kernel = roles[OperandRole.B].kernel
         brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
-        moves = find_moves([*_of_groups(roles)], kernel.block, kernel.sums)
+        place = kernel.block, frozenset(loop.header for loop in kernel.access.who.loops), kernel.sums
+        moves = find_moves([*_of_groups(roles)], *place)
         for each in (each for each in roles.values() if not each.broken):
-            each.leave_open(compare_with_fixed(brought, kernel.block, kernel.sums) or _unlike_states(roles))
+            each.leave_open(compare_with_fixed(brought, *place) or _unlike_states(roles))
             # An instruction that is executed in some trips only may add each element once.
             is_sure = _is_in_each_trip(kernel)
             each.broken = moves.broken if is_sure else ""
@@ -181,18 +197,31 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brou
 def _unlike_states(roles: _Roles) -> str:
     """Why A and B may be of different trips: copies that bring both do so in different states; empty if none do.
 
-    If they bring both in the same states, the last ones that bring A are the last ones that bring B.
+    If they bring both in the same states, the last ones that bring A are the last ones that bring B. If a barrier parts
+    the copies of A from those of B, those of one loop count as copies that bring both.
     """
     for key in _joint([each.points for each in roles.values()]) or ():
-        found: list[dict[tuple[int, int], set[frozenset[tuple[Var, int]]]]] = []
-        for each in roles.values():
-            states: dict[tuple[int, int], set[frozenset[tuple[Var, int]]]] = {}
-            for fill, _ in _brought(each, key):
-                states.setdefault(fill.section, set()).add(frozenset(fill.state.items()))
-            found.append(states)
+        brought = [[fill for fill, _ in _brought(each, key)] for each in roles.values()]
+        both = set[tuple[int, int]].intersection(*({fill.section for fill in fills} for fills in brought))
+        shared = {fill.around for fills in brought for fill in fills if fill.section in both}
+        found = [_states_of(fills, shared) for fills in brought]
         if any(states[at] != found[0][at] for states in found for at in states.keys() & found[0].keys()):
-            return "copies of one basic block bring A and B in different states of loops: one may be of another stage"
+            return "copies of one loop bring A and B in different states: one may be of another stage"
     return ""
+
+
+def _states_of(
+    fills: Iterable[Fill], shared: Container[frozenset[int]]
+) -> dict[object, set[frozenset[tuple[Var, int]]]]:
+    """The states in which an operand is brought: by the copies of a section, or by all those in the same loops.
+
+    `shared` has the loops in which some section brings both operands.
+    """
+    found: dict[object, set[frozenset[tuple[Var, int]]]] = {}
+    for fill in fills:
+        at = fill.section if fill.around in shared else fill.around
+        found.setdefault(at, set()).add(frozenset(fill.state.items()))
+    return found
 
 
 def _brought(judged: Judged, key: Key) -> list[Brought]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill, InLoop
@@ -24,6 +24,9 @@ Pair: TypeAlias = Mapping[OperandRole, Brought]
 """What brings A and B of one instruction in one state."""
 
 
+_REPEATED: Final = "other copies may bring the same columns of K to an instruction before it with the same sums"
+
+
 @dataclass(frozen=True, slots=True)
 class Trips:
     """How A and B of one instruction go on: `broken` if they surely do not agree, `is_open` if that is not known."""
@@ -32,37 +35,43 @@ class Trips:
     is_open: str = ""
 
 
-def compare_with_fixed(brought: Mapping[OperandRole, Sequence[Brought]], block: int, sums: Sums | None) -> str:
+def compare_with_fixed(
+    brought: Mapping[OperandRole, Sequence[Brought]], block: int, around: frozenset[int], sums: Sums | None
+) -> str:
     """Why one operand of an instruction does not go on along K with the other one, in a loop around; empty if it does.
 
-    Copies that stand before the loop bring the same elements in all trips of it.
+    Copies that stand outside of a loop bring the same elements in all trips of it. `around` has all loops around.
     """
-    for role, own in brought.items():
+    for role, own in brought.items() if sums is not None else ():
         others = [fill for each, of_role in brought.items() if each is not role for fill, _ in of_role]
-        if sums is None or not others or not all(fill.is_before(block) for fill in others):
-            continue
-        for fill, steps in own:
+        for fill, steps in own if others else ():
             for trips, loop in fill.trips.items():
+                if not all(each.is_outside(loop.header, block, around) for each in others):
+                    continue
                 parts = parts_of(_per_trip(steps.first, trips, loop.varying), steps)
-                if loop.header in sums.carried and parts is not None and parts[0]:
-                    words = "goes on along K from trip to trip, and the other operand is filled before the loop"
+                if sums is not None and loop.header in sums.carried and parts is not None and parts[0]:
+                    words = "goes on along K from trip to trip, and the other operand is filled outside of the loop"
                     return f"{role.value} {words}"
     return ""
 
 
-def find_moves(groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], block: int, sums: Sums | None) -> Trips:
+def find_moves(
+    groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], block: int, around: frozenset[int], sums: Sums | None
+) -> Trips:
     """Whether an instruction multiplies the same elements in all trips of a loop whose trips all add to its sums.
 
     It surely does if nothing that may bring A or B to a warp brings other elements. It may do so if only copies before
-    the loop bring other ones.
+    the loop bring other ones, or if a path leads back to these copies.
     """
     words = "A and B are of the same elements in each trip of a loop, and all products are added to the same sums"
     for header in sorted(sums.carried) if sums is not None else ():
-        if any(_may_move(*each, header, block) for group in groups for own in group.values() for each in own):
+        every = [each for group in groups for own in group.values() for each in own]
+        if any(_may_move(*each, header, block, around) for each in every):
             continue
         if all(_are_one(own) for group in groups for own in group.values()):
-            return Trips(broken=words)
-        later = [[[each for each in own if _is_in(each[0], header)] for own in group.values()] for group in groups]
+            is_sure = all(header in fill.around or fill.is_before(block) for fill, _ in every)
+            return Trips(broken=words) if is_sure else Trips(is_open=words)
+        later = [[[each for each in own if header in each[0].around] for own in group.values()] for group in groups]
         pairs = zip(later, (group.values() for group in groups), strict=True)
         if all(any(own) for own in later) and all(
             _are_one(own or whole) for of_group, group in pairs for own, whole in zip(of_group, group, strict=True)
@@ -76,17 +85,13 @@ def _are_one(brought: Sequence[Brought]) -> bool:
     return all(steps == brought[0][1] for _, steps in brought)
 
 
-def _is_in(fill: Fill, header: int) -> bool:
-    return any(loop.header == header for loop in fill.trips.values())
-
-
-def _may_move(fill: Fill, steps: ElementMap, header: int, block: int) -> bool:
+def _may_move(fill: Fill, steps: ElementMap, header: int, block: int, around: frozenset[int]) -> bool:
     """Whether copies may bring other elements in another trip of a loop around the instruction that reads them."""
     for trips, loop in fill.trips.items():
         if loop.header == header:
             factors = {factor for product in steps.first for factor in product}
             return not loop.varying.isdisjoint(factors) or any(trips in variables(each) for each in factors)
-    return not fill.is_before(block)
+    return not fill.is_outside(header, block, around)
 
 
 def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str], once: Once) -> Trips:
@@ -128,10 +133,83 @@ def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
     of_fills: dict[object, list[Pair]] = {}
     for pair in pairs:
         a, b = (pair[role][0] for role in OperandRole)
-        is_one = a.trips.keys() == b.trips.keys() and a.state == b.state
-        of_fills.setdefault(None if is_one else (a, b), []).append(pair)
+        of_fills.setdefault(None if _are_together(a, b) else (a, b), []).append(pair)
     for each in of_fills.values():
         yield from _between_places(each, names, once)
+
+
+def compare_products(
+    products: Sequence[tuple[int, Sums | None, Sequence[Pair]]], names: Mapping[str, str], once: Once
+) -> list[str]:
+    """For each instruction, why it is not of other columns of K than those before it, alike in A and B; empty if it is.
+
+    This is asked of what different copies bring, such as those of the next stage behind a barrier. Each instruction has
+    its basic block, its sums, and what brings A and B together.
+    """
+    found: list[str] = []
+    first: dict[object, Pair] = {}
+    before: dict[object, dict[_Place, None]] = {}
+    for block, sums, pairs in products:
+        reasons: dict[object, str] = {}
+        own: dict[object, dict[_Place, None]] = {}
+        for pair in pairs:
+            matrices = tuple(once(_matrix, *each) for each in pair.values())
+            is_one = _are_together(*(fill for fill, _ in pair.values()))
+            base = first.setdefault(matrices, pair) if is_one else first.get(matrices)
+            if is_one and base is not None and matrices not in reasons:
+                reasons[matrices] = _between(base, pair, names, once)
+            place = None if base is None else _place(base, pair, once)
+            if place is not None:
+                key = block, sums and (sums.registers, sums.resets), matrices, place.kind
+                own.setdefault(key, {})[place] = None
+        is_repeated = any(
+            _are_repeated(one, other) for key, places in own.items() for one in before.get(key, ()) for other in places
+        )
+        for key, places in own.items():
+            before.setdefault(key, {}).update(places)
+        found.append(next(filter(None, reasons.values()), _REPEATED if is_repeated else ""))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where along K what some fills bring to A and B begins, in the first trip of the loops around them.
+
+    Attributes:
+        fills: The fill of A, and that of B.
+        columns: The columns of K, counted from those of the first instruction.
+        kind: The loops, and all that is not columns.
+    """
+
+    fills: tuple[Fill, ...]
+    columns: frozenset[int]
+    kind: tuple[object, ...]
+
+
+def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
+    """Where along K a pair begins, counted from another one; None if that is not known, or loops differ."""
+    fills = tuple(fill for fill, _ in pair.values())
+    steps: list[tuple[Address, Address] | None] = [once(_behind, *base[role], *each)[1] for role, each in pair.items()]
+    known = [parts for parts in steps if parts is not None]
+    if len(known) < len(steps) or any(each.trips.keys() != fills[0].trips.keys() for each in fills):
+        return None
+    (of_k, _), order = known[-1], pair[OperandRole.B][1].order
+    rest = tuple(frozenset(each.items()) for _, each in known)
+    others = frozenset(each for each in of_k.items() if each[0])
+    columns = frozenset(each + of_k.get((), 0) for each in order)
+    return _Place(fills, columns, (frozenset(fills[0].trips), others, *rest))
+
+
+def _are_repeated(one: _Place, other: _Place) -> bool:
+    """Whether different copies bring columns of K that they have in common."""
+    fills = [(mine, its) for mine, its in zip(one.fills, other.fills, strict=True) if mine is not its]
+    is_other = bool(fills) and all(mine.section != its.section for mine, its in fills)
+    return is_other and not one.columns.isdisjoint(other.columns)
+
+
+def _are_together(one: Fill, other: Fill) -> bool:
+    """Whether fills stand in the same loops and are of one state."""
+    return one.trips.keys() == other.trips.keys() and one.state == other.state
 
 
 def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once) -> Iterator[str]:
@@ -139,11 +217,16 @@ def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
     first: dict[object, Pair] = {}
     for pair in pairs:
         base = first.setdefault(tuple(once(_pointers, *each) for each in pair.values()), pair)
-        words = _unlike({role: once(_behind, *base[role], *each) for role, each in pair.items()}, names)
-        if words is None:
-            yield "how far along K it goes from stage to stage is not decided"
-        elif words[0]:
-            yield f"A and B of one instruction go on along K by different steps from stage to stage: {words[0]}"
+        yield _between(base, pair, names, once)
+
+
+def _between(base: Pair, pair: Pair, names: Mapping[str, str], once: Once) -> str:
+    """Why A and B of one pair are not equally far along K from those of another one; empty if they are."""
+    words = _unlike({role: once(_behind, *base[role], *each) for role, each in pair.items()}, names)
+    if words is None:
+        return "how far along K it goes from stage to stage is not decided"
+    text = "A and B of one instruction go on along K by different steps from stage to stage"
+    return f"{text}: {words[0]}" if words[0] else ""
 
 
 def _in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step:
@@ -153,6 +236,11 @@ def _in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step
 
 def _pointers(fill: Fill, steps: ElementMap) -> frozenset[Product]:
     return pointers_of(_without_trips(fill, steps.first), steps)
+
+
+def _matrix(fill: Fill, steps: ElementMap) -> tuple[object, ...]:
+    """What operands of one matrix have in common: its pointers, its strides, and the order along K."""
+    return _pointers(fill, steps), frozenset(steps.row.items()), frozenset(steps.column.items()), steps.order
 
 
 def _behind(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) -> _Step:
