@@ -143,6 +143,17 @@ def test_what_signed_remainders_assume_is_said() -> None:
     assert all(parts.NOT_NEGATIVE in each.assumptions for each in claims)
 
 
+def test_what_a_sign_in_an_address_assumes_is_said() -> None:
+    """With a pitch of 2^31 or more these loads are of another stage, and no quotient or remainder says so."""
+    ptx = text(replace(ALONG, modulo=True, stages=3))
+    found = re.search(r"rem\.u32 (%v\d+), %trip, 3;", ptx)
+    assert found
+    ptx = ptx.replace(found[0], f"{found[0]} shr.u32 %ca39, %ldb, 31; add.u32 {found[1]}, {found[1]}, %ca39;", 1)
+    claims = [each.claim("delivers") for each in scanned(ptx)]
+    assert all(each.verdict != "proved" or any("the sign, or" in text for text in each.assumptions) for each in claims)
+    assert any(each.verdict == "proved" for each in claims)
+
+
 def test_kernels_without_a_mistake_are_proved() -> None:
     check_right()
 
