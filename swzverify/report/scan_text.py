@@ -216,7 +216,7 @@ def _never_made(accesses: Sequence[ScannedAccess]) -> list[str]:
     if first.block is None or any(each.decision.reason != NEVER_MADE for each in accesses):
         return []
     shape = ",".join(map(str, first.block))
-    return [f"  no lane makes any of them in a block of {shape}: give the block that the launch has by --block"]
+    return [f"  no lane makes any of them in a block of {shape}: if launches have another one, give it by --block"]
 
 
 def _reasons(claims: Iterable[Claim]) -> list[tuple[str, int]]:

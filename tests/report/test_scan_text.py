@@ -186,6 +186,6 @@ def test_quiet_leaves_out_lanes_and_kernels_without_problems() -> None:
 
 def test_a_kernel_for_another_block_says_so() -> None:
     never = Decision(Verdict.UNKNOWN, NEVER_MADE)
-    hint = "  no lane makes any of them in a block of 32,8,1: give the block that the launch has by --block"
+    hint = "  no lane makes any of them in a block of 32,8,1: if launches have another one, give it by --block"
     assert hint in lines_of(access(never, 3, block=(32, 8, 1)), access(never, 4, block=(32, 8, 1)))
     assert hint not in lines_of(access(never, 3, block=(32, 8, 1)), access(FREE, 4, block=(32, 8, 1)))
