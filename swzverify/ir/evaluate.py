@@ -31,7 +31,9 @@ Unsigned: TypeAlias = NDArray[np.uint64]
 
 MAX_ARRAY_WIDTH = 64
 _FEW_NODES = 64
-"""So many arrays may be kept at a time."""
+"""So many small arrays may be kept at a time."""
+_FEW_POINTS = 1 << 14
+"""Points of a small array."""
 
 
 def evaluate(root: Expr, point: Mapping[str, int]) -> int:
@@ -74,7 +76,7 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
     """
     value: dict[Expr, Unsigned] = {}
     nodes = postorder(*roots)
-    last = _last_uses(roots, nodes) if len(nodes) > _FEW_NODES else {}
+    last = _last_uses(roots, nodes) if len(nodes) > _FEW_NODES else None
     with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
         for node in nodes:
             if node.width > MAX_ARRAY_WIDTH:
@@ -98,7 +100,9 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
                     value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
                 case _:
                     assert_never(node)
-            for operand in last.get(node, ()):
+            if last is None and value[node].size > _FEW_POINTS:
+                last = _last_uses(roots, nodes)
+            for operand in () if last is None else last.get(node, ()):
                 del value[operand]
     return tuple(value[root].astype(np.int64) for root in roots)
 

@@ -10,12 +10,12 @@ from swzverify.compiled.order.pairs import Question
 from swzverify.compiled.order.verdict import RaceVerdict, Witness
 from swzverify.ir.expr import Expr
 
-MOST_MEETINGS: Final = 1 << 15
-"""Meetings of a kernel that are looked at; unrolled copies have twenty thousand."""
+MOST_MEETINGS: Final = 1 << 13
+"""Meetings of a kernel that are looked at; unrolled code has a few thousand."""
+MOST_OF_PARTS: Final = 1 << 15
+"""The same of kernels whose barriers order parts of a block: their unrolled copies have twenty thousand."""
 NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
-TOO_MANY: Final = (
-    f"the kernel has more than {MOST_MEETINGS} pairs of accesses that can meet, and the others are not looked at"
-)
+TOO_MANY: Final = "the kernel has more pairs of accesses that can meet than are looked at"
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 GAVE_UP: Final = "Z3 does not decide it within its budget"

@@ -76,7 +76,7 @@ class MeetingJudge:
 
     Attributes:
         found: The worst verdict of each pair, by its instructions.
-        assumptions: What the verdicts assume.
+        assumptions, most_meetings: What the verdicts assume, and how many meetings are looked at.
     """
 
     def __init__(self, kernel: Kernel, facts: Facts, left_out: Collection[str]) -> None:
@@ -85,7 +85,7 @@ class MeetingJudge:
         self._of_groups = Asker(*FOR_GROUPS)
         self._joins, self._points = Joins(), Points()
         self._memory = MemoryBounds(kernel, self.never)
-        self._hard = 0
+        self._hard, self.most_meetings = 0, MOST_MEETINGS
         self._panel = Panel(Options(rlimit=BUDGET))
         self.found: dict[tuple[int, int], Found] = {}
         self._racy, self._open = set[tuple[int, int]](), set[tuple[int, int]]()
@@ -94,12 +94,12 @@ class MeetingJudge:
     def decide(self, asked: Sequence[Asked], refined: Refined = lambda _: ()) -> None:
         """Ask what is cheap first. `refined` has the same question with more that is known, if it is not free."""
         left: list[tuple[Asked, list[Question]]] = []
-        for each in asked[MOST_MEETINGS : MOST_MEETINGS + 1]:
+        for each in asked[self.most_meetings : self.most_meetings + 1]:
             # One stands for all of them: a report has no use for tens of thousands.
             self.keep(each.key, Found(RaceVerdict.UNKNOWN, TOO_MANY))
-        families = {each: found for each in asked[:MOST_MEETINGS] if (found := each.families())}
+        families = {each: found for each in asked[: self.most_meetings] if (found := each.families())}
         never = never_met((case for found in families.values() for case in found), self._panel.possible)
-        for each in asked[:MOST_MEETINGS]:
+        for each in asked[: self.most_meetings]:
             if each in families and never.issuperset(families[each]):
                 self.keep(each.key, _BY_COORDINATES)
             elif questions := self._not_listed(each):

@@ -26,7 +26,7 @@ from swzverify.compiled.order.step import in_step, missed_by_lanes
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan.operand_claims import IN_WINDOW
-from swzverify.compiled.scan.race_found import IN_ARRAYS, OF_COPY, TRIPS, Found
+from swzverify.compiled.scan.race_found import IN_ARRAYS, MOST_OF_PARTS, OF_COPY, TRIPS, Found
 from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.ir.expr import Expr
 
@@ -74,6 +74,7 @@ class Parts:
         if has_ranks or not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
             try:
                 self._pipelines = pipelines_of(kernel, judge.never)
+                judge.most_meetings = MOST_OF_PARTS
                 self._late = late_lines(kernel, self._pipelines) if has_ranks else []
             except LostError as error:
                 self._pipelines, self.lost = None, str(error)

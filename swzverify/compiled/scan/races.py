@@ -45,7 +45,7 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
-from swzverify.compiled.scan.race_found import IN_ARRAYS, MOST_MEETINGS, NOT_ASKED, TOO_MANY, TRIPS, Found
+from swzverify.compiled.scan.race_found import IN_ARRAYS, NOT_ASKED, TOO_MANY, TRIPS, Found
 from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import Runs
@@ -153,7 +153,7 @@ class _Judge:
         for couple, step in self._couples(self._parts.of_cluster, of_block, of_warp):
             instances = Instances(kernel, step.sharing, couple, of_warp.sharing)
             # No more are looked at, however many unrolled code has: of the first that is left out a report tells.
-            found = self._meetings(couple, step, MOST_MEETINGS + 1 - len(asked))
+            found = self._meetings(couple, step, self._judge.most_meetings + 1 - len(asked))
             asked += [Asked(instances, meeting, both) for meeting, both in found]
         self._judge.decide(asked, self._parts.refined)
         self._parts.decide_proxies()
