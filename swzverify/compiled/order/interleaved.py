@@ -253,8 +253,8 @@ class _Runs:
     def _passed(self, state: _State, who: int, place: int) -> _State | None:
         """The state if a thread arrives, or copies, in the next phase of an object; None if it does not happen.
 
-        The phase before is complete then, but it may be so by what does not come before anything that is looked at. If
-        nothing of it is missing here, it is complete in another run.
+        Then the phase before is complete. What completed it need not come before anything that is looked at. If this
+        run lacks no arrival and no copy of that phase, another run has the step.
         """
         each = state.objects[place]
         are_here = zip(self._shares[place], each.arrived, strict=True)

@@ -13,7 +13,7 @@ from swzverify.ir.expr import Expr
 MOST_MEETINGS: Final = 1 << 13
 """Meetings of a kernel that are looked at; unrolled code has a few thousand."""
 MOST_OF_PARTS: Final = 1 << 15
-"""The same of kernels whose barriers order parts of a block: their unrolled copies have twenty thousand."""
+"""Meetings that are looked at if barriers order parts of a block: unrolled copies have about 20,000."""
 NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
 TOO_MANY: Final = "the kernel has more pairs of accesses that can meet than are looked at"
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
