@@ -27,7 +27,6 @@ from swzverify.apps.run.version import package_version
 from swzverify.compiled.binaries import (
     Machine,
     PtxText,
-    blocks_of_file,
     machine_of_file,
     ptx_of_file,
 )
@@ -50,6 +49,7 @@ from swzverify.core.processes import processes_for
 from swzverify.errors import SwzError
 from swzverify.hardware import find_target
 from swzverify.report.scan import ScannedFile
+from swzverify.spec.sources.launches import blocks_of_files
 
 FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""
@@ -156,12 +156,13 @@ def _texts(name: str, options: ScanOptions) -> Iterator[ReadText]:
     if held is None:
         # What other processes read is this very text, whatever becomes of the file.
         held = [PtxText(text_of_file(name), "")]
-    launched = blocks_of_file(name)
     modules = [read_module(each.text, name) for each in held]
     texts = [each.text for each in held]
     machines = machine_of_file(name, texts, options.target, options.cubins, options.nvcc_arguments)
     for each, module, machine in zip(held, modules, machines, strict=True):
         found = read_text(name, each.origin, each.text, module, machine)
+        # The line table names the sources; a .cu that is scanned itself may come without one.
+        launched = blocks_of_files((name, *module.files.values()))
         yield replace(found, launched=launched) if launched else found
 
 
@@ -200,7 +201,7 @@ def _check(
         raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
     blocks = Blocks(launch.block, tuple((wanted_kernels(text, names), shape) for text, shape in launch.named))
     judged = {
-        (number, place): judged_block(text.module.functions[place], blocks, text.launched, text.name)
+        (number, place): judged_block(text.module.functions[place], blocks, text.launched)
         for number, text in enumerate(texts)
         for place in scanned_functions(text.module, options.kernel)
     }

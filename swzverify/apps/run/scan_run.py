@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from swzverify.apps.run.scan_jobs import Fault, Job, Scanned, Told
-from swzverify.compiled.binaries import NOT_GIVEN, LaunchedBlock
+from swzverify.compiled.binaries import NOT_GIVEN
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing
-from swzverify.compiled.scan import AnyOperand, ScannedAccess, ScannedStage, Verdict, synchronizations
+from swzverify.compiled.scan import AnyOperand, LaunchedBlock, ScannedAccess, ScannedStage, Verdict, synchronizations
 from swzverify.core.words import counted
 from swzverify.errors import InternalError, Problem, SwzError
 from swzverify.report.escape import visible
@@ -64,7 +64,7 @@ class ReadText:
     """A PTX text that was read, with its module.
 
     `name` is the file's name, and `origin` the place of the text in it. `machine` is its machine code;
-    `no_machine` says why there is none. `launched` has blocks of launches that stand in the file.
+    `no_machine` says why there is none. `launched` has blocks of launches that stand in its sources.
     """
 
     name: str

@@ -4,7 +4,7 @@
 binary with cuobjdump, `choice` picks the texts for a target, `cuda` compiles `.cu` with nvcc,
 `tools` finds and runs them. `machine_of_file` finds the machine code that was made of a text:
 `elf` and `ptx_table` read the PTX that a cubin holds, `machine` has nvdisasm list its code.
-`launches` reads the blocks of launches in a `.cu`. Imports `errors` only.
+Imports `errors` only.
 """
 
 from typing import TYPE_CHECKING
@@ -14,16 +14,13 @@ from swzverify.core.lazy import importer, lister
 if TYPE_CHECKING:
     from swzverify.compiled.binaries.choice import Held
     from swzverify.compiled.binaries.files import PtxText, ptx_of_file
-    from swzverify.compiled.binaries.launches import LaunchedBlock, blocks_of_file
     from swzverify.compiled.binaries.machine import NOT_GIVEN, Machine, machine_of_file
 
 __all__ = [
     "NOT_GIVEN",
     "Held",
-    "LaunchedBlock",
     "Machine",
     "PtxText",
-    "blocks_of_file",
     "machine_of_file",
     "ptx_of_file",
 ]
@@ -33,7 +30,6 @@ __getattr__ = importer(
     {
         "Held": ".choice",
         **dict.fromkeys(("PtxText", "ptx_of_file"), ".files"),
-        **dict.fromkeys(("LaunchedBlock", "blocks_of_file"), ".launches"),
         **dict.fromkeys(("NOT_GIVEN", "Machine", "machine_of_file"), ".machine"),
     },
 )

@@ -36,6 +36,7 @@ from swzverify.compiled.scan.joined import Relation
 from swzverify.compiled.scan.launch import (
     Blocks,
     JudgedBlock,
+    LaunchedBlock,
     block_of_launch,
     block_shape,
     cluster_shape,
@@ -60,6 +61,7 @@ __all__ = [
     "Given",
     "JudgedBlock",
     "LaneRow",
+    "LaunchedBlock",
     "OnChip",
     "Relation",
     "ScannedAccess",

@@ -19,7 +19,6 @@ from math import prod
 from types import MappingProxyType
 from typing import Final
 
-from swzverify.compiled.binaries import LaunchedBlock
 from swzverify.compiled.kernel.clusters import MOST_RANKS
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function
@@ -50,6 +49,18 @@ class JudgedBlock:
 
     shape: BlockShape | None
     assumed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchedBlock:
+    """The threads of a block that every launch of a kernel in a source file states, and the first one's place.
+
+    `extents` has three numbers.
+    """
+
+    extents: BlockShape
+    line: int
+    file: str = ""
 
 
 def block_shape(extents: Sequence[int]) -> BlockShape | None:
@@ -89,7 +100,7 @@ def _shape(extents: Sequence[int], most: Mapping[str, int]) -> BlockShape | None
 
 
 def judged_block(
-    function: Function, blocks: Blocks, launched: Mapping[str, LaunchedBlock] = MappingProxyType({}), file: str = ""
+    function: Function, blocks: Blocks, launched: Mapping[str, LaunchedBlock] = MappingProxyType({})
 ) -> JudgedBlock:
     """The block that a function is judged with.
 
@@ -115,7 +126,7 @@ def judged_block(
     if found is None and function.is_entry:
         source = launched.get(demangled(function.name).short.partition("<")[0])
         if source is not None and (shape := block_shape(source.extents)) and not _refusal(function, shape):
-            return _assumed(shape, f"line {source.line} of {os.path.basename(file)}")
+            return _assumed(shape, f"line {source.line} of {os.path.basename(source.file)}")
         if (most := function.tuning.max_threads) is not None and (shape := block_shape(most)):
             return _assumed(shape, ".maxntid")
     return JudgedBlock(found)

@@ -87,7 +87,7 @@ class Parts:
             )
             self.of_cluster = in_step(kernel, Scope.CLUSTER, orders) if has_ranks else self.of_block
             handed = () if self._pipelines.handed is None else self._pipelines.handed.resolved
-            missed = missed_by_lanes(kernel, self.of_warp.barriers, self._pipelines.named, handed)
+            missed = missed_by_lanes(kernel, self.of_warp.barriers, self._pipelines.of_lanes, handed)
             self.barriers = frozenset(self._pipelines.partial) - missed
 
     @property
