@@ -20,7 +20,10 @@ from swzverify.compiled.kernel.graph import Tree, immediate_dominators, reached,
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed
+from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.ptx import Register, read_module
+from swzverify.compiled.scan import Given
+from swzverify.compiled.scan.races import races_of
 from swzverify.ir import expr
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, Expr
@@ -261,3 +264,33 @@ def test_a_failed_assertion_is_a_trap() -> None:
     assert not found.left
     own = read_module(_ASSERTION.format(declared=".func __assertfail(.param .b32 line) { ret; }"), "k.ptx")
     assert "trap" not in [each.opcode for each in inlined(own, own.functions[-1]).function.instructions]
+
+
+_PRINTING = """.version 8.3 .target sm_90 .address_size 64
+{declared}
+.shared .align 4 .b32 s[32];
+.entry k() {{ .reg .b32 %r<9>; .reg .b64 %d<2>; mov.u32 %r1, %laneid; shl.b32 %r2, %r1, 2; mov.u32 %r3, s;
+add.u32 %r3, %r3, %r2; mov.u64 %d1, 0; st.shared.u32 [%r3], %r1; {{
+.param .b64 text; st.param.b64 [text], %d1; .param .b64 values; st.param.b64 [values], %d1; .param .b32 result;
+call.uni (result), vprintf, (text, values); ld.param.b32 %r4, [result+0]; }}
+{then} ret; }}"""
+_DECLARED = ".extern .func (.param .b32 result) vprintf(.param .b64 text, .param .b64 values);"
+
+
+@pytest.mark.parametrize(
+    ("declared", "then", "is_left_out"),
+    [
+        (_DECLARED, "", True),
+        (_DECLARED, "st.shared.u32 [%r3], %r4;", False),
+        (_DECLARED, "mov.u32 %r4, 1;", False),
+        (_DECLARED.replace(".extern ", "").rstrip(";") + " { ret; }", "", False),
+    ],
+)
+def test_what_prints_changes_nothing(declared: str, then: str, is_left_out: bool) -> None:
+    """The driver's function is left out if nobody reads its result; one of the module with its name is any function."""
+    module = read_module(_PRINTING.format(declared=declared, then=then), "k.ptx")
+    found = inlined(module, module.functions[-1])
+    assert bool(found.prints) is is_left_out
+    races = races_of(module, module.functions[-1], Given(), block=(32, 1, 1))
+    assert any("prints no text" in each for each in races.assumptions) is is_left_out
+    assert (races.verdict is RaceVerdict.FREE) is (is_left_out or "{ ret; }" in declared)

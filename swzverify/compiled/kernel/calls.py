@@ -4,10 +4,11 @@ Arguments and results pass through `.param` variables. Each piece of such a vari
 instructions reach with one offset and one size becomes a register. A variable that is reached in
 another way stays a variable, and the values loaded from it are not known.
 
-A call of `__assertfail`, which a failed assertion in C++ makes, ends the kernel as `trap` does.
+A call of `__assertfail`, which a failed assertion in C++ makes, ends the kernel as `trap` does. A call of
+`vprintf`, which `printf` makes, is left out where nothing reads its result.
 
 Source: PTX ISA, Control Flow Instructions: call, ret; Parameter State Space: Device Function
-Parameters. CUDA Programming Guide, Assertion.
+Parameters. CUDA Programming Guide, Assertion; Formatted Output.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from swzverify.compiled.kernel.driver_calls import ASSERTION_FAILS, PRINTS, callee_name, is_unread
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.parameters import (
     PARAMETER,
@@ -54,7 +56,6 @@ MOST_INSTRUCTIONS: Final = 60_000
 """Instructions of a function with what it calls; calls beyond that stay calls."""
 MOST_DEPTH: Final = 12
 """Nested calls that are put in place."""
-_ASSERTION_FAILS: Final = "__assertfail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +63,19 @@ class Inlined:
     """A function with its calls inlined.
 
     `calls` has for each instruction the lines of the calls through which it is reached, the outermost
-    first. `names` are the functions that were inlined.
+    first. `names` are the functions that were inlined. `prints` are the lines of the calls of `printf` that
+    are left out.
     """
 
     function: Function
     calls: tuple[tuple[int, ...], ...]
     names: frozenset[str]
+    prints: tuple[int, ...] = ()
 
     @property
     def left(self) -> frozenset[str | None]:
         """The functions that are still called; None for an indirect call."""
-        return frozenset(_callee_name(each) for each in self.function.instructions if base_name(each) == "call")
+        return frozenset(callee_name(each) for each in self.function.instructions if base_name(each) == "call")
 
 
 @lru_cache(maxsize=4)
@@ -97,7 +100,7 @@ def inlined(module: Module, function: Function) -> Inlined:
         maker.emit(_Frame(function, 0, uses_of(function), {}))
     except PtxError:
         return unchanged
-    if not maker.names and not maker.has_assertions:
+    if not maker.names and not maker.has_assertions and not maker.prints:
         return unchanged
     made = replace(
         function,
@@ -106,15 +109,7 @@ def inlined(module: Module, function: Function) -> Inlined:
         targets=maker.targets,
         symbols=tuple(maker.symbols),
     )
-    return Inlined(made, tuple(maker.calls), frozenset(maker.names))
-
-
-def _callee_name(call: Instruction) -> str | None:
-    try:
-        callee = call.call_parts().callee
-    except PtxError:
-        return None
-    return callee.name if isinstance(callee, SymbolRef) else None
+    return Inlined(made, tuple(maker.calls), frozenset(maker.names), tuple(maker.prints))
 
 
 # ---- putting functions in place
@@ -164,6 +159,7 @@ class _Maker:
         self.symbols: list[Symbol] = []
         self.names: set[str] = set()
         self.has_assertions = False
+        self.prints: list[int] = []
         self.scopes = 0
         self.made_labels = 0
         self.reserved = 0
@@ -239,7 +235,7 @@ class _Maker:
 
     def _callee(self, frame: _Frame, call: Instruction) -> Function | None:
         """The function that a call reaches, if it can be put in place."""
-        name = _callee_name(call)
+        name = callee_name(call)
         callee = self.functions.get(name or "")
         if callee is None or callee.problem is not None or callee.is_entry or call.call_parts().targets is not None:
             return None
@@ -258,7 +254,9 @@ class _Maker:
         name = base_name(instruction)
         if (callee := frame.callees.get(instruction.index)) is not None:
             self._call(frame, instruction, callee)
-        elif name == "call" and self._is_failed_assertion(instruction):
+        elif name == "call" and self._of_driver(instruction) == PRINTS and is_unread(frame.function, instruction):
+            self.prints.append(instruction.line)
+        elif name == "call" and self._of_driver(instruction) == ASSERTION_FAILS:
             self.has_assertions = True
             self._add(frame, instruction, "trap", ())
         elif name == "ret" and frame.end is not None:
@@ -302,9 +300,10 @@ class _Maker:
                 opcode = f"cvt.u{8 * size}.u{bits}"
             self._add(frame, instruction, opcode, (other, cell) if direction == "ld" else (cell, other))
 
-    def _is_failed_assertion(self, call: Instruction) -> bool:
-        """Whether a call is that of the driver's function, which the module only declares."""
-        return _callee_name(call) == _ASSERTION_FAILS and _ASSERTION_FAILS not in self.functions
+    def _of_driver(self, call: Instruction) -> str | None:
+        """The name of a function that the module only declares."""
+        name = callee_name(call)
+        return None if name in self.functions else name
 
     def _call(self, frame: _Frame, call: Instruction, callee: Function) -> None:
         """The body of the callee, between the moves of its arguments and results."""

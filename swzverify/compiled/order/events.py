@@ -23,11 +23,13 @@ from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.barriers import CLUSTER_BARRIER, releases
 from swzverify.compiled.ptx import Address, Instruction, Register
-from swzverify.ir.expr import TRUE, Const, Expr, Var, const
+from swzverify.ir.expr import TRUE, Const, Expr, Var, const, extend
 
 _ZERO: Final = const(0, 32)
 _ONE: Final = const(1, 32)
 MASKS: Final = 16
+_MASK_BITS: Final = 64
+_FIRST_MASK: Final = const(MASKS, _MASK_BITS)
 """The name of a barrier of a warp is its mask plus this number."""
 CLUSTER: Final = -2
 """The name of the barrier of the cluster."""
@@ -67,7 +69,8 @@ class Event:
         index: The instruction.
         act: What it does; `LEAVE` is an arrival at a barrier without a place, and `END` is `mbarrier.inval`.
         place: The address of the object; None for other barriers.
-        name: The number of a named barrier, `CLUSTER`, or of a warp's barrier `MASKS` and its mask.
+        name: The number of a named barrier, `CLUSTER`, or of a warp's barrier `MASKS` and its mask, of 64 bits if
+            registers have it.
         count: Arrivals that it makes, or that `INIT` names, or the threads of a named barrier; 0 for all.
         parity: The parity that `WAIT` waits for.
         bytes: The bytes that are expected, or copied.
@@ -98,6 +101,11 @@ class Event:
     def is_question(self) -> bool:
         """Whether a thread goes on behind it whatever it answers."""
         return self.act is Act.WAIT and self.name != CLUSTER
+
+    @property
+    def is_of_warp(self) -> bool:
+        """Whether it is a barrier of lanes of a warp."""
+        return self.name >= MASKS if isinstance(self.name, int) else self.name.width == _MASK_BITS
 
     @property
     def values(self) -> tuple[Expr, ...]:
@@ -165,8 +173,14 @@ def _of_name(kernel: Kernel, instruction: Instruction) -> Event | None:
     if instruction.guard is not None or not known:
         return None
     if opcode.startswith("bar.warp.sync"):
-        mask = known[0]
-        return None if not mask else Event(index, Act.SYNC, name=(mask & ALL_LANES) + MASKS)
+        if known[0] is not None:
+            return Event(index, Act.SYNC, name=(known[0] & ALL_LANES) + MASKS) if known[0] else None
+        mask = kernel.objects[index][0]
+        return (
+            None
+            if mask is None
+            else Event(index, Act.SYNC, name=add(extend(mask, _MASK_BITS, signed=False), _FIRST_MASK))
+        )
     act = Act.SYNC if _SYNC.fullmatch(opcode) else Act.LEAVE if _ARRIVE.fullmatch(opcode) else None
     if act is None:
         return None

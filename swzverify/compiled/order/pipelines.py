@@ -15,10 +15,11 @@ from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.boxes import Boxes, boxes_of, with_boxes
 from swzverify.compiled.order.complete_phases import with_complete_phases
-from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError, events_of
+from swzverify.compiled.order.events import MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.handed import Handed, handed_by
 from swzverify.compiled.order.interleaved import ACTIVE, MOST_STATES, Being, Member, Moments, moments_of
+from swzverify.compiled.order.masks import mutual_masks
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of, scope_of
 from swzverify.compiled.order.roles import Role, roles_of
@@ -94,13 +95,19 @@ class Pipelines:
         return [
             each.index
             for each in self.events.values()
-            if _is_named(each) and (each.count != const(0, 32) or self._is_met_by_all(each.name))
+            if each.name != -1 and not each.is_of_warp
+            if each.count != const(0, 32) or self._is_met_by_all(each.name)
         ]
 
     @property
+    def of_lanes(self) -> list[int]:
+        """The barriers of `named`, and those of parts of warps where lanes that name each other do so with one mask."""
+        return [*self.named, *mutual_masks(self.roles, self.events)]
+
+    @property
     def partial(self) -> list[int]:
-        """The barriers with a number or of the cluster, and the operations on objects."""
-        return [*self.named, *(each.index for each in self.events.values() if each.place is not None)]
+        """The barriers with a number, of the cluster or of parts of warps, and the operations on objects."""
+        return [*self.of_lanes, *(each.index for each in self.events.values() if each.place is not None)]
 
     @property
     def assumptions(self) -> list[str]:
@@ -386,10 +393,6 @@ class Pipelines:
         known: dict[Var, Expr] = dict(values)
         pins = {each: known[each] for each in self._tracked.pinned(access.address) if each in known}
         return substitute(access.address, pins)
-
-
-def _is_named(event: Event) -> bool:
-    return not isinstance(event.name, int) or 0 <= event.name < MASKS or event.name == CLUSTER
 
 
 def _cut(member: Member) -> str:

@@ -58,8 +58,8 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked, hand
         values, *holds = (np.broadcast_to(e, (count,)) for e in evaluate_many((each, *guards), threads.point))
         # What a thread does not execute tells it apart from no other one.
         columns.append(np.where(np.any(np.asarray(holds), axis=0), values, 0))
-    names = [event.name for event in events.values() if event.act is Act.SYNC]
-    masks = {each - MASKS for each in names if isinstance(each, int) and each >= MASKS}
+    of_warps = [event.name for event in events.values() if event.act is Act.SYNC and event.is_of_warp]
+    masks = {each - MASKS for each in of_warps if isinstance(each, int)}
     columns += [mask >> threads.point["laneid"] & 1 for mask in sorted(masks)]
     lanes = [leaf for leaf in kernel.leaves.by_name.values() if isinstance(leaf, LaneLeaf)]
 
@@ -85,7 +85,9 @@ def roles_of(kernel: Kernel, events: Mapping[int, Event], tracked: Tracked, hand
     of_kind = {kinds[row]: graphs[row] for row in reversed(first)}
     of_threads = [kinds[row] for row in rows]
     # Threads of one warp have more in common than those of two where warps have barriers of their own.
-    warps = [frozenset(Counter(of_threads[at : at + LANES]).items() if masks else ()) for at in range(0, count, LANES)]
+    warps = [
+        frozenset(Counter(of_threads[at : at + LANES]).items() if of_warps else ()) for at in range(0, count, LANES)
+    ]
     groups: dict[tuple[int, frozenset[tuple[int, int]]], list[int]] = {}
     for number, kind in enumerate(of_threads):
         groups.setdefault((kind, warps[number // LANES]), []).append(number)

@@ -306,7 +306,7 @@ class Walk:
     def _number(self, event: Event, name: Expr, values: Values) -> int:
         """The number of a barrier that is named by a register."""
         number = self._value(name, values)
-        if not isinstance(number, Const) or number.value >= MASKS:
+        if not isinstance(number, Const) or number.value == MASKS or (number.value < MASKS) is event.is_of_warp:
             raise LostError(f"which barrier line {self._line(event)} names is not known")
         return number.value
 

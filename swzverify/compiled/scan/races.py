@@ -50,7 +50,7 @@ from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
-from swzverify.core.words import counted
+from swzverify.core.words import counted, listed
 from swzverify.hardware import LANES, capability_of
 
 _MOST_BLOCK: Final = 512
@@ -62,6 +62,7 @@ DISTINCT: Final = "distinct arrays"
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _OWN_STORE: Final = "line {} may write the word of global memory that threads share at line {}"
 _NOT_RUN: Final = "threads of a cluster may touch a common byte without an order, which no run of one block shows"
+_PRINTED: Final = "`printf` (PTX line {}) prints no text that shared memory holds"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 
 
@@ -101,12 +102,15 @@ def races_of(
     if cluster is not None and prod(cluster) > 1 and prod(block) % LANES and reaches_others(function):
         return KernelRaces(RaceVerdict.UNKNOWN, "blocks of a cluster have a part of a warp", is_lockstep=lockstep)
     try:
-        kernel = Kernel(module, inlined(module, function), block, facts.arguments, capability_of(target), cluster)
+        whole = inlined(module, function)
+        kernel = Kernel(module, whole, block, facts.arguments, capability_of(target), cluster)
         found = _Judge(module, kernel, facts, is_lockstep=lockstep).judged()
     except (FlowError, PtxError) as error:
         return KernelRaces(RaceVerdict.UNKNOWN, f"line {error.line}: {error}", is_lockstep=lockstep)
     except OutOfClockError as error:
         return KernelRaces(RaceVerdict.UNKNOWN, str(error), is_lockstep=lockstep)
+    if whole.prints and kernel.accesses:
+        found = replace(found, assumptions=(*found.assumptions, _PRINTED.format(listed(whole.prints))))
     if kernel.ranks.count > 1:
         return _without_runs(found)
     return Runs(module, function, block, facts, smem, is_lockstep=lockstep).confirmed(found)
