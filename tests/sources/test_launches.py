@@ -36,6 +36,7 @@ from tests.binaries.test_files import has_tool
         ("dim3 b(32, 4); k<<<dim3(m), b, 0, stream>>>(p);", (32, 4)),
         ("dim3 b = dim3(32, 4); k<<<1, b>>>(p);", (32, 4)),
         ("dim3 b{32, 4}; k<<<1, b>>>(p);", (32, 4)),
+        ("#define T (W * 4)\nk<<<1, T>>>(p);", (128,)),
         ("dim3 b(W, H / 2); k<<<1, b>>>(p);", (32, 8)),
         ("int n = 64; dim3 b(n, 1), g(m / n, n); k<<<g, b>>>(p);", (64,)),
         ("int n = 32; { int n = 64; k<<<1, n>>>(p); }", (64,)),
@@ -48,7 +49,7 @@ def test_numbers(launch: str, extents: tuple[int, ...]) -> None:
     head = "#define W 32\nconstexpr int H = 16; void g(int n) { n = 1; dim3 b(n); }"
     x, y, z = (*extents, 1, 1)[:3]
     source = f"{head} void f()\n{{\n{launch}\n}}\nvoid h(int n) {{ int b = n++; }}"
-    assert blocks_of_source(source)["k"] == LaunchedBlock((x, y, z), 4)
+    assert blocks_of_source(source)["k"] == LaunchedBlock((x, y, z), 4 + launch.count("\n"))
 
 
 @pytest.mark.parametrize(
@@ -118,11 +119,22 @@ def test_only_source_files_are_read(tmp_path: Path) -> None:
 
 
 def test_constants_of_headers_in_quotes(tmp_path: Path) -> None:
-    (tmp_path / "sizes.h").write_text("#define THREADS 64\n#define BOTH 1\n", encoding="utf-8")
-    source = '#include "sizes.h"\n#define BOTH 2\nvoid f() { k<<<1, THREADS>>>(); j<<<1, BOTH>>>(); }'
+    """Of headers of headers too; what two of them define differently has no value, what the file itself defines has."""
+    (tmp_path / "all.h").write_text('#include "sizes.h"\n#include "none.h"\n#define BOTH 2\n', encoding="utf-8")
+    (tmp_path / "sizes.h").write_text("#define THREADS 64\n#define BOTH 1\n#define OWN 8\n", encoding="utf-8")
+    source = '#include "all.h"\n#define OWN 4\nvoid f() { k<<<1, THREADS>>>(); j<<<1, BOTH>>>(); i<<<1, OWN>>>(); }'
     (tmp_path / "k.cu").write_text(source, encoding="utf-8")
     path = str(tmp_path / "k.cu")
-    assert blocks_of_files((path,)) == {"k": LaunchedBlock((64, 1, 1), 3, path)}
+    blocks = {"k": LaunchedBlock((64, 1, 1), 3, path), "i": LaunchedBlock((4, 1, 1), 3, path)}
+    assert blocks_of_files((path,)) == blocks
+
+
+def test_a_launch_in_a_header_of_a_kernel_elsewhere(tmp_path: Path) -> None:
+    """Its constants may stand in the file that includes it."""
+    (tmp_path / "launch.cuh").write_text("void f() { k<<<1, dim3(W, 2)>>>(); }", encoding="utf-8")
+    (tmp_path / "k.cu").write_text("constexpr int W = 32;\n", encoding="utf-8")
+    header, source = str(tmp_path / "launch.cuh"), str(tmp_path / "k.cu")
+    assert blocks_of_files((source, header)) == {"k": LaunchedBlock((32, 2, 1), 1, header)}
 
 
 def test_files_that_differ(tmp_path: Path) -> None:

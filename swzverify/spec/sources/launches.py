@@ -8,13 +8,12 @@ a hint for an assumption that every verdict states, never a fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from swzverify.compiled.binaries.kinds import Kind, kind_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.launch import LaunchedBlock, block_shape
 from swzverify.errors import SwzError
@@ -31,7 +30,10 @@ _NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _DIM3: Final = re.compile(r"\s*dim3\s*[({](.*)[)}]\s*", re.ASCII | re.DOTALL)
 _HEADER: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _WORDS: Final = r"(?:(?:static|const|constexpr|unsigned|signed|int|long|short|size_t|u?int\d\d_t|auto|dim3)\s+)+"
-_NO_TYPES: Final = frozenset(("return", "else", "case", "goto", "throw", "new", "delete", "co_return", "typename"))
+_NO_TYPES: Final = frozenset(
+    {"return", "else", "case", "goto", "throw", "new", "delete", "co_return", "typename"}
+    | {"define", "undef", "ifdef", "ifndef", "defined"}
+)
 _WRITES: Final = r"\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--|\.\s*[xyz]\s*(?:[-+*/%&|^]|<<|>>)?=(?!=))"
 _READERS: Final = frozenset(("dim3", "printf", "fprintf", "min", "max", "sizeof", "if", "while", "for", "return"))
 """What leaves a variable between round brackets as it is."""
@@ -39,49 +41,63 @@ _MOST_LETTERS: Final = 2000
 """Letters of a kernel's template arguments, of what stands between `<<<` and `>>>`, and of a call's arguments."""
 _DEEPEST: Final = 8
 """Variables that are defined by one another."""
+_SOURCES: Final = (".cu", ".cuh", ".h", ".hpp", ".cpp")
 _MOST_HEADERS: Final = 20
 _MOST_DECLARED: Final = 200
 """Places of a file that may declare a name."""
 
 
 def blocks_of_files(paths: tuple[str, ...]) -> dict[str, LaunchedBlock]:
-    """The blocks of the launches of several source files; without kernels whose launches differ."""
+    """The blocks of the launches in several CUDA source files, as `blocks_of_source`; other files are skipped.
+
+    The constants of a file are its own, else those of the headers that it names in quotes, else of the other files.
+    """
     found: dict[str, LaunchedBlock | None] = {}
-    for path in dict.fromkeys(paths):
-        for name, each in _blocks_of_file(path).items():
-            first = found.setdefault(name, each)
-            if first is not None and (each is None or first.extents != each.extents):
+    files = {path: texts for path in dict.fromkeys(paths) if (texts := _texts_of(path))}
+    for path, (source, *headers) in files.items():
+        if "<<<" not in source:
+            continue
+        others = (text for of in files.values() for text in of)
+
+        def value(name: str, texts: tuple[str, ...] = (source, *headers, *others)) -> int | None:
+            return _first_or_only(name, texts)
+
+        for name, each in _launches(source, value).items():
+            block = None if each is None else replace(each, file=path)
+            first = found.setdefault(name, block)
+            if first is not None and (block is None or first.extents != block.extents):
                 found[name] = None
     return {name: each for name, each in found.items() if each is not None}
 
 
 @cache
-def _blocks_of_file(path: str) -> Mapping[str, LaunchedBlock | None]:
-    """The launches of a CUDA source file, with the constants of the headers that it names in quotes."""
-    try:
-        if kind_of(path)[0] is not Kind.SOURCE:
-            return {}
-        source = _text(Path(path))
-    except (OSError, SwzError):
-        return {}
-    texts = [source]
-    for header in _HEADER.findall(source)[:_MOST_HEADERS]:
+def _texts_of(path: str) -> tuple[str, ...]:
+    """A CUDA source file and the headers that it and these name in quotes; empty for another file."""
+    if not path.lower().endswith(_SOURCES):
+        return ()
+    texts: dict[Path, str] = {}
+    pending = [Path(path)]
+    while pending and len(texts) <= _MOST_HEADERS:
+        at = pending.pop(0)
         try:
-            texts.append(_text(Path(path).parent / header))
+            texts[at] = at.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
         except OSError:
+            if not texts:
+                return ()
             continue
-
-    def value(name: str) -> int | None:
-        found = {each for text in texts if (each := _constant(text, name)) is not None}
-        return found.pop() if len(found) == 1 else None
-
-    return {name: None if each is None else replace(each, file=path) for name, each in _launches(source, value).items()}
+        headers = [at.parent / each for each in _HEADER.findall(texts[at])]
+        pending += [each for each in headers if each not in texts and each not in pending]
+    return tuple(texts.values())
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
+def _first_or_only(name: str, texts: tuple[str, ...]) -> int | None:
+    """The value of a constant in the first text, else the only value that the others give it."""
+    own = _constant(texts[0], name)
+    found = {each for text in dict.fromkeys(texts[1:]) if (each := _constant(text, name)) is not None}
+    return own if own is not None else found.pop() if len(found) == 1 else None
 
 
+@cache
 def _constant(text: str, name: str) -> int | None:
     try:
         return constant(text, Language.C, name).value if name in text else None
