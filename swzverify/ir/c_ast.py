@@ -18,6 +18,10 @@ from swzverify.errors import SwzError
 
 VALUE_MIN: Final = -(2**31)
 VALUE_MAX: Final = 2**32 - 1
+MAX_CHARACTERS: Final = 4096
+MAX_DEPTH: Final = 100
+"""Operators above a leaf, and, in a text, parentheses open at one place."""
+MAX_NODES: Final = 2000
 
 CUDA_NAMES: Final = frozenset(
     f"{variable}.{axis}" for variable in ("threadIdx", "blockDim", "blockIdx", "gridDim") for axis in "xyz"

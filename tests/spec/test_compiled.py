@@ -15,8 +15,8 @@ from swzverify.claims import Equivalent
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.kernel import accesses
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.c_text import NotWrittenError
 from swzverify.compiled.scan.stated import stated
+from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.prover import prove
 from swzverify.spec import Spec, SpecError, load_spec
 from swzverify.subjects import Access

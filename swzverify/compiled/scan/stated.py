@@ -1,6 +1,6 @@
-"""What compiled code does at an access, exactly, as texts of a spec.
+"""What compiled code does at an access, exactly, as formulas of a spec.
 
-The texts say which lanes make it, in which trips of which loops, at which bytes of which array.
+The formulas say which lanes make it, in which trips of which loops, at which bytes of which array.
 Nothing is left out and nothing is bounded: if something is not known exactly, there is a reason
 instead.
 """
@@ -20,11 +20,12 @@ from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Location, Module, Symbol
-from swzverify.compiled.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.spell import plain_name
+from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, unwrapped
 from swzverify.hardware import INSTRUCTIONS, Instruction
+from swzverify.ir.c_formula import CFormula, every
 from swzverify.ir.expr import Expr, conjuncts, variables
 
 MOST_TRIPS: Final = 4096
@@ -35,7 +36,7 @@ _MOST_LISTED: Final = 12
 class StatedLoop:
     """A loop that every thread runs `count` times.
 
-    `name` is the name of its trip in the texts, from 0; `line` is its first line in the PTX.
+    `name` is the name of its trip in the formulas, from 0; `line` is its first line in the PTX.
     """
 
     name: str
@@ -45,16 +46,16 @@ class StatedLoop:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """An access as C texts over `tid_x`, `tid_y`, `tid_z`, `lane` and the loops' names.
+    """An access as formulas over `tid_x`, `tid_y`, `tid_z`, `lane` and the loops' names.
 
     `address` counts bytes from the begin of the array. `condition` says which lanes make it;
-    without one all do. Loops that neither of them depends on repeat the access; all lanes leave
+    if it is None, all do. Loops that neither of them depends on repeat the access; all lanes leave
     them at the same trip.
     """
 
     instruction: Instruction
-    address: str
-    condition: str
+    address: CFormula
+    condition: CFormula | None
     loops: tuple[StatedLoop, ...]
     symbol: Symbol
 
@@ -71,7 +72,7 @@ class Stated:
 
 @dataclass(slots=True)
 class _Names:
-    """The names of the texts, and the loops that they stand for."""
+    """The names of the formulas, and the loops that they stand for."""
 
     known: dict[str, str] = field(default_factory=dict[str, str])
     limits: dict[str, int] = field(default_factory=dict[str, int])
@@ -90,8 +91,8 @@ def stated(module: Module, function: Function, line: int, block: BlockShape, giv
     >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2+64]; ret; }"
     >>> module = read_module(text, "k.ptx")
     >>> found = stated(module, module.functions[0], 1, (32, 1, 1))
-    >>> found.address, found.array, found.align_bytes
-    ('((tid_x << 3) + 64)', 's', 16)
+    >>> str(found.address), found.array, found.align_bytes
+    ('(tid_x << 3) + 64', 's', 16)
     """
     return stated_at(read_accesses(module, function, block, given), line, block)
 
@@ -167,8 +168,8 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
     for loop in access.who.loops:
         if not loop.is_uniform and (loop.trips is None or loop.trips.name not in names.known):
             raise NotWrittenError(f"lanes may leave the loop at line {loop.line} at different trips")
-    condition = " && ".join(c_text(each, names.known, names.limits) for each in guards)
-    address = c_text(offset, names.known, names.limits, can_wrap=False)
+    condition = every([unwrapped(each, names.known, names.limits) for each in guards])
+    address = unwrapped(offset, names.known, names.limits, can_wrap=False)
     return Stated(row, address, condition, tuple(names.loops), array.symbol)
 
 
