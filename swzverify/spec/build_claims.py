@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from swzverify.claims import KINDS, Aligned, Claim, Coalesced, ConflictFree, Delivers, InBounds, Injective, claim_type
+from swzverify.claims import KINDS, Claim, claim_type
 from swzverify.claims.form import Form, Named, Role, Subject
 from swzverify.core.outside import Group, refuse
 from swzverify.errors import InternalError, SwzError
@@ -132,6 +132,9 @@ def _by_name(stated: object, kind: str, form: Form, values: Values, names: Names
 
 def standard_claims(names: Names) -> Iterator[Claim]:
     """What `standard` stands for: tiles first, then accesses and operands, in the order of the file."""
+    # Only here, since other specs need few of them.
+    from swzverify.claims import Aligned, Coalesced, ConflictFree, Delivers, InBounds, Injective  # noqa: PLC0415
+
     for tile in names.tiles.values():
         yield Injective(tile)
         yield InBounds(tile)
