@@ -27,7 +27,6 @@ from swzverify.ir.c_ast import (
     Expression,
     Name,
     Number,
-    Span,
     Unary,
     UnaryOp,
     children,
@@ -40,8 +39,7 @@ from swzverify.ir.c_lower import lower
 from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 
-_HERE: Span = (0, 0)
-_ALIASES: Final[Mapping[str, CExpr]] = {f"threadIdx.{axis}": Name(f"tid_{axis}", _HERE) for axis in "xyz"}
+_ALIASES: Final[Mapping[str, CExpr]] = {f"threadIdx.{axis}": Name(f"tid_{axis}") for axis in "xyz"}
 """The other spelling of a thread's coordinates."""
 
 
@@ -61,7 +59,7 @@ class CFormula(Expression):
         Raises:
             SwzError: SWZ302 beyond the limits of a parsed one.
 
-        >>> CFormula.of(binary(BinaryOp.SUBTRACT, named("tid"), -1)).text
+        >>> CFormula.of(joined(Name("tid"), BinaryOp.SUBTRACT, -1)).text
         'tid - -1'
         """
         size, pending = 0, [(root, 0)]
@@ -109,7 +107,7 @@ class CFormula(Expression):
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:
         """The text with values in place of constants, names exchanged, and no needless parentheses."""
         stands_for: dict[str, CExpr] = {**_ALIASES, **{name: literal(value) for name, value in values.items()}}
-        stands_for |= {name: named(other) for name, other in renamed.items()}
+        stands_for |= {name: Name(other) for name, other in renamed.items()}
         return render(_rewritten(self.root, stands_for))
 
     def span_of(self, name: str) -> tuple[int, int]:
@@ -145,7 +143,12 @@ def every(conditions: Sequence[CFormula]) -> CFormula | None:
     """
     if len(conditions) < 2:
         return conditions[0] if conditions else None
-    return CFormula.of(reduce(partial(binary, BinaryOp.AND), [each.root for each in conditions]))
+    return CFormula.of(reduce(partial(Binary, BinaryOp.AND), [each.root for each in conditions]))
+
+
+def joined(left: CExpr, op: BinaryOp, right: CExpr | int) -> CExpr:
+    """The tree of two operands with an infix operator."""
+    return Binary(op, left, literal(right) if isinstance(right, int) else right)
 
 
 def number_text(value: int) -> str:
@@ -160,23 +163,8 @@ def number_text(value: int) -> str:
 def literal(value: int) -> CExpr:
     """The tree of an integer, -`VALUE_MAX` .. `VALUE_MAX`."""
     if 0 <= value <= VALUE_MAX:
-        return Number(value, _HERE)
-    return Unary(UnaryOp.MINUS, Number(-value, _HERE), _HERE)
-
-
-def named(name: str) -> CExpr:
-    """The tree of a name."""
-    return Name(name, _HERE)
-
-
-def binary(op: BinaryOp, left: CExpr, right: CExpr | int) -> CExpr:
-    """The tree of an infix operator."""
-    return Binary(op, left, literal(right) if isinstance(right, int) else right, _HERE)
-
-
-def conditional(condition: CExpr, then: CExpr, otherwise: CExpr) -> CExpr:
-    """The tree of `condition ? then : otherwise`."""
-    return Conditional(condition, then, otherwise, _HERE)
+        return Number(value)
+    return Unary(UnaryOp.MINUS, Number(-value))
 
 
 def _rewritten(node: CExpr, stands_for: Mapping[str, CExpr]) -> CExpr:

@@ -10,13 +10,13 @@ from functools import lru_cache, partial, reduce
 from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.ptx import Function, Module, PtxError, read_module_file
 from swzverify.compiled.scan import Given, block_of_launch
-from swzverify.compiled.scan.given import named as named_parameter
+from swzverify.compiled.scan.given import named
 from swzverify.compiled.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_SHARED_BYTES, Instruction, find_instruction
-from swzverify.ir.c_ast import BinaryOp, CExpr
-from swzverify.ir.c_formula import CFormula, binary, conditional, literal, named
+from swzverify.ir.c_ast import Binary, BinaryOp, CExpr, Conditional, Name
+from swzverify.ir.c_formula import CFormula, joined, literal
 from swzverify.spec.access_models import AccessPart, CompiledPart
 from swzverify.spec.beside import PTX_SUFFIX, UNREADABLE, below
 from swzverify.spec.read_code import Argument, ReadCode, named_files
@@ -114,7 +114,7 @@ def _arguments(function: Function, given: Mapping[str, int]) -> tuple[Argument, 
     """The values of parameters, each with its number in the kernel."""
     found: list[Argument] = []
     for text, value in given.items():
-        parameter = named_parameter(text, function)
+        parameter = named(text, function)
         number = -1 if parameter is None else function.parameters.index(parameter)
         found.append(Argument(text, number, value))
     return tuple(found)
@@ -269,12 +269,12 @@ def _in_loops(found: Stated, loops: Sequence[AnyLoop], starts: dict[str, int]) -
 
 def _trip(loop: AnyLoop) -> CExpr:
     """The number of an iteration, from 0, by the loop's value."""
-    value = named(loop.name)
+    value = Name(loop.name)
     if isinstance(loop, Loop):
-        gone = value if loop.start == 0 else binary(BinaryOp.SUBTRACT, value, loop.start)
-        return gone if loop.step == 1 else binary(BinaryOp.DIVIDE, gone, loop.step)
-    before = [binary(BinaryOp.GREATER, value, loop.value(at)) for at in range(loop.count - 1)]
-    return reduce(partial(binary, BinaryOp.ADD), before)
+        gone = value if loop.start == 0 else joined(value, BinaryOp.SUBTRACT, loop.start)
+        return gone if loop.step == 1 else joined(gone, BinaryOp.DIVIDE, loop.step)
+    before = [joined(value, BinaryOp.GREATER, loop.value(at)) for at in range(loop.count - 1)]
+    return reduce(partial(Binary, BinaryOp.ADD), before)
 
 
 def _by_lines(found: list[CFormula], over: AnyLoop | None) -> CFormula:
@@ -283,7 +283,7 @@ def _by_lines(found: list[CFormula], over: AnyLoop | None) -> CFormula:
         return found[0]
     whole = found[-1].root
     for at in reversed(range(len(found) - 1)):
-        whole = conditional(binary(BinaryOp.EQUAL, named(over.name), over.value(at)), found[at].root, whole)
+        whole = Conditional(joined(Name(over.name), BinaryOp.EQUAL, over.value(at)), found[at].root, whole)
     return CFormula.of(whole)
 
 

@@ -16,7 +16,7 @@ from swzverify.compiled.kernel.arithmetic import bit_and
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import stated as module
-from swzverify.compiled.scan.stated import Stated, stated
+from swzverify.compiled.scan.stated import Stated, read_accesses, stated_at
 from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.ir.expr import const
 from tests.kernel.differential import Event, coordinates, watched
@@ -60,7 +60,7 @@ def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1)
     found = accesses(code, kernel, shape)
     for access in found:
         try:
-            one = stated(code, kernel, access.site.line, shape)
+            one = stated_at(read_accesses(code, kernel, shape), access.site.line, shape)
         except NotWrittenError:
             continue
         seen: Seen = Counter(
@@ -133,7 +133,7 @@ def one(body: str) -> Stated:
     kernel = code.function("k")
     assert kernel is not None
     (access,) = accesses(code, kernel, (16, 4, 1))
-    return stated(code, kernel, access.site.line, (16, 4, 1))
+    return stated_at(read_accesses(code, kernel, (16, 4, 1)), access.site.line, (16, 4, 1))
 
 
 def test_a_counted_loop() -> None:
@@ -164,7 +164,7 @@ def test_what_is_not_known_exactly_is_not_stated(body: str, reason: str) -> None
     assert kernel is not None
     last = accesses(code, kernel, (16, 4, 1))[-1]
     with pytest.raises(NotWrittenError, match=reason):
-        stated(code, kernel, last.site.line, (16, 4, 1))
+        stated_at(read_accesses(code, kernel, (16, 4, 1)), last.site.line, (16, 4, 1))
 
 
 def of_own_bodies() -> int:

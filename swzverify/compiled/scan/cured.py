@@ -37,7 +37,7 @@ from swzverify.core.words import counted, listed
 from swzverify.errors import SwzError
 from swzverify.hardware import INSTRUCTIONS, Instruction, find_target
 from swzverify.ir.c_ast import BinaryOp
-from swzverify.ir.c_formula import CFormula, binary, every
+from swzverify.ir.c_formula import CFormula, every, joined
 from swzverify.ir.expr import conjuncts, variables
 from swzverify.layout import Layout
 from swzverify.prover import Options, prove
@@ -317,8 +317,8 @@ class _Array:
     def _access(self, tile: Tile, number: int, row_bytes: int) -> Access:
         """An access at the row and the place in it where its bytes lie."""
         said = self.said[number]
-        row = binary(BinaryOp.DIVIDE, said.address.root, row_bytes)
-        place = binary(BinaryOp.DIVIDE, binary(BinaryOp.REMAINDER, said.address.root, row_bytes), self.element_bytes)
+        row = joined(said.address.root, BinaryOp.DIVIDE, row_bytes)
+        place = joined(joined(said.address.root, BinaryOp.REMAINDER, row_bytes), BinaryOp.DIVIDE, self.element_bytes)
         return Access(
             f"access_{number}",
             said.row,

@@ -79,24 +79,6 @@ class _Names:
     loops: list[StatedLoop] = field(default_factory=list[StatedLoop])
 
 
-def stated(module: Module, function: Function, line: int, block: BlockShape, given: Given = NOTHING_GIVEN) -> Stated:
-    """The access at a line of the PTX.
-
-    Raises:
-        NotWrittenError: There is no access, or something of it is not known exactly; with the reason.
-
-    >>> from swzverify.compiled.ptx import read_module
-    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
-    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
-    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2+64]; ret; }"
-    >>> module = read_module(text, "k.ptx")
-    >>> found = stated(module, module.functions[0], 1, (32, 1, 1))
-    >>> str(found.address), found.array, found.align_bytes
-    ('(tid_x << 3) + 64', 's', 16)
-    """
-    return stated_at(read_accesses(module, function, block, given), line, block)
-
-
 def read_accesses(
     module: Module, function: Function, block: BlockShape, given: Given = NOTHING_GIVEN
 ) -> tuple[KernelAccess, ...]:
@@ -106,7 +88,20 @@ def read_accesses(
 
 
 def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> Stated:
-    """As `stated`, for one of the accesses that `read_accesses` gives."""
+    """The one of the accesses that is at a line of the PTX.
+
+    Raises:
+        NotWrittenError: There is none, or something of it is not known exactly; with the reason.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2+64]; ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> found = stated_at(read_accesses(module, module.functions[0], (32, 1, 1)), 1, (32, 1, 1))
+    >>> str(found.address), found.array, found.align_bytes
+    ('(tid_x << 3) + 64', 's', 16)
+    """
     at_line = [each for each in found if each.site.line == line]
     if not at_line:
         lines = ", ".join(map(str, dict.fromkeys(each.site.line for each in found[:_MOST_LISTED])))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.errors import SwzError
-from swzverify.ir.c_ast import MAX_NODES, VALUE_MAX, VALUE_MIN, BinaryOp, CExpr
-from swzverify.ir.c_formula import CFormula, binary, conditional, literal, named
+from swzverify.ir.c_ast import MAX_NODES, VALUE_MAX, VALUE_MIN, BinaryOp, CExpr, Conditional, Name
+from swzverify.ir.c_formula import CFormula, joined, literal
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
@@ -63,7 +63,7 @@ class _Part:
 
     def by(self, operator: BinaryOp, right: CExpr | int, low: int, high: int) -> _Part:
         """The part with an operator behind it, whose value is `low` to `high`."""
-        return _Part(binary(operator, self.tree, right), low, high, self.width)
+        return _Part(joined(self.tree, operator, right), low, high, self.width)
 
     def unsigned(self) -> _Part:
         """The number without a sign."""
@@ -131,7 +131,7 @@ def _made(node: Expr, parts: list[_Part], names: Mapping[str, str], limits: Mapp
         case Var(name, limit, width):
             if name not in names:
                 raise NotWrittenError(f"it reads {name}")
-            return _Part(named(names[name]), 0, min(limit, limits.get(name, limit)) - 1, width)
+            return _Part(Name(names[name]), 0, min(limit, limits.get(name, limit)) - 1, width)
         case Extract(_, low, width):
             return _extracted(parts[0], low, width)
         case Extend(_, width, signed):
@@ -139,7 +139,7 @@ def _made(node: Expr, parts: list[_Part], names: Mapping[str, str], limits: Mapp
             return _Part(exact.tree, exact.low, exact.high, width)
         case Ite(_, _, _, width):
             condition, then, otherwise = parts[0].unsigned(), parts[1], parts[2]
-            tree = conditional(condition.tree, then.tree, otherwise.tree)
+            tree = Conditional(condition.tree, then.tree, otherwise.tree)
             return _Part(tree, min(then.low, otherwise.low), max(then.high, otherwise.high), width)
         case Compare(comparison, _, _, _):
             sign, is_signed = _COMPARISONS[comparison]
