@@ -10,7 +10,7 @@ from swzverify.claims import KINDS, Claim, claim_type
 from swzverify.claims.form import Form, Named, Role, Subject
 from swzverify.core.outside import Group, refuse
 from swzverify.errors import InternalError, SwzError
-from swzverify.spec.claim_models import NAMING, ClaimPart
+from swzverify.spec.claim_models import ClaimPart
 from swzverify.spec.fields import Part
 from swzverify.spec.names import Names
 from swzverify.spec.read_code import ReadCode
@@ -121,7 +121,7 @@ def _by_name(stated: object, kind: str, form: Form, values: Values, names: Names
     """The subjects of a claim by names only: `A`, `[A, B]`, `{tile: A}` or `{tiles: [A, B]}`."""
     roles, path = form.roles, (kind,)
     if isinstance(stated, Part):
-        key = next(key for key, model in NAMING.items() if isinstance(stated, model))
+        (key,) = type(stated).model_fields
         roles, path = tuple(role for role in Role if key in (role.value, role.section)), (kind, key)
         stated = getattr(stated, key)
     if isinstance(stated, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, cast
 
@@ -30,24 +30,6 @@ _AS_NAME, _AS_PAIR = "?name", "?pair"
 Model = TypeVar("Model", bound=Part)
 
 
-class _Models(Mapping[str, type[Model]]):
-    """Models by their keys, each made when it is asked for: to make all takes as long as a small proof."""
-
-    def __init__(self, keys: Iterable[str], make: Callable[[str], type[Model]]) -> None:
-        self._keys, self._make = tuple(keys), cache(make)
-
-    def __getitem__(self, key: str) -> type[Model]:
-        if key not in self._keys:
-            raise KeyError(key)
-        return self._make(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-
 def _either(kinds: list[Any]) -> Any:  # a type for pydantic
     """The union of these types."""
     union: Any = Union
@@ -60,8 +42,9 @@ def _made(name: str, base: type[Model], title: str, fields: Mapping[str, Any]) -
     return cast("type[Model]", make(name, __base__=base, __doc__=title, **fields))
 
 
+@cache
 def _naming(key: str) -> type[Part]:
-    """`{tile: A}` or `{tiles: [A, B]}`: the subject, or two subjects, of a role."""
+    """The model of `{tile: A}` or `{tiles: [A, B]}`, by its one key: one or two subjects of a role."""
     role = next(role for role in Role if key in (role.value, role.section))
     if key == role.value:
         title, field = f"The {key} that is meant.", (Name, _described(f"the name of {role.noun}", _SAMPLES[role][0]))
@@ -80,11 +63,8 @@ ARGUMENT_PARTS: dict[str, type[Part]] = {}
 
 def _argument(model: type[Part]) -> type[Part]:
     """The model, which is known by the union's tag from now on."""
-    return ARGUMENT_PARTS.setdefault(f"?{model.__name__}", model)
-
-
-NAMING = _Models([*(role.value for role in Role), *(role.section for role in Role)], _naming)
-"""The models of `{tile: A}` and `{tiles: [A, B]}`, by their one key."""
+    ARGUMENT_PARTS.setdefault(f"?{model.__name__}", model)
+    return model
 
 
 class ClaimPart(Part):
@@ -105,7 +85,7 @@ def _choice(form: Form) -> Any:  # a type for pydantic
     keys = [role.value for role in form.roles if one] + [role.section for role in form.roles if two]
     branches: list[Any] = [Annotated[Name, Tag(_AS_NAME)]] if one else []
     branches += [Annotated[Pair, Tag(_AS_PAIR)]] if two else []
-    branches += [Annotated[NAMING[key], Tag(f"?{NAMING[key].__name__}")] for key in keys]
+    branches += [Annotated[_naming(key), Tag(f"?{_naming(key).__name__}")] for key in keys]
     return Annotated[_either(branches), branch(_expected(form, one, two), _chooser(keys, one, two))]
 
 
@@ -144,7 +124,7 @@ def _chooser(keys: list[str], one: bool, two: bool) -> Chooser:
                 return _AS_PAIR
             case dict():
                 key = next((key for key in keys if key in value), keys[-1 if one and two else 0])
-                return f"?{NAMING[key].__name__}"
+                return f"?{_naming(key).__name__}"
             case _:
                 return None
 
@@ -184,8 +164,10 @@ def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
     return model
 
 
-CLAIM_PARTS = _Models(KINDS, lambda kind: _model(kind, cast("type[Claim]", claim_type(kind))))
-"""The model of each claim, by its key."""
+def claim_part(kind: str) -> type[ClaimPart]:
+    """The model of one of swzverify's own claims. To make all of them takes as long as a small proof."""
+    return _model(kind, cast("type[Claim]", claim_type(kind)))
+
 
 _OTHER_KEYS = tuple(ClaimPart.model_fields)
 
@@ -261,7 +243,7 @@ def _choose_claim(value: object) -> str | None:
 @cache
 def _union_of(kinds: tuple[str, ...]) -> TypeAdapter[Any]:
     """The claims of some kinds: one branch per kind, and one for `standard`."""
-    branches: list[Any] = [Annotated[CLAIM_PARTS[kind], Tag(f"?{kind}")] for kind in kinds]
+    branches: list[Any] = [Annotated[claim_part(kind), Tag(f"?{kind}")] for kind in kinds]
     standard: Any = Annotated[Literal["standard"], Tag("?standard")]
     union: Any = Annotated[_either([standard, *branches]), branch("a claim", _choose_claim)]
     return TypeAdapter[Any](union)
