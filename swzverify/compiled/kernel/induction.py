@@ -1,13 +1,14 @@
 """Registers that loops step by a fixed amount, in all of their bits or in their low ones.
 
 A counter of k bits has `begin + trips * step` modulo 2^k at the begin of each trip, where the step
-does not change in the loop. A register is known in three cases, by induction on the trips:
+does not change in the loop. A register is known in four cases, by induction on the trips:
 
 - Its next value is itself plus the step: it is a counter of its own width.
 - Its next value is F(low k bits of itself, plus the step), where F widens with zeros or with the
   sign. The low k bits of F(c) are c, so they are a counter. The register is F of the counter in
   each trip after the first one, and in the first one if its value before the loop is F of its own
   low bits. That is checked: a register that begins with other high bits has no such form.
+- It [keeps its distance](distances.py) from a register that is known.
 - Its next value is H(the next values of counters of this loop), where H reads nothing else that
   changes in the loop: it is H of the counters in each trip after the first one. In the first one it
   is so if its value before the loop is H of what the counters begin with. That is checked too.
@@ -26,6 +27,7 @@ from math import lcm
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_left, sub, widened
+from swzverify.compiled.kernel.distances import kept_distance
 from swzverify.compiled.kernel.flow import Loop
 from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.linear import Sum, sum_of
@@ -241,7 +243,7 @@ class _Solver:
         found = -1
         while len(self._values) > found:
             found = len(self._values)
-            for way in (self._step, self._follow):
+            for way in (self._step, self._follow, self._keep_distance):
                 for carried in registers:
                     if carried.variable not in self._values:
                         way(carried, _expanded(carried.after, self._known))
@@ -295,6 +297,16 @@ class _Solver:
         first = substitute(value, {each: counter.begin for each, counter in self._counters.items()})
         if is_same(first, carried.before):
             self._keep(carried, value, is_fixed=not any(each in self._counters for each in variables(value)))
+
+    def _keep_distance(self, carried: Carried, after: Expr) -> None:
+        """Keep a register that stays as far from one that is known as it begins, if it does."""
+        for variable in [each for each in variables(after) if each in self._values]:
+            other = self._slices.carried[variable]
+            of_other = variable, other.before, _expanded(other.after, self._known)
+            distance = kept_distance((carried.variable, carried.before, after), of_other)
+            if distance is not None:
+                self._keep(carried, add(self._values[variable], distance), is_fixed=False)
+                return
 
     def _beside(self, carried: Carried, after: Expr) -> Expr | None:
         """A register as what it begins with plus something without coordinates; None if it is not.

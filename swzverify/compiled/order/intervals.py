@@ -13,10 +13,12 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
+from swzverify.compiled.kernel.distances import decided
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.between import ENTRY, Between, Choice, Presence, Together, Trip, Trips, Way
 from swzverify.compiled.order.step import InStep
 from swzverify.compiled.ptx import Immediate, Instruction
+from swzverify.ir.expr import FALSE
 
 MOST_APART: Final = 3
 """Trips that two accesses may be apart before the relation of their trips is given up."""
@@ -133,6 +135,7 @@ class _Walk:
             and step.sharing.is_shared_choice(block)
             and all(loop.header in self._steps for loop in self._flow.around(block))
         }
+        self._ways: dict[int, list[int]] = {}
         self._marked: dict[tuple[int, bool], list[int]] = {}
         self.in_flight: dict[int, dict[Presence, None]] = {}
         for copy in self._accesses.values():
@@ -183,13 +186,21 @@ class _Walk:
                 if index in self._accesses:
                     found[Presence(index, trips, choices)] = None
             else:
-                for target in flow.following[block]:
+                for target in self._following(block):
                     kept = choices
                     if block in splits and all(trip.number is not None for _, trip in trips):
                         kept = tuple(sorted({*choices, Choice(block, target, trips)}))[-_MOST_CHOICES:]
                     if target != flow.exit:
                         pending.append((target, flow.blocks[target].start, self._after(block, target, trips), kept))
         return list(found)
+
+    def _following(self, block: int) -> list[int]:
+        """The blocks to which a thread may go on: a way whose condition never holds is none."""
+        if block not in self._ways:
+            ways, kernel = self._flow.following[block], self._kernel
+            is_choice = self._flow.blocks[block].is_choice
+            self._ways[block] = [each for each in ways if not is_choice or decided(kernel.edge(block, each)) != FALSE]
+        return self._ways[block]
 
     def _after(self, source: int, target: int, trips: Trips) -> Trips:
         """The trips behind an edge."""
@@ -263,7 +274,7 @@ class _Walk:
                 if is_done and (is_own or at in self._barriers):
                     break
             else:
-                for target in flow.following[block]:
+                for target in self._following(block):
                     if target != flow.exit:
                         start = flow.blocks[target].start
                         pending.append((target, start, self._after(block, target, trips), groups, is_done))
