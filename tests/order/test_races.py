@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from swzverify.compiled.kernel import CarriedLeaf
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.barriers import Scope, orders_of
@@ -18,6 +19,7 @@ from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import race_parts
 from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.race_witness import parameter_behind
 from swzverify.compiled.scan.races import IN_ARRAYS, TRIPS, races_of
 from swzverify.engines.obligations import Answer
 from swzverify.engines.smt import SMT
@@ -288,3 +290,27 @@ def test_a_race_behind_many_steps_is_run_at_length() -> None:
     wait = "mov.u32 %r10, 0;\nL:\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p1, %r10, {};\n@%p1 bra L;\n"
     body = wait + "st.shared.u32 [%r3], %r1;"
     assert races(body.format(4500)).verdict is RaceVerdict.RACE
+
+
+_HALVING = """.version 8.3
+.target sm_90
+.address_size 64
+.shared .align 128 .b8 s[4096];
+.visible .entry sort(.param .u64 sort_param_0, .param .u32 sort_param_1) {
+.reg .pred %p<9>; .reg .b32 %r<99>;
+ld.param.u32 %r2, [sort_param_1]; mov.u32 %r1, %tid.x; mov.u32 %r3, s; shr.u32 %r4, %r2, 1;
+AGAIN: bar.sync 0;
+sub.u32 %r5, %r4, 1; and.b32 %r6, %r1, %r5; shl.b32 %r7, %r1, 1; sub.u32 %r7, %r7, %r6;
+mad.lo.u32 %r8, %r7, 4, %r3; mad.lo.u32 %r9, %r4, 4, %r8;
+ld.shared.u32 %r10, [%r8]; ld.shared.u32 %r11, [%r9]; st.shared.u32 [%r8], %r11; st.shared.u32 [%r9], %r10;
+shr.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;
+ret; }"""
+
+
+def test_a_register_that_begins_with_a_parameter_names_it() -> None:
+    """Bitonic sort: the stride of its loop is made of its length, which is the second parameter."""
+    module = read_module(_HALVING, "k.ptx")
+    kernel = Kernel(module, inlined(module, module.functions[0]), (64, 1, 1))
+    carried = [each for each in kernel.leaves.by_name.values() if isinstance(each, CarriedLeaf)]
+    assert {parameter_behind(kernel, each) for each in carried} == {"param_1"}
+    assert parameter_behind(kernel, kernel.leaves.by_name["tid.x"]) == ""

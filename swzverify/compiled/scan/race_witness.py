@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeGuard
 
@@ -16,6 +17,9 @@ from swzverify.compiled.scan.race_found import INEXACT, OF_COPY
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, variables
 
+_PARAMETER: Final = re.compile(r"(?:.*_(param_\d+)|([\w$]+))\+\d+:\d+", re.ASCII)
+_MOST_BITS: Final = 32
+"""Longer parameters are addresses, most of them."""
 _SMALL: Final = (16, 512)
 """Values of a launch below these are looked for before any others."""
 
@@ -83,7 +87,26 @@ def why_no_race(asked: Asked, question: Question) -> str:
         return "the memory model orders one of the accesses by itself"
     loose = next((leaf for leaf in question.read if is_loose(leaf)), None)
     if loose is not None:
-        return f"it depends on a value that is not known: {loose.reason}"
+        told = f"it depends on a value that is not known: {loose.reason}"
+        named = parameter_behind(asked.kernel, loose)
+        return f"{told}; --param {named}=VALUE may decide it for one value" if named else told
     if not asked.is_in_step():
         return "how many trips the threads are apart is not known"
     return INEXACT if question.exact is None else ""
+
+
+def parameter_behind(kernel: Kernel, leaf: Leaf) -> str:
+    """An integer parameter from which a register of a loop is made, as `--param` names it; empty if there is none."""
+    pending, seen = [leaf.variable], {leaf.variable}
+    while pending:
+        carried = kernel.slices.carried.get(pending.pop())
+        if carried is None:
+            continue
+        read = variables(carried.before, carried.after)
+        for each in read:
+            if (found := _PARAMETER.fullmatch(each.name)) and each.width <= _MOST_BITS:
+                return found[1] or found[2]
+        more = [each for each in read if each not in seen]
+        seen.update(more)
+        pending += more
+    return ""
