@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from swzverify.core import processes
 from swzverify.core.pool import Lost, Service, lead_group, run_jobs
 
 
@@ -130,3 +132,15 @@ def _serve_with_number(pipe: Connection) -> None:
             job: str = pipe.recv()
             time.sleep(0.05)
             pipe.send(f"{job} {os.getpid()}")
+
+
+def test_the_first_search_for_garbage_comes_late_and_the_next_ones_sooner() -> None:
+    before = gc.get_threshold()
+    try:
+        processes.collect_rarely()
+        assert gc.get_threshold() == (300_000, 50, 100)
+        gc.collect(0)
+        assert gc.get_threshold() == (20_000, 50, 100)
+        assert processes._after_first_search not in gc.callbacks
+    finally:
+        gc.set_threshold(*before)

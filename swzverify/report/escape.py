@@ -83,14 +83,14 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text) - most} characters left out)"
 
 
-def shown_names(names: Sequence[str], most: int = 3) -> str:
+def shown_names(names: Sequence[str]) -> str:
     r"""The first of some files' names on one line, and how many more there are.
 
     >>> shown_names(["a.yaml", "b\n.yaml"]), shown_names(["a", "b", "c", "d", "e"])
     ('a.yaml, b\\n.yaml', 'a, b, c and 2 more')
     """
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(visible, names[:most])) + more
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(map(visible, names[:3])) + more
 
 
 def xml_text(text: str) -> str:

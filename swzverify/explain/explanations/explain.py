@@ -19,18 +19,15 @@ from swzverify.subjects import Access, OffsetMap, Tile
 from swzverify.subjects.loop import STAGE
 
 
-def explain_tile(tile: Tile, start_bytes: int | None = None) -> Explanation:
-    """Why the elements of a tile lie in their banks, in the stage that starts at `start_bytes`.
-
-    None is the start of the first stage.
+def explain_tile(tile: Tile) -> Explanation:
+    """Why the elements of a tile lie in their banks, in its first stage.
 
     >>> from swzverify.layout import Layout
     >>> found = explain_tile(Tile("T", 32, Layout((32, 32), (32, 1))))
     >>> print(*(each for each in found.statements if str(each).startswith("bank")), sep="; ")
     bank[0] = col[0]; bank[1] = col[1]; bank[2] = col[2]; bank[3] = col[3]; bank[4] = col[4]
     """
-    start = tile.origin.start_bytes if start_bytes is None else start_bytes
-    found = (*_of_tile(tile, start), *one_to_one(tile))
+    found = (*_of_tile(tile, tile.origin.start_bytes), *one_to_one(tile))
     return Explanation("tile", tile.name, _map(tile), found)
 
 
