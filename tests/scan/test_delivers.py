@@ -643,7 +643,7 @@ MISTAKEN: dict[str, tuple[Callable[[], Plant], Callable[[], None]]] = {
         check_roles,
     ),
     "other writers ignored": (
-        lambda: mock.patch.object(delivers, "_other_writer", return_value=""),
+        lambda: mock.patch.object(delivers, "_other_writers", return_value=()),
         check_others,
     ),
 }

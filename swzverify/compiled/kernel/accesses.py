@@ -170,7 +170,7 @@ class Reader:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
         shared = Uniformity(*of_choices)
-        known = with_results(slices, forms)
+        self.divisions = known = with_results(slices, forms)
         in_launches = Uniformity(*of_choices, never_read=known) if known else shared
         return [self._finished(each, forms, (shared, in_launches), known) for each in raw]
 

@@ -98,6 +98,7 @@ class KernelFill:
             `address` if that is not known.
         moved: The box that a tensor copy moves; None of other instructions, and if it is not known.
         reason: Why nothing is known of what is written.
+        zeros: A store of zeros, in the reading that instructions have in which divisions may have no result.
         leads_to: The blocks to which paths lead from behind its block.
         follows: The blocks from which paths lead to its block.
     """
@@ -110,6 +111,7 @@ class KernelFill:
     read_bytes: KernelAccess | None
     moved: BoxMoved | None
     reason: str
+    zeros: KernelAccess | None
     leads_to: frozenset[int]
     follows: frozenset[int]
 
@@ -176,14 +178,13 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
         return FillOperands(reason=reason)
     if places and use.touch is Touch.BARRIER and "shared" in opcode:
         return FillOperands(places[0], _OBJECT_BYTES, reason="it is a barrier object")
-    if places and not use.reason and use.touch is Touch.SHARED and space_of(opcode) == "shared":
-        width = CHUNK_BYTES if name in MATRIX_OPCODES else _width(opcode)
-        if width:
-            last = operands[len(operands) - 1]
-            items = last.items if isinstance(last, Vector) else (last,)
-            stored = items if name == "st" and width in (4 * len(items), 8 * len(items)) else ()
-            return FillOperands(places[0], width, stored=stored, reason=STORES)
-    return FillOperands(reason="it may write any byte")
+    width = CHUNK_BYTES if name in MATRIX_OPCODES else _width(opcode)
+    last = operands[-1] if operands else None
+    items = last.items if isinstance(last, Vector) else () if last is None else (last,)
+    stored = items if name == "st" and width in (4 * len(items), 8 * len(items)) else ()
+    if places and not use.reason and use.touch is Touch.SHARED and space_of(opcode) == "shared" and width:
+        return FillOperands(places[0], width, stored=stored, reason=STORES)
+    return FillOperands(stored=stored, reason="it may write any byte")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,19 +253,22 @@ def known_fill(
     source: KernelAccess | None,
     read_bytes: KernelAccess | None,
     moved: BoxMoved | None,
+    stored: Sequence[KernelAccess],
     *,
     may_be_zero: bool,
 ) -> KernelFill:
     """A writer with the values of its operands; `may_be_zero` if the registers that it stores may be 0."""
     block = flow.block_of[instruction.index]
     nowhere = blank(instruction, Use(Touch.OTHER, given.reason or "it is not looked at"))
+    is_zero = bool(stored) and all(isinstance(each.address, Const) and not each.address.value for each in stored)
+    zeros = stored[0] if is_zero else None
     behind, before = order.around(block)
     place = destination or nowhere
     section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
     if may_be_zero:
         read_bytes = nowhere
     width = given.width_bytes if moved is None else moved.box.size_bytes
-    return KernelFill(block, section, place, width, source, read_bytes, moved, given.reason, behind, before)
+    return KernelFill(block, section, place, width, source, read_bytes, moved, given.reason, zeros, behind, before)
 
 
 def with_divisions(access: KernelAccess) -> KernelAccess:

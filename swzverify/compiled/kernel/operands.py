@@ -17,6 +17,7 @@ from swzverify.compiled.kernel.boxes import box_of, map_of
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.clusters import evaluate_in_some_block
 from swzverify.compiled.kernel.descriptors import descriptors_of
+from swzverify.compiled.kernel.divisions import Divisions
 from swzverify.compiled.kernel.fills import (
     BULK_COPIES,
     BoxMoved,
@@ -30,8 +31,12 @@ from swzverify.compiled.kernel.fills import (
     with_divisions,
 )
 from swzverify.compiled.kernel.flow import FlowError
+from swzverify.compiled.kernel.induction import by_trip
+from swzverify.compiled.kernel.last_trips import behind_loops
 from swzverify.compiled.kernel.leaves import TripsLeaf
 from swzverify.compiled.kernel.listing import Touch, Use, use_of
+from swzverify.compiled.kernel.reachable import is_state
+from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
 from swzverify.compiled.kernel.transfers import KernelTransfer, TransferOperands, brings_bytes, transfer_operands
@@ -147,12 +152,23 @@ def read_operands(
 
 
 def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:
-    """The same, where a number of trips is uniform only if all lanes of each warp group make as many."""
-    in_groups = reader.reachable.in_groups
+    """The same, where what loops decide is uniform only if all lanes of each warp group have one value.
+
+    If they have it in launches alone in which all divisions have a result, this is assumed.
+    """
+    states, everywhere = reader.reachable, reader.reachable.in_groups
     leaves = [
-        replace(leaf, uniform=leaf.uniform and in_groups.leaf(leaf.variable)) if isinstance(leaf, TripsLeaf) else leaf
+        replace(leaf, uniform=leaf.uniform and everywhere.leaf(leaf.variable)) if isinstance(leaf, TripsLeaf) else leaf
         for leaf in access.leaves
     ]
+    lost = [each for each in leaves if not each.uniform and (isinstance(each, TripsLeaf) or is_state(each))]
+    if lost and reader.divisions:
+        shared = states.in_launches(reader.divisions)
+        told = {each for each in lost if all(map(shared.leaf, states.registers.get(each.variable, (each.variable,))))}
+        if told:
+            divisions = Divisions(reader.slices, reader.forms, access.site.index, reader.divisions)
+            access = replace(access, assumes=(*access.assumes, *divisions.texts(all_known=True)))
+            leaves = [replace(leaf, uniform=True) if leaf in told else leaf for leaf in leaves]
     return replace(access, leaves=tuple(leaves))
 
 
@@ -162,25 +178,48 @@ def read_fills(
     """The writers with the values of their operands, in the order of `wanted`; loads are read in a second step."""
     flow, instructions = reader.slices.flow, reader.slices.function.instructions
     order = Order(flow)
-    read: list[tuple[list[KernelAccess | None], LoadedWords | None, BoxMoved | None]] = []
+    read: list[tuple[list[KernelAccess | None], list[KernelAccess], LoadedWords | None, BoxMoved | None]] = []
     for instruction, given in fills:
         parts = (given.destination, given.source, given.size)
         own = [None if each is None else with_divisions(next(values)) for each in parts]
         stored = [next(values) for _ in given.stored]
-        coordinates = tuple(with_divisions(next(values)) for _ in given.coordinates)
-        read.append((own, loaded(stored, given.width_bytes), _moved(reader, instruction, coordinates)))
-    places = dict.fromkeys(load.index for _, load, _ in read if load is not None)
+        coordinates = tuple(_behind_loops(reader, with_divisions(next(values))) for _ in given.coordinates)
+        words = loaded(stored, given.width_bytes) if given.width_bytes else None
+        read.append((own, stored, words, _moved(reader, instruction, coordinates)))
+    places = dict.fromkeys(load.index for _, _, load, _ in read if load is not None)
     addresses = {each: next(of for of in instructions[each].operands if isinstance(of, Address)) for each in places}
     wanted: list[tuple[Instruction, Use, Operand]] = [
         (instructions[each], SOME_USE, of) for each, of in addresses.items()
     ]
     loads = dict(zip(places, map(with_divisions, reader.read_values(wanted) if wanted else ()), strict=True))
-    for (each, given), ((destination, source, size), load, moved) in zip(fills, read, strict=True):
+    for (each, given), ((destination, source, size), stored, load, moved) in zip(fills, read, strict=True):
         origin = source if load is None else loads[load.index]
         if load is not None and origin is not None and origin.address is not None:
             origin = replace(origin, address=add(origin.address, const(load.first, origin.address.width)))
         may_be_zero = load is not None and load.may_be_zero
-        yield known_fill(flow, order, each, given, destination, origin, size, moved, may_be_zero=may_be_zero)
+        parts = destination, origin, size, moved, stored
+        yield known_fill(flow, order, each, given, *parts, may_be_zero=may_be_zero)
+
+
+def _behind_loops(reader: Reader, access: KernelAccess) -> KernelAccess:
+    """A coordinate in which the last trips of loops that the thread has left are put in."""
+    around = {loop.header for loop in access.who.loops}
+    left = {
+        leaf.variable: _again(reader, leaf.block)
+        for leaf in access.leaves
+        if isinstance(leaf, TripsLeaf) and leaf.block not in around
+    }
+    if access.address is None or not left:
+        return access
+    return replace(access, address=behind_loops(access.address, left.get))
+
+
+def _again(reader: Reader, header: int | None) -> Again | None:
+    """The condition under which a loop goes on, if some access in it is read."""
+    if header is None or not reader.repeats.is_asked(header):
+        return None
+    loop = reader.slices.flow.loop_at[header]
+    return reader.repeats.again(loop, lambda value: by_trip(reader.slices, reader.forms.resolve(value)))
 
 
 def _moved(reader: Reader, instruction: Instruction, coordinates: tuple[KernelAccess, ...]) -> BoxMoved | None:

@@ -16,7 +16,7 @@ Source: Cousot and Cousot, "Abstract Interpretation" (1977).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Final, TypeAlias
@@ -78,6 +78,9 @@ class Reachable:
         self._slices, self._forms, self._choices = slices, forms, choices
         self._together = [each for each in read if each in slices.carried and not sequence_of(slices.carried[each])]
         self._known: dict[frozenset[Var], dict[int, tuple[tuple[Var, ...], list[State]]] | None] = {}
+        self._in_launches: Uniformity | None = None
+        self.registers: dict[Var, tuple[Var, ...]] = {}
+        """The registers whose values a state says, by the leaf that is its place."""
 
     def values(self, read: Iterable[Var]) -> tuple[dict[Var, Expr], list[Leaf]]:
         """Registers of loops as functions of a state, for those that have few values.
@@ -112,10 +115,19 @@ class Reachable:
     @cached_property
     def in_groups(self) -> Uniformity:
         """Which registers have one value in each warp group."""
+        return self._in_groups(())
+
+    def in_launches(self, divisions: Collection[Var]) -> Uniformity:
+        """The same, in launches in which some divisions have a result: their leaves are the value of no thread."""
+        if self._in_launches is None:
+            self._in_launches = self._in_groups(divisions)
+        return self._in_launches
+
+    def _in_groups(self, never_read: Collection[Var]) -> Uniformity:
         slices = self._slices
         threads = None if slices.threads is None else slices.threads.in_groups()
         counts = Counts(slices.flow, slices.leaves, self._choices, threads)
-        return Uniformity(slices.flow, slices.leaves, slices.carried, self._choices, threads, counts)
+        return Uniformity(slices.flow, slices.leaves, slices.carried, self._choices, threads, counts, never_read)
 
     def _place(self, header: int, registers: Sequence[Var], count: int) -> Leaf:
         line = self._slices.line_of(header)
@@ -124,6 +136,7 @@ class Reachable:
         made = var(f"state among {count} of {names}", count)
         leaf = CarriedLeaf(made, _OF_STATES, line, header, values=tuple(range(count)), uniform=is_one)
         self._slices.leaves.add(leaf)
+        self.registers[made] = tuple(registers)
         return leaf
 
     def _solved(self, wanted: Sequence[Var]) -> dict[int, tuple[tuple[Var, ...], list[State]]] | None:

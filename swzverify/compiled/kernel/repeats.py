@@ -45,6 +45,10 @@ class Repeats:
             if loop.header not in self._found:
                 self._found[loop.header] = tuple(self._back(loop, latch) for latch in loop.latches)
 
+    def is_asked(self, header: int) -> bool:
+        """Whether the condition of a loop was asked for."""
+        return header in self._found
+
     def again(self, loop: Loop, resolve: Callable[[Expr], Expr]) -> Again:
         """The condition under which a loop makes another trip.
 

@@ -6,16 +6,18 @@ operand holds an affine part of a matrix, and A and B of each instruction come f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.fill_copies import Frame
-from swzverify.compiled.scan.filled import NO_GAPS, Fill, Filled, may_overlap
+from swzverify.compiled.scan.filled import NO_GAPS, Fill, Filled, Written, may_overlap
 from swzverify.compiled.scan.fills import Fills
 from swzverify.compiled.scan.operand_agreement import Factor, Judged, agree
 from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, leaves_dimensions, spelled
@@ -30,6 +32,8 @@ _ENGINES: Final = ("sums of products", "exhaustion")
 TOGETHER: Final = "one coordinate along a dimension of a tensor beside rows and columns means one thing for A and B"
 """What counting along such dimensions assumes of the strides of two tensor maps."""
 _MOST_SOURCES: Final = 4
+_MOST_FRAMES: Final = 2
+"""Arrays whose starts are looked at independently of each other: each has 8 at multiples of 128."""
 _Brought: TypeAlias = tuple[list[tuple[Fill, ElementMap]], str, str, bool]
 """The fills that bring an operand, each with its map; how one breaks it; why something is not known; whether threads
 may leave out some of the copies, or write zeros."""
@@ -75,26 +79,22 @@ class _Judge:
 
     def judged(self) -> list[tuple[Claim, Elements | None]]:
         """The verdicts."""
-        first = self._at(0)
-        known = [each for each in self._known if each is not None]
-        # A tensor copy to another multiple faults: nothing is to be said of what it brings.
-        least = BASE_ALIGN_BYTES if self._fills.swizzled else 1
-        step = max(least, min(map(self._multiple, known), default=REPEATS_BYTES))
-        frames = {each.frame for each in known if self._multiple(each) < REPEATS_BYTES}
+        first = self._at({})
+        frames = self._begins()
         needs = [REPEATS_BYTES] * len(first)
         alive = [status.holds for status in first]
         of_blocks = {block: self._weakest(block) for block in {each.block for each in self._kernel}}
         weakest = [of_blocks[each.block] for each in self._kernel]
-        is_followed = len(frames) <= 1
+        is_followed = len(frames) <= _MOST_FRAMES
         refuted = [
             bool(status.broken) and (is_followed or each is None or self._multiple(each) >= REPEATS_BYTES)
             for status, each in zip(first, weakest, strict=True)
         ]
-        multiple = REPEATS_BYTES
+        multiple, step = REPEATS_BYTES, min(frames.values(), default=REPEATS_BYTES)
         while multiple > step and is_followed and any(alive) | any(refuted):
             multiple //= 2
-            for begin in range(multiple, REPEATS_BYTES, 2 * multiple):
-                there = self._at(begin)
+            for begins in _placed(frames, multiple):
+                there = self._at(begins)
                 # A shift of 512 bytes may bring other columns of K to B than to A, in each instruction alike.
                 moved = {
                     one.kernel.access.site.index
@@ -110,9 +110,19 @@ class _Judge:
                     one.has_gaps |= two.has_gaps
             needs = [multiple if one else need for one, need in zip(alive, needs, strict=True)]
         return [
-            (self._claim(operand, status, need, is_refuted=is_refuted), self._elements(status))
+            (self._claim(operand, status, need, step, is_refuted=is_refuted), self._elements(status))
             for operand, status, need, is_refuted in zip(weakest, first, needs, refuted, strict=True)
         ]
+
+    def _begins(self) -> dict[Frame, int]:
+        """What the start of each array is a multiple of, for the arrays of which no multiple of 1024 is known."""
+        # A tensor copy to another multiple faults: nothing is to be said of what it brings.
+        least = BASE_ALIGN_BYTES if self._fills.swizzled else 1
+        found: dict[Frame, int] = {}
+        for each in (each for each in self._known if each is not None and self._multiple(each) < REPEATS_BYTES):
+            multiple = max(least, self._multiple(each))
+            found[each.frame] = min(found.get(each.frame, multiple), multiple)
+        return found
 
     def _weakest(self, of_block: int) -> Places | None:
         """The operand of a basic block whose array has the least alignment: all of them are compared."""
@@ -124,8 +134,11 @@ class _Judge:
         """What the start of an operand's array is a multiple of, as far as a swizzle reads that."""
         return min(self._fills.swizzled.get(operand.frame, REPEATS_BYTES), operand.multiple)
 
-    def _claim(self, operand: Places | None, status: Judged, needs: int, *, is_refuted: bool) -> Claim:
-        """The verdict, where `operand` is the one of its block whose array has the least alignment."""
+    def _claim(self, operand: Places | None, status: Judged, needs: int, step: int, *, is_refuted: bool) -> Claim:
+        """The verdict, where `operand` is the one of its block whose array has the least alignment.
+
+        It holds where all arrays begin at multiples of `needs`; `step` is the least multiple that one of them has.
+        """
         if operand is None or status.is_open:
             return not_known(status.is_open)
         own, name = self._multiple(operand), operand.array
@@ -139,7 +152,8 @@ class _Judge:
             if is_refuted:
                 return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
             return not_known(f"{status.broken}, where {name} begins at a multiple of {REPEATS_BYTES}", REPEATS_BYTES)
-        if needs <= own:
+        # Blocks are compared with each other: where one array moves, no array of another one stays.
+        if needs <= (own if own >= REPEATS_BYTES else min(own, step)):
             return Claim(ClaimVerdict.PROVED, engines=_ENGINES, assumptions=assumptions)
         words = f"it holds where {name} begins at a multiple of {needs}; PTX says a multiple of {own}"
         return not_known(words, needs)
@@ -159,14 +173,8 @@ class _Judge:
 
     # ---- one operand
 
-    def _at(self, begin: int) -> list[Judged]:
-        """What is known of all operands, if arrays begin at a multiple of 1024 plus so many bytes.
-
-        Those of which a multiple of 1024 is known begin there.
-        """
-        begins = {
-            each.frame: begin for each in self._known if each is not None and self._multiple(each) < REPEATS_BYTES
-        }
+    def _at(self, begins: Mapping[Frame, int]) -> list[Judged]:
+        """What is known of all operands, if arrays begin at a multiple of 1024 plus so many bytes; 0 if not given."""
         filled, found = self._fills.at(begins), list[Judged]()
         self._brought_to.clear()
         for kernel, places in zip(self._kernel, self._places, strict=True):
@@ -185,12 +193,12 @@ class _Judge:
         if not starts or None in judged.points.values():
             judged.is_open = "its start address is not decided by the states of loops"
             return
-        broken: list[str] = []
+        broken, access = list[str](), judged.kernel.access
         for start in starts:
             addresses, readers = operand.addresses(start, begin), operand.readers(start)
-            key = operand.frame, operand.has_orders, readers, addresses.tobytes()
+            key = operand.frame, operand.has_orders, readers, addresses.tobytes(), access.who.guard
             if key not in self._brought_to:
-                self._brought_to[key] = self._brought(operand, filled, readers, addresses)
+                self._brought_to[key] = self._brought(operand, filled, readers, addresses, access)
             maps, wrong, reason, has_gaps = self._brought_to[key]
             judged.maps[start] = maps
             judged.has_gaps |= has_gaps
@@ -204,17 +212,24 @@ class _Judge:
             judged.broken = broken[0]
 
     def _brought(
-        self, operand: Places, filled: Filled, readers: Sequence[Reader], addresses: NDArray[np.int64]
+        self,
+        operand: Places,
+        filled: Filled,
+        readers: Sequence[Reader],
+        addresses: NDArray[np.int64],
+        access: KernelAccess,
     ) -> _Brought:
-        """What brings the elements of an operand that lie at some addresses."""
+        """What brings the elements of an operand that lie at some addresses; `access` is the instruction."""
         frame = operand.frame
         maps: list[tuple[Fill, ElementMap]] = []
         wrong, has_gaps = "", False
         if int(addresses.min()) < 0 or int(addresses.max()) >= ADDRESS_LIMIT:
             return maps, wrong, "it reads beyond the memory that descriptors name", False
         words, inside = addresses // BANK_WORD_BYTES, (addresses % BANK_WORD_BYTES).astype(np.uint64)
-        if reason := _other_writer(filled, frame, readers, words):
-            return maps, wrong, reason, False
+        for each in _other_writers(filled, frame, readers, words):
+            if not self._fills.may_leave_out(each, access):
+                return maps, wrong, each.reason, False
+            has_gaps = True
         is_written = np.zeros(words.shape, dtype=np.bool_)
         for fill, copies in filled.fills:
             before = [each.may_precede(*reader) for each in copies for reader in readers]
@@ -270,6 +285,17 @@ class _Judge:
         )
 
 
+def _placed(frames: Mapping[Frame, int], multiple: int) -> Iterator[dict[Frame, int]]:
+    """Where arrays may begin behind multiples of 1024, at multiples of a number, but not all at those of its double.
+
+    Arrays begin independently of each other, each at multiples of its own number.
+    """
+    places = [range(0, REPEATS_BYTES, max(multiple, own)) for own in frames.values()]
+    for begins in product(*places):
+        if any(begin % (2 * multiple) for begin in begins):
+            yield dict(zip(frames, begins, strict=True))
+
+
 def _of_modes(found: Break, fill: Fill, operand: Places) -> str:
     """That a tensor map has another swizzle mode than the descriptor, if it has."""
     modes = [mode for tensor, mode in fill.modes.items() if (tensor,) in found.found]
@@ -278,16 +304,17 @@ def _of_modes(found: Break, fill: Fill, operand: Places) -> str:
     return f"; the tensor map has the swizzle {modes[0]}, and the descriptor {operand.mode}"
 
 
-def _other_writer(filled: Filled, frame: Frame, readers: Sequence[Reader], words: NDArray[np.int64]) -> str:
-    """Which instruction that is no known copy may write some words of the operand; empty if none does."""
+def _other_writers(
+    filled: Filled, frame: Frame, readers: Sequence[Reader], words: NDArray[np.int64]
+) -> Iterator[Written]:
+    """The instructions that are no known copies and may write some words of the operand."""
     read = np.unique(words)
     for each in filled.others:
         if not any(each.fill.may_precede(*reader) for reader in readers):
             continue
         is_near = each.frame is None or (each.frame != frame and may_overlap(each.frame, frame))
         if is_near or (each.frame == frame and np.isin(read, each.words).any()):
-            return each.reason
-    return ""
+            yield each
 
 
 def _are_alike(one: Judged, two: Judged) -> bool:
@@ -295,7 +322,7 @@ def _are_alike(one: Judged, two: Judged) -> bool:
 
     def maps(of: Judged) -> list[object]:
         return [
-            (start, fill.section, fill.state, fill.lines, each)
+            (start, fill.section, fill.states, fill.lines, each)
             for start, brought in of.maps.items()
             for fill, each in brought
         ]

@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product, zip_longest
@@ -98,6 +98,11 @@ class ThreadsCopy:
     subject: ValueSubject
     path: frozenset[Expr] | None
 
+    @property
+    def read(self) -> tuple[Expr, ...]:
+        """All that says what it brings, where to, and which threads make it."""
+        return self.start.offset, self.subject.access.who.guard, self.source or const(0, 64)
+
     def places(self, threads: Threads, values: dict[Var, Expr], begin: int) -> Places:
         """The words that each thread writes in a state, and which threads do; `begin` does not count.
 
@@ -152,6 +157,11 @@ class BoxCopy:
     subject: ValueSubject
     copier: object
     path: None = None
+
+    @property
+    def read(self) -> tuple[Expr, ...]:
+        """All that says what it brings, where to, and which threads make it."""
+        return self.start.offset, self.subject.access.who.guard, *self.coordinates
 
     @cached_property
     def strides(self) -> list[tuple[Product, int]]:
@@ -262,6 +272,29 @@ def all_places(offset: Expr, leaves: Iterable[Leaf]) -> tuple[int, ...] | None:
     except TooManyError:
         return None
     return tuple(sorted(found))
+
+
+def alike_states(copies: Sequence[Copy]) -> list[list[State]]:
+    """The states of some copies, those together in which all of them bring the same to the same places."""
+    found: dict[tuple[Expr, ...], list[State]] = {}
+    for state in states_of(copies):
+        values: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
+        key = tuple(substitute(part, values) for each in copies for part in each.read)
+        found.setdefault(key, []).append(state)
+    return list(found.values())
+
+
+def states_of(copies: Sequence[Copy]) -> Iterator[State]:
+    """All states of some copies.
+
+    Raises:
+        NotASumError: There are many.
+    """
+    decide = {variable: values for each in copies for variable, values in each.decide.items()}
+    if prod(map(len, decide.values())) > _MOST_STATES:
+        raise NotASumError("where it writes has many states")
+    for numbers in product(*decide.values()):
+        yield dict(zip(decide, numbers, strict=True))
 
 
 def line_of(copy: Copy) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import KernelFill
-from swzverify.compiled.scan.fill_copies import ABSOLUTE, Frame, State
+from swzverify.compiled.scan.fill_copies import ABSOLUTE, Frame
 from swzverify.compiled.scan.products import Product
 from swzverify.ir.expr import Expr, Var
 from swzverify.layout.tma import TmaMode
@@ -39,7 +39,7 @@ class Fill:
         trips: The loops around it that decide its sources, but not where it writes, by the leaves that count their
             trips.
         frame: What the places of words count from.
-        state: The numbers of the leaves that decide where it writes.
+        states: The numbers of the leaves that decide where it writes, for each state in which it brings the same.
         lines: The lines of its copies.
         rows: For each word of shared memory, its row in `numbers`; -1 for what it does not write.
         numbers: For each product of shared factors, the number of each row: the sum is the address.
@@ -56,7 +56,7 @@ class Fill:
     section: tuple[int, int]
     trips: Mapping[Var, InLoop]
     frame: Frame
-    state: State
+    states: frozenset[frozenset[tuple[Var, int]]]
     lines: tuple[int, ...]
     rows: NDArray[np.int32]
     numbers: dict[Product, NDArray[np.uint64]]

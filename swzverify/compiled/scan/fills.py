@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
-from math import prod
 from typing import Final, TypeGuard
 
 import numpy as np
@@ -35,31 +33,28 @@ from swzverify.compiled.scan.fill_copies import (
     BoxCopy,
     Copy,
     Frame,
-    State,
     ThreadsCopy,
+    alike_states,
     all_places,
     are_in_one_state,
     copier_of,
     frame_of,
     line_of,
+    states_of,
 )
+from swzverify.compiled.scan.fill_zeros import may_be_left_out, may_be_zero
 from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
 from swzverify.compiled.scan.operand_fields import start_at
-from swzverify.compiled.scan.operand_offsets import by_coordinates
+from swzverify.compiled.scan.operand_offsets import by_coordinates, in_threads
+from swzverify.compiled.scan.operand_places import is_cut
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NotASumError, Product, Reading
-from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.ir.expr import (
-    Comparison,
     Expr,
-    Extend,
-    Ite,
     Var,
-    compare,
     const,
     extract,
-    negation,
     substitute,
     var,
     variables,
@@ -68,7 +63,6 @@ from swzverify.layout.tma import TmaMode
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
 _WORDS: Final = ADDRESS_LIMIT // BANK_WORD_BYTES
-_MOST_STATES: Final = 64
 _MOST_NUMBERS: Final = 1 << 24
 """Numbers of all sums of products of one function."""
 
@@ -113,6 +107,7 @@ class Fills:
         self.owners: dict[str, str] = {}
         self._copiers: dict[object, int] = {}
         self._filled: dict[tuple[int, ...], Filled] = {}
+        self._left_out: dict[tuple[int, Expr], bool] = {}
         for each in fills:
             if each.destination.address is None and each.width_bytes:
                 continue  # no path leads to it
@@ -131,6 +126,13 @@ class Fills:
         if key not in self._filled:
             self._filled[key] = self._at(begins)
         return self._filled[key]
+
+    def may_leave_out(self, writer: Written, access: KernelAccess) -> bool:
+        """Whether a writer stores zeros, and an instruction can be executed without it, by more than coordinates."""
+        zeros, key = writer.fill.zeros, (id(writer.fill), access.who.guard)
+        if zeros is not None and key not in self._left_out:
+            self._left_out[key] = may_be_left_out(zeros, access, self._subject_of, self._threads)
+        return self._left_out.get(key, False)
 
     def _at(self, begins: Mapping[Frame, int]) -> Filled:
         found = Filled([], [*self._others])
@@ -166,27 +168,29 @@ class Fills:
         if ranks and _origins(fill):
             return _NotPlaced(f"{where}: it copies to another block of the cluster", frame)
         leaves = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
-        sources: list[Expr] = []
+        sources: list[tuple[ValueSubject, Expr]] = []
         for origin in map(self._subject_of, _origins(fill)):
             if origin.access.address is None:
                 return _NotPlaced(f"{where}: where it reads is not known", frame)
-            sources.append(origin.access.address)
+            sources.append((origin, origin.access.address))
             self.leaves |= origin.here.leaves
             if fill.moved is None:
                 leaves |= {
-                    leaf.variable: leaf for leaf in origin.leaves_of(sources[-1]) if isinstance(leaf, CarriedLeaf)
+                    leaf.variable: leaf
+                    for leaf in origin.leaves_of(origin.access.address)
+                    if isinstance(leaf, CarriedLeaf)
                 }
         around = {loop.header for loop in subject.access.who.loops}
         for loop in subject.access.who.loops:
             if any(isinstance(subject.here.leaves[each.name], LaneLeaf) for each in variables(loop.again.condition)):
                 return _NotPlaced(f"{where}: threads may leave the loop at line {loop.line} at different trips", frame)
-        may_be_zero = self._may_be_zero(fill)
-        if may_be_zero is None:
+        has_zeros = may_be_zero(fill, self._subject_of, self._threads)
+        if has_zeros is None:
             return _NotPlaced(f"{where}: it writes zeros", frame)
         whole = start.offset
         if falls_below(whole, lambda read: are_all([leaves[each] for each in read], TripsLeaf)):
             return _NotPlaced(f"{where}: where it writes depends on a remainder of {FIRST_TRIP}", frame)
-        offset, decide = self.parts.cut(whole, lambda read: _is_cut([leaves[each] for each in read]))
+        offset, decide = self.parts.cut(whole, lambda read: is_cut([leaves[each] for each in read]))
         gone = {*variables(whole)} - {*variables(offset)}
         start = replace(start, offset=offset)
         of_place, not_known = set(variables(whole)), ""
@@ -205,13 +209,16 @@ class Fills:
             decide[variable] = leaf.values
         if fill.moved is not None:
             copier = copier_of(subject, fill.block, self._threads)
-            at = tuple(self._of_thread(each, copier, decide, around) for each in sources)
+            runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
+            of_copier = (in_threads(each, value, runs, self._threads) for each, value in sources)
+            at = tuple(self._of_thread(each, copier, decide, around) for each in of_copier)
             box = BoxCopy(fill, start, fill.moved, at, decide, subject, copier)
             self.leaves |= {leaf.name: leaf for leaf in box.leaves}
             return box
         runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
-        path = None if may_be_zero else self._path(subject, runs, around)
-        copy = ThreadsCopy(fill, start, next(iter(sources), None), decide, subject, path)
+        path = None if has_zeros else self._path(subject, runs, around)
+        source = next((value for _, value in sources), None)
+        copy = ThreadsCopy(fill, start, source, decide, subject, path)
         return _NotPlaced(not_known, frame, copy=copy) if not_known else copy
 
     def _of_thread(self, value: Expr, copier: object, decide: Mapping[Var, object], around: set[int]) -> Expr:
@@ -226,26 +233,6 @@ class Fills:
             self.leaves[own.name], new[each] = own, own.variable
             self.owners[own.name] = f" of thread {copier}" if isinstance(copier, int) else " of the thread that copies"
         return substitute(value, new)
-
-    def _may_be_zero(self, fill: KernelFill) -> bool | None:
-        """Whether a copy may write zeros for some bytes; None if coordinates alone say that it does."""
-        if fill.read_bytes is None:
-            return False
-        subject, value = self._subject_of(fill.read_bytes), fill.read_bytes.address
-        if value is None:
-            return True
-        answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
-        if answer is Answer.EMPTY:
-            return False
-        if answer is Answer.HOLDS and all(isinstance(leaf, LaneLeaf) for leaf in subject.leaves_of(value)):
-            return None
-        while isinstance(value, Extend):
-            value = value.operand
-        if isinstance(value, Ite) and value.otherwise is const(0, value.width):
-            runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
-            reads, _ = by_coordinates(subject, value.condition, self._threads)
-            return True if bool((reads | ~runs).all()) else None
-        return True
 
     def _path(self, subject: ValueSubject, runs: NDArray[np.bool_], around: set[int]) -> frozenset[Expr] | None:
         """What has to hold so that all threads make a copy that may make it; None if they need not do so together."""
@@ -266,7 +253,8 @@ class Fills:
         """
         if not are_in_one_state(copies, self._threads):
             raise NotASumError("threads that copy boxes may be in different states of a loop")
-        for state in _states(copies):
+        for states in alike_states(copies):
+            state = states[0]
             values: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
             rows = np.full(_WORDS, -1, dtype=np.int32)
             clashing, torn = np.zeros(_WORDS, dtype=np.bool_), np.zeros(_WORDS, dtype=np.bool_)
@@ -322,7 +310,8 @@ class Fills:
             boxes = [each for each in copies if isinstance(each, BoxCopy)]
             modes: dict[Expr, TmaMode] = {each.leaves[0].variable: each.moved.box.mode for each in boxes}
             around_it = first.leads_to, first.follows, frozenset(headers)
-            yield Fill(section, trips, frame, state, lines, rows, numbers, path, clashing, torn, modes, *around_it)
+            of_states = frozenset(frozenset(each.items()) for each in states)
+            yield Fill(section, trips, frame, of_states, lines, rows, numbers, path, clashing, torn, modes, *around_it)
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
         """What an instruction may write: if nothing else is known, its whole array."""
@@ -338,7 +327,7 @@ class Fills:
             return Written(fill, found.frame if is_known else None, words, found.reason)
         parts: list[NDArray[np.int64]] = []
         try:
-            for state in _states([found]):
+            for state in states_of([found]):
                 values: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
                 parts.append(found.places(self._threads, values, 0)[0].reshape(-1))
         except NotASumError as error:
@@ -382,19 +371,6 @@ def _origins(fill: KernelFill) -> tuple[KernelAccess, ...]:
     return () if fill.source is None else (fill.source,)
 
 
-def _is_cut(leaves: Sequence[Leaf]) -> bool:
-    """Whether a part of an address with few numbers is one that all threads share, and whose leaves have many."""
-    return are_all(leaves, (UniformLeaf, TripsLeaf)) and any(leaf.values is None for leaf in leaves)
-
-
 def _is_made(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
     """Whether a value is decided by what feeds it."""
     return isinstance(leaf, OpaqueLeaf) and leaf.made is Made.DETERMINED and leaf.open is None
-
-
-def _states(copies: Sequence[Copy]) -> Iterator[State]:
-    decide = {variable: values for each in copies for variable, values in each.decide.items()}
-    if prod(map(len, decide.values())) > _MOST_STATES:
-        raise NotASumError("where it writes has many states")
-    for numbers in product(*decide.values()):
-        yield dict(zip(decide, numbers, strict=True))

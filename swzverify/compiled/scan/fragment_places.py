@@ -19,8 +19,9 @@ from swzverify.compiled.kernel import FragmentLoad, KernelFragment, LaneLeaf, Le
 from swzverify.compiled.kernel.access import LoopAround
 from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.last_trips import last_trip
 from swzverify.compiled.kernel.leaves import are_all
-from swzverify.compiled.kernel.linear import Sum, normal, sum_of
+from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.parts import FIRST_TRIP, NO_LONG_LOOPS, Parts, falls_below
 from swzverify.compiled.kernel.ways import Origin, Way
 from swzverify.compiled.scan.fill_copies import Frame, frame_of
@@ -33,15 +34,10 @@ from swzverify.hardware import LANES
 from swzverify.ir.bounded import bounded
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import (
-    Binary,
-    BinaryOperator,
-    Compare,
-    Comparison,
     Expr,
     Var,
     const,
     extract,
-    negation,
     substitute,
     var,
     variables,
@@ -279,22 +275,8 @@ def _load(load: FragmentLoad, when: _Executed, subject: ValueSubject, threads: T
 
 def _last_trip(loop: LoopAround) -> Expr | None:
     """The number of the last trip of a loop that goes on unless a sum with this number is 0; None of other loops."""
-    if loop.trips is None or not loop.again.is_exact:
-        return None
-    again = loop.again.condition
-    end = again.left if isinstance(again, Binary) and again.operator is BinaryOperator.XOR else again
-    if negation(end) is not again or not isinstance(end, Compare) or end.comparison is not Comparison.EQ:
-        return None
-    total = sum_of(sub(end.left, end.right))
-    counted = [(term, count) for term, count in total.terms.items() if loop.trips in variables(term)]
-    if len(counted) != 1 or counted[0][0] is not extract(loop.trips, 0, total.width):
-        return None
-    (term, count), one = counted[0], 1
-    if count not in (one, (1 << total.width) - 1):
-        return None
-    rest = total.plus(Sum({term: 1}, 0, total.width), -count)
-    found = Sum({}, 0, total.width).plus(rest, -1 if count == one else 1)
-    return widened(found.expression(), loop.trips.width)
+    found = None if loop.trips is None else last_trip(loop.again, loop.trips)
+    return None if found is None or loop.trips is None or found.count != 1 else widened(found.total, loop.trips.width)
 
 
 def _is_cut(leaves: Sequence[Leaf]) -> bool:

@@ -117,7 +117,10 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
                 found.append((roles, [*of_member.values()]))
     known = [(roles, own) for roles, own in found if all(each.holds for each in roles.values())]
     kernels = [next(iter(roles.values())).kernel for roles, _ in known]
-    own = [(kernel.block, kernel.sums, pairs) for kernel, (_, pairs) in zip(kernels, known, strict=True)]
+    own = [
+        (kernel.block, kernel.sums, frozenset(loop.header for loop in kernel.access.who.loops), pairs)
+        for kernel, (_, pairs) in zip(kernels, known, strict=True)
+    ]
     for (roles, _), reason in zip(known, compare_products(own, names, once), strict=True):
         for each in roles.values():
             each.leave_open(reason)
@@ -186,12 +189,30 @@ def _together(members: Sequence[_Roles]) -> Iterator[list[dict[OperandRole, Brou
         for roles in brought:
             for role, of_role in roles.items():
                 fills.setdefault(role, {}).update({id(fill): fill for fill, _ in of_role})
+        are_one = all(map(_come_together, brought))
         for chosen in product(*(of_role.values() for of_role in fills.values())):
+            if are_one and any(not _are_of_one_trip(chosen[0], each) for each in chosen[1:]):
+                continue
             wanted = dict(zip(fills, chosen, strict=True))
             yield [
                 {role: each for role, of_role in roles.items() for each in of_role if each[0] is wanted[role]}
                 for roles in brought
             ]
+
+
+def _come_together(brought: Mapping[OperandRole, Sequence[Brought]]) -> bool:
+    """Whether each section that brings A or B brings both, in the same states: what they hold is of one trip of one."""
+    found: list[dict[tuple[int, int], set[frozenset[tuple[Var, int]]]]] = []
+    for of_role in brought.values():
+        found.append({})
+        for fill, _ in of_role:
+            found[-1].setdefault(fill.section, set()).update(fill.states)
+    return all(each == found[0] for each in found)
+
+
+def _are_of_one_trip(one: Fill, other: Fill) -> bool:
+    """Whether fills may be made by one section in one trip of the loops around."""
+    return one.section == other.section and not one.states.isdisjoint(other.states)
 
 
 def _unlike_states(roles: _Roles) -> str:
@@ -220,7 +241,7 @@ def _states_of(
     found: dict[object, set[frozenset[tuple[Var, int]]]] = {}
     for fill in fills:
         at = fill.section if fill.around in shared else fill.around
-        found.setdefault(at, set()).add(frozenset(fill.state.items()))
+        found.setdefault(at, set()).update(fill.states)
     return found
 
 

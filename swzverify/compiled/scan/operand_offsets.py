@@ -15,7 +15,18 @@ from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import Expr, Var, conjuncts, const, operands, postorder, substitute, to_signed, variables
+from swzverify.ir.expr import (
+    Expr,
+    Var,
+    conjuncts,
+    const,
+    operands,
+    postorder,
+    rebuilt,
+    substitute,
+    to_signed,
+    variables,
+)
 
 Offsets: TypeAlias = dict[int, tuple[int, ...]]
 """For each warp group, the numbers that an offset can be: all that occur, and perhaps others."""
@@ -76,6 +87,25 @@ def by_coordinates(
         else:
             rest.add(part)
     return fulfils, frozenset(rest)
+
+
+def in_threads(subject: ValueSubject, value: Expr, runs: NDArray[np.bool_], threads: Threads) -> Expr:
+    """A value with the numbers of those of its parts that coordinates alone decide, alike in all of some threads."""
+    lanes, new, pending = _lanes(subject), dict[Expr, Expr](), [value]
+    while pending:
+        node = pending.pop()
+        read = variables(node)
+        if node in new or lanes.isdisjoint(read):
+            continue
+        if lanes.issuperset(read):
+            numbers = np.unique(_per_thread(node, threads)[runs])
+            if len(numbers) == 1:
+                new[node] = const(int(numbers[0]), node.width)
+                continue
+        pending += operands(node)
+    for node in postorder(value):
+        new.setdefault(node, rebuilt(node, new))
+    return new[value]
 
 
 def is_alike(subject: ValueSubject, value: Expr) -> bool:

@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -14,12 +14,15 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.compiled.kernel import Leaf, TripsLeaf, UniformLeaf
+from swzverify.compiled.kernel.leaves import are_all
+from swzverify.compiled.kernel.parts import FIRST_TRIP, Parts, falls_below
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.fill_copies import Frame, frame_of
 from swzverify.compiled.scan.operand_offsets import first_threads
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.stages import OperandRead
-from swzverify.ir.expr import Const, Expr, Var, const, substitute, to_signed
+from swzverify.ir.expr import Const, Expr, Var, const, substitute, to_signed, variables
 from swzverify.layout.tma import TmaMode
 from swzverify.subjects.descriptor import REPEATS_BYTES
 
@@ -136,20 +139,34 @@ class DescribedPlaces:
         return self.read.descriptor.swizzled(begin + start + linear) - begin
 
 
-def described_places(read: OperandRead, shape: BlockShape) -> DescribedPlaces:
-    """The places of an operand that a matrix descriptor names."""
-    return DescribedPlaces(read, dict(_points(read, shape)))
+def described_places(read: OperandRead, shape: BlockShape, parts: Parts) -> DescribedPlaces | str:
+    """The places of an operand that a matrix descriptor names; in words why they are not known.
+
+    `parts` are those of all operands of the function.
+    """
+    leaves = {leaf.variable: leaf for leaf in read.subject.leaves_of(read.start.offset)}
+    if falls_below(read.start.offset, lambda names: are_all([leaves[each] for each in names], TripsLeaf)):
+        return f"where it starts depends on a remainder of {FIRST_TRIP}"
+    return DescribedPlaces(read, dict(_points(read, shape, parts)))
 
 
-def _points(read: OperandRead, shape: BlockShape) -> Iterator[tuple[Key, int | None]]:
-    subject, offset = read.subject, read.start.offset
-    decide = [(leaf.variable, leaf.values) for leaf in subject.leaves_of(offset) if leaf.values is not None]
-    if prod(len(values) for _, values in decide) > MOST_POINTS:
+def is_cut(leaves: Sequence[Leaf]) -> bool:
+    """Whether a part of an address with few numbers is one that all threads share, and whose leaves have many."""
+    return are_all(leaves, (UniformLeaf, TripsLeaf)) and any(leaf.values is None for leaf in leaves)
+
+
+def _points(read: OperandRead, shape: BlockShape, parts: Parts) -> Iterator[tuple[Key, int | None]]:
+    subject = read.subject
+    leaves = {leaf.variable: leaf for leaf in subject.leaves_of(read.start.offset)}
+    offset, decide = parts.cut(read.start.offset, lambda names: is_cut([leaves[each] for each in names]))
+    left = set(variables(offset))
+    decide |= {each: leaf.values for each, leaf in leaves.items() if leaf.values is not None and each in left}
+    if prod(map(len, decide.values())) > MOST_POINTS:
         yield (0, frozenset()), None
         return
     for group, lanes in first_threads(subject, shape).items():
-        for numbers in product(*(values for _, values in decide)):
-            state = {variable: number for (variable, _), number in zip(decide, numbers, strict=True)}
+        for numbers in product(*decide.values()):
+            state = dict(zip(decide, numbers, strict=True))
             at: dict[Var, Expr] = {each: const(number, each.width) for each, number in state.items()}
             value = substitute(offset, lanes | at)
             number = to_signed(value.value, value.width) if isinstance(value, Const) else None

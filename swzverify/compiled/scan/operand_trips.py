@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
@@ -24,6 +25,7 @@ Pair: TypeAlias = Mapping[OperandRole, Brought]
 """What brings A and B of one instruction in one state."""
 
 
+_OVERLAPPING: Final = "the next trip of a loop brings some of the same columns of K to instructions with the same sums"
 _REPEATED: Final = "other copies may bring the same columns of K to an instruction before it with the same sums"
 
 
@@ -67,6 +69,9 @@ def find_moves(
     for header in sorted(sums.carried) if sums is not None else ():
         every = [each for group in groups for own in group.values() for each in own]
         if any(_may_move(*each, header, block, around) for each in every):
+            is_still = all(_is_still(*each, header) for each in every)
+            if is_still and all(_are_one(own) for group in groups for own in group.values()):
+                return Trips(is_open=f"{words}, as far as the loop goes that copies stand in")
             continue
         if all(_are_one(own) for group in groups for own in group.values()):
             is_sure = all(header in fill.around or fill.is_before(block) for fill, _ in every)
@@ -92,6 +97,15 @@ def _may_move(fill: Fill, steps: ElementMap, header: int, block: int, around: fr
             factors = {factor for product in steps.first for factor in product}
             return not loop.varying.isdisjoint(factors) or any(trips in variables(each) for each in factors)
     return not fill.is_outside(header, block, around)
+
+
+def _is_still(fill: Fill, steps: ElementMap, header: int) -> bool:
+    """Whether copies of other threads, in a loop of their own, bring the same in each trip of it."""
+    if header in fill.around or not fill.trips:
+        return False
+    trips, loop = list(fill.trips.items())[-1]
+    factors = {factor for product in steps.first for factor in product}
+    return loop.varying.isdisjoint(factors) and not any(trips in variables(each) for each in factors)
 
 
 def compare_trips(pairs: Sequence[Pair], sums: Sums | None, names: Mapping[str, str], once: Once) -> Trips:
@@ -139,18 +153,20 @@ def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
 
 
 def compare_products(
-    products: Sequence[tuple[int, Sums | None, Sequence[Pair]]], names: Mapping[str, str], once: Once
+    products: Sequence[tuple[int, Sums | None, frozenset[int], Sequence[Pair]]], names: Mapping[str, str], once: Once
 ) -> list[str]:
     """For each instruction, why it is not of other columns of K than those before it, alike in A and B; empty if it is.
 
     This is asked of what different copies bring, such as those of the next stage behind a barrier. Each instruction has
-    its basic block, its sums, and what brings A and B together.
+    its basic block, its sums, the loops around it, and what brings A and B together.
     """
     found: list[str] = []
     first: dict[object, Pair] = {}
     before: dict[object, dict[_Place, None]] = {}
-    for block, sums, pairs in products:
+    steps: list[list[tuple[object, _Place]]] = []
+    for block, sums, around, pairs in products:
         reasons: dict[object, str] = {}
+        steps.append([])
         own: dict[object, dict[_Place, None]] = {}
         for pair in pairs:
             matrices = tuple(once(_matrix, *each) for each in pair.values())
@@ -162,12 +178,16 @@ def compare_products(
             if place is not None:
                 key = block, sums and (sums.registers, sums.resets), matrices, place.kind
                 own.setdefault(key, {})[place] = None
+                steps[-1] += [(key, each) for each in _in_next_trips(place, pair, sums, around, once)]
         is_repeated = any(
             _are_repeated(one, other) for key, places in own.items() for one in before.get(key, ()) for other in places
-        )
+        ) or any(_are_repeated(*each, is_one=True) for places in own.values() for each in combinations(places, 2))
         for key, places in own.items():
             before.setdefault(key, {}).update(places)
         found.append(next(filter(None, reasons.values()), _REPEATED if is_repeated else ""))
+    for at, of_product in enumerate(steps):
+        if not found[at] and any(each.overlaps(one) for key, each in of_product for one in before[key]):
+            found[at] = _OVERLAPPING
     return found
 
 
@@ -185,6 +205,29 @@ class _Place:
     columns: frozenset[int]
     kind: tuple[object, ...]
 
+    def overlaps(self, other: _Place) -> bool:
+        """Whether some column is one of another place, in the same loops and rows."""
+        return self.kind == other.kind and not self.columns.isdisjoint(other.columns)
+
+
+def _in_next_trips(
+    place: _Place, pair: Pair, sums: Sums | None, around: frozenset[int], once: Once
+) -> Iterator[_Place]:
+    """Where a pair begins in the next trip of each loop, if it moves along K alone.
+
+    Loops around the instruction count if all of their trips surely add to its sums.
+    """
+    (one, _), (other, _) = pair.values()
+    for trips, loop in one.trips.items():
+        starts_anew = loop.header in around and (sums is None or loop.header not in sums.carried)
+        if starts_anew or trips not in other.trips:
+            continue
+        parts = [once(_in_trip, each[1], trips, loop, other.trips[trips])[1] for each in pair.values()]
+        known = [each for each in parts if each is not None and not each[1] and set(each[0]) == {()}]
+        if len(known) == len(parts):
+            number = known[-1][0][()]
+            yield _Place(place.fills, frozenset(each + number for each in place.columns), place.kind)
+
 
 def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
     """Where along K a pair begins, counted from another one; None if that is not known, or loops differ."""
@@ -200,16 +243,21 @@ def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
     return _Place(fills, columns, (frozenset(fills[0].trips), others, *rest))
 
 
-def _are_repeated(one: _Place, other: _Place) -> bool:
-    """Whether different copies bring columns of K that they have in common."""
+def _are_repeated(one: _Place, other: _Place, *, is_one: bool = False) -> bool:
+    """Whether different copies bring columns of K that they have in common.
+
+    If it `is_one` instruction, copies in one state may be those of two branches of which a thread takes one.
+    """
     fills = [(mine, its) for mine, its in zip(one.fills, other.fills, strict=True) if mine is not its]
-    is_other = bool(fills) and all(mine.section != its.section for mine, its in fills)
+    is_other = bool(fills) and all(
+        mine.section != its.section and not (is_one and mine.states & its.states) for mine, its in fills
+    )
     return is_other and not one.columns.isdisjoint(other.columns)
 
 
 def _are_together(one: Fill, other: Fill) -> bool:
-    """Whether fills stand in the same loops and are of one state."""
-    return one.trips.keys() == other.trips.keys() and one.state == other.state
+    """Whether fills stand in the same loops and may be of one state."""
+    return one.trips.keys() == other.trips.keys() and not one.states.isdisjoint(other.states)
 
 
 def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from swzverify.compiled.kernel import KernelOperand, read_operands
 from swzverify.compiled.kernel.descriptors import is_window
+from swzverify.compiled.kernel.parts import Parts
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
 from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
@@ -78,7 +79,7 @@ def scan_operands_and_stages(
     whole = read_operands(module, function, block, facts.arguments)
     judged = [judge.safely(each) for each in whole.operands]
     places = judge.places([claims[1].reason for _, claims in judged])
-    delivered = judge.delivered(whole.operands, places, whole.fills, is_entry=function.is_entry)
+    delivered = judge.delivered(whole.operands, places, whole.fills, judge.parts.assumes, is_entry=function.is_entry)
     for each, (fields, claims), (last, elements) in zip(whole.operands, judged, delivered, strict=True):
         access = each.access
         assumptions = [*([assumed] if assumed else []), *facts.texts_on(access)]
@@ -108,6 +109,8 @@ class _Judge(OperandJudge):
         super().__init__(facts, shape, smem)
         self.read: list[OperandRead | None] = []
         """For each operand, the bytes that it reads, if they are known."""
+        self.parts = Parts()
+        """The parts of start addresses that have few numbers."""
 
     def safely(self, operand: KernelOperand) -> tuple[OperandFields, tuple[Claim, ...]]:
         """The fields, and all verdicts but the last one, in the order of `OPERAND_CLAIMS`."""
@@ -129,7 +132,7 @@ class _Judge(OperandJudge):
         """Where each operand lies; one of `reasons`, of which each operand has one, if that is not known."""
         shape = self._shape
         found: list[Places | str] = [
-            reason if read is None else NO_BLOCK if shape is None else described_places(read, shape)
+            reason if read is None else NO_BLOCK if shape is None else described_places(read, shape, self.parts)
             for read, reason in zip(self.read, reasons, strict=True)
         ]
         return found
