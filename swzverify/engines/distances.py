@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from swzverify.engines.enumeration import grid
 from swzverify.engines.native import Native, Rules
-from swzverify.engines.obligations import Answer, Cost, Finding, GatherCost, Truths
+from swzverify.engines.obligations import Answer, Cost, Finding, Truths
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import (
@@ -59,8 +59,7 @@ _FAR: Final = 1 << 30
 
 Bits: TypeAlias = NDArray[np.int64]
 """One bit of each lane: 0, 1, `_ANY`, or the number of a shared bit, negative for its inverse."""
-_ANY: Final = -1
-_FIRST: Final = 2
+_ANY, _FIRST = -1, 2
 Lanes: TypeAlias = NDArray[np.int64]
 
 
@@ -173,8 +172,7 @@ class _Reader:
             return self._zero + _ANY
         found = self._zero
         for each in np.unique(by).tolist():
-            source = at - each if to_left else at + each
-            if 0 <= source < value.width:
+            if 0 <= (source := at - each if to_left else at + each) < value.width:
                 found = np.where(by == each, self.bit(value, source), found)
         return found
 
@@ -196,13 +194,10 @@ class _Reader:
                 case Extend(inner, _, _) if inner.width + _low_zeros(by) >= root.width:
                     left.append((inner, by))  # the multiple of a bit beyond the inner width is one of 2^width
                 case _:
-                    total = total.plus(self._part(node), by)
+                    if node not in self._forms:
+                        self._forms[node] = self._read(node)
+                    total = total.plus(self._forms[node], by)
         return total
-
-    def _part(self, node: Expr) -> _Form:
-        if node not in self._forms:
-            self._forms[node] = self._read(node)
-        return self._forms[node]
 
     def _read(self, node: Expr) -> _Form:
         number = self._number(node)
@@ -215,30 +210,25 @@ class _Reader:
             inner = self.form(node.operand)
             if self._fits(inner, node.operand.width, signed=node.signed):
                 return inner
-        elif isinstance(node, Extract) and node.low == 0 and self._is_sum(node.operand):
+        elif isinstance(node, Extract) and node.low == 0 and _is_sum(node.operand):
             return self.form(node.operand)
         elif isinstance(node, Ite):
             return self._of_choice(node)
-        elif not self._is_shared(node) and not self._is_sum(node):
+        elif not self._is_shared(node) and not _is_sum(node):
             bits = [self.bit(node, at) for at in range(node.width)]
             if not any((each == _ANY).any() for each in bits):
-                parts = (_of_bit(each) for each in bits)
-                return reduce(
-                    lambda total, each: total.plus(each[1], self._zero + (1 << each[0])),
-                    enumerate(parts),
-                    _Form(self._zero, self._zero),
-                )
+                return self._of_bits(bits)
         if self._is_shared(node):
             at = self._of_shared(node, None, self._intervals[node])
             return _Form(self._zero, self._zero, {at: self._zero + 1})
         return self._between(node)
 
-    def _is_sum(self, node: Expr) -> bool:
-        return isinstance(node, Binary) and node.operator in (
-            BinaryOperator.ADD,
-            BinaryOperator.SUB,
-            BinaryOperator.MUL,
-        )
+    def _of_bits(self, bits: list[Bits]) -> _Form:
+        total = _Form(self._zero, self._zero)
+        for at, bit in enumerate(bits):
+            if bit.any():
+                total = total.plus(_of_bit(bit), self._zero + min(1 << at, _FAR))
+        return total
 
     def _between(self, node: Expr) -> _Form:
         """A value of which bounds are known and no more."""
@@ -260,8 +250,7 @@ class _Reader:
         sure = np.where(is_open, 0, condition)
         # `apart` is a number in all lanes whose condition is open, and counts once or not at all in the others.
         base = otherwise.plus(_masked(apart, sure), self._zero + 1)
-        number = np.where(is_open, apart.low, 0)
-        return base.plus(_masked(chosen, is_open.astype(np.int64)), number)
+        return base.plus(_masked(chosen, is_open.astype(np.int64)), np.where(is_open, apart.low, 0))
 
     def _fits(self, form: _Form, width: int, *, signed: bool) -> bool:
         """Whether the value is the one that the bits of the width have."""
@@ -292,8 +281,11 @@ def _near_enough(numbers: Lanes) -> Lanes:
 
 
 def _is_small(count: Lanes, limits: tuple[int, int]) -> bool:
-    """Whether sums of such products fit 64 bits."""
     return int(np.abs(count).max()) * limits[1] < _FAR
+
+
+def _is_sum(node: Expr) -> bool:
+    return isinstance(node, Binary) and node.operator in _SUMS
 
 
 def _masked(form: _Form, by: Lanes) -> _Form:
@@ -335,6 +327,7 @@ def _chosen(condition: Bits, then: Bits, otherwise: Bits) -> Bits:
     return _or(_and(condition, then), _and(_inverse(condition), otherwise))
 
 
+_SUMS: Final = frozenset({BinaryOperator.ADD, BinaryOperator.SUB, BinaryOperator.MUL})
 _LOGIC: Final = {BinaryOperator.AND: _and, BinaryOperator.OR: _or, BinaryOperator.XOR: _xor}
 
 
@@ -349,7 +342,7 @@ def _points(cost: Cost) -> dict[str, Lanes]:
     return grid({**counts, cost.lane.name: LANES})
 
 
-def _decide(cost: Cost, own: tuple[Var, ...]) -> Finding:
+def _decide(cost: Cost, own: tuple[Var, ...] = ()) -> Finding:
     other = Finding(NAME, Answer.NOT_APPLICABLE)
     row = cost.instruction
     if cost.at_most is not None or row.is_global or row.by_octets or row.counts_equal_words:
@@ -400,16 +393,8 @@ def _distances(form: _Form, limits: Mapping[int, tuple[int, int]], comes: Truths
             yield int(most.max())
 
 
-def _cost(goal: Cost) -> Finding:
-    return _decide(goal, ())
-
-
-def _gather_cost(goal: GatherCost) -> Finding:
-    return _decide(goal.cost, goal.own)
-
-
 class Distances(Native):
     """Decides costs of addresses that are close together whatever the shared values are; only that they hold."""
 
     name = NAME
-    rules = Rules(cost=_cost, gather_cost=_gather_cost)
+    rules = Rules(cost=_decide, gather_cost=lambda goal: _decide(goal.cost, goal.own))

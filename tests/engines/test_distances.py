@@ -179,6 +179,11 @@ def random_sum(rng: random.Random, width: int, most: int = 3) -> Pair:
     return total
 
 
+def never(_: Any) -> Any:
+    """No engine here reads a definition."""
+    raise AssertionError
+
+
 def random_cost(rng: random.Random) -> tuple[Cost | GatherCost, Pair, Pair]:
     """A cost, its address, and which lanes are active."""
     width = rng.choice((7, 9, 12, 16))
@@ -191,10 +196,6 @@ def random_cost(rng: random.Random) -> tuple[Cost | GatherCost, Pair, Pair]:
     )
     own = rng.random() < 0.3
     nodes = (LANE, WORD, OTHER, SIDE, *(() if own else (DATA,)))
-
-    def never(_: Any) -> Any:
-        raise AssertionError
-
     goal = Cost(Domain(nodes, TRUE), LANE, whole.value, active.value, find_instruction(ROWS[size]), None, never)
     return (GatherCost(goal, (DATA,)) if own else goal), whole, active
 
@@ -245,10 +246,6 @@ def compaction(size: int) -> Cost:
     total: Expr = extend(base, 32, signed=False)
     for at in range(32):
         total = binary(ADD, total, extend(extract(masked, at, 1), 32, signed=False))
-
-    def never(_: Any) -> Any:
-        raise AssertionError
-
     address = binary(MUL, total, const(size, 32))
     return Cost(
         Domain((LANE, word, base), TRUE), LANE, address, TRUE, find_instruction(ROWS[min(size, 16)]), None, never
@@ -265,15 +262,22 @@ def test_elements_that_are_farther_apart_than_they_are_wide() -> None:
     assert Distances().decide(goal).answer is Answer.NOT_APPLICABLE
 
 
+@pytest.mark.parametrize("low", [0, 1])
+def test_bits_beyond_what_numbers_hold_give_no_answer(low: int) -> None:
+    """The word of 64 bits that all lanes share moves the lanes that a mask lets through."""
+    word, every = var("word", 1 << 64), binary(SHL, const(1, 64), extend(LANE, 64, signed=False))
+    masked = binary(AND, binary(SHL, word, const(low, 64)), binary(SUB, every, const(1, 64)))
+    wide_mask = binary(AND, word, binary(SHL, const(-1, 64), extend(LANE, 64, signed=False)))
+    for address in (extract(masked, 0, 32), masked, wide_mask, extract(wide_mask, 32, 32)):
+        goal = Cost(Domain((LANE, word), TRUE), LANE, address, TRUE, find_instruction("ld.shared.b32"), None, never)
+        assert Distances().decide(goal).answer is Answer.NOT_APPLICABLE
+
+
 def of_lanes(addresses: list[int], size: int) -> Cost:
     """Addresses that numbers alone decide."""
     address: Expr = const(0, 32)
     for lane, at in enumerate(addresses):
         address = ite(compare(Comparison.EQ, LANE, const(lane, 5)), const(at, 32), address)
-
-    def never(_: Any) -> Any:
-        raise AssertionError
-
     return Cost(Domain((LANE,), TRUE), LANE, address, TRUE, find_instruction(ROWS[size]), None, never)
 
 
