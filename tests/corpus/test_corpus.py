@@ -84,6 +84,13 @@ def test_a_crash_is_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not is_right
 
 
+def test_a_bulk_copy_is_not_decided(tmp_path: Path) -> None:
+    """It has no verdict on banks, so it is no part of the share that is decided."""
+    found = measured(tmp_path, f"{strided(4)} cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 8192;")
+    assert [each.kind for each in found.accesses] == ["visible", "hidden"]
+    assert "decided: 1 of 1 visible (100.00 %)" in report([found.as_json()])[0]
+
+
 def test_a_process_that_dies_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "measure", lambda *_: os._exit(3))
     (found,) = pool.measured([(tmp_path / "k.ptx", *JOB)], 1)

@@ -14,6 +14,7 @@ from swzverify.compiled.scan.cost_goal import banks_goal, plain_roots, plainly_n
 from swzverify.compiled.scan.race_points import NAME as POINTS
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.verdict import DisagreementError, Goals, NoVerdictError
+from swzverify.engines.distances import Distances
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
 from swzverify.ir.bounded import bounded
 from swzverify.ir.domain import Domain
@@ -55,6 +56,7 @@ MOST_PARTS: Final = 1000
 """Questions with more parts are not asked when the budget is used up."""
 FEW: Final = 4096
 """Values of a variable up to which engines that enumerate are asked about the parts that read it."""
+_DISTANCES: Final = Distances()
 _NOT_ASKED: Final = Finding("z3", Answer.UNDECIDED, detail="the question is too large for what is left of the budget")
 
 
@@ -77,6 +79,7 @@ class Asker:
         self._left = most_open
         self._asked: dict[Expr, Finding] = {}
         self._proved: dict[Cost | GatherCost, Finding] = {}
+        self._near: dict[Cost | GatherCost, bool] = {}
 
     def possible(self, condition: Expr) -> Finding:
         """Whether a condition can hold. Parts that share no variable are asked by themselves, each of them once.
@@ -172,6 +175,9 @@ class Asker:
         native = self._native(goal) or self._native_of_stronger(goal)
         if native is not None and native.answer in (Answer.FAILS, Answer.EMPTY):
             return Proof(native.answer, (native.engine,), native.point or {}, native.worst)
+        if native is None and self._is_near(goal):
+            # Z3 would use up its budget for sums of many bits.
+            return Proof(Answer.HOLDS, (_DISTANCES.name,))
         if native is None and is_refuted():
             return Proof(Answer.FAILS)
         smt = self._smt(goal)
@@ -189,6 +195,12 @@ class Asker:
             if found is not None and found.answer in (Answer.HOLDS, Answer.EMPTY):
                 return found
         return None
+
+    def _is_near(self, goal: Cost | GatherCost) -> bool:
+        """Whether all lanes of a group lie in one turn of the banks, by the distance engine alone."""
+        if goal not in self._near:
+            self._near[goal] = _DISTANCES.decide(goal).answer is Answer.HOLDS
+        return self._near[goal]
 
     def _smt(self, goal: Cost | GatherCost) -> Finding:
         """Z3's answer, within what is left of the budget."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from swzverify.compiled.kernel import LoopAround
 from swzverify.compiled.kernel.linear import Sum
@@ -33,6 +34,9 @@ from swzverify.engines.obligations import Answer
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction, postorder
 
+_LARGER: Final = 4
+"""How much larger the questions are that engines without a budget are asked when Z3's is used up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -56,7 +60,7 @@ class Question:
         is used. `is_refuted` says whether plain numbers show a conflict under the whole guard: then Z3 is not
         asked.
         """
-        if self.asker.is_too_large(len(postorder(self.parts.varying, guard))):
+        if self.asker.is_too_large(len(postorder(self.parts.varying, guard)) // _LARGER):
             return Proof(Answer.UNDECIDED)
         found = self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard), is_refuted)
         if found.answer in (Answer.HOLDS, Answer.EMPTY) or guard is self.parts.own_guard or self.row.warp_wide:
