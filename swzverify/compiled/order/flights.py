@@ -55,12 +55,14 @@ class Flight:
         values: What the leaves in its address were when it began.
         how: What it is.
         groups: How many groups its thread has surely put together since.
+        is_fenced: Whether its thread has executed a fence of the proxies between its last event and the issue.
     """
 
     index: int
     values: Values
     how: Running
     groups: int = 0
+    is_fenced: bool = False
 
 
 class Flights:
@@ -69,6 +71,7 @@ class Flights:
     Attributes:
         begins: The instructions at which something begins to run on.
         guards: The guards of what begins and ends it, where they have some.
+        fences: The fences of the proxies.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -81,10 +84,14 @@ class Flights:
             is_far = all(len(arrays) == len(other) == 1 and arrays != other for other in reached)
             if how is not None and (each.is_bulk or not is_far):
                 self.begins[each.index] = how
+        self.fences: set[int] = set()
         self._before_products = _before_products(kernel, self.begins)
         self._ends: dict[int, Callable[[Iterable[Flight]], frozenset[Flight]]] = {}
         for each in kernel.function.instructions if self.begins else ():
-            change = self._fenced if _FENCE.fullmatch(each.opcode) else _change_of(each)
+            is_fence = _FENCE.fullmatch(each.opcode) is not None
+            if is_fence:
+                self.fences.add(each.index)
+            change = self._fenced if is_fence else _change_of(each)
             if change is not None:
                 self._ends[each.index] = change
         self.guards = {each: kernel.owns[each] for each in (*self.begins, *self._ends) if each in kernel.owns}

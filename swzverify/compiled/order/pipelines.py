@@ -22,6 +22,7 @@ from swzverify.compiled.order.interleaved import ACTIVE, MOST_STATES, Being, Mem
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of, scope_of
 from swzverify.compiled.order.roles import Role, roles_of
+from swzverify.compiled.order.store_boxes import AT_MOST, most_of_stores
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.hardware import LANES
@@ -61,8 +62,9 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
     found = Pipelines(kernel, roles, barriers_of(kernel, roles), events, tracked)
     if early := found.early():
         raise LostError(early)
-    kernel.give_boxes(boxes.copied)
-    found.boxes, found.handed = boxes, handed
+    at_most = most_of_stores(kernel, roles, boxes.copied)
+    kernel.give_boxes(boxes.copied | at_most)
+    found.boxes, found.handed = boxes._replace(at_most=at_most), handed
     return found
 
 
@@ -79,7 +81,7 @@ class Pipelines:
     ) -> None:
         self._kernel, self.roles, self._barriers, self._tracked = kernel, roles, barriers, tracked
         self.events = events
-        self.boxes = Boxes({}, {})
+        self.boxes = Boxes({}, {}, {})
         self.handed: Handed | None = None
         self._left = _MOST_WORK
         self._is_by_warp = any(isinstance(key, int) and key >= MASKS for key in barriers)
@@ -111,6 +113,8 @@ class Pipelines:
 
         sizes = sorted((line(index), size) for index, size in self.boxes.copied.items())
         found = [f"the box of the tensor map at line {at} has {size} bytes" for at, size in sizes]
+        sizes = sorted((line(index), size) for index, size in self.boxes.at_most.items())
+        found += [AT_MOST.format(at, size) for at, size in sizes]
         sizes = sorted((line(index), size) for index, size in self.boxes.expected.items())
         found += [f"the launch says that line {at} announces {size} bytes" for at, size in sizes]
         if self._kernel.ranks.count > 1:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
+from typing import TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, sub
 from swzverify.compiled.kernel.clusters import RANK_BITS
@@ -22,9 +24,9 @@ from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.kernel.tiles import Range, range_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.acquires import are_alike
-from swzverify.compiled.order.flights import Running, Values
+from swzverify.compiled.order.flights import Flight, Running, Values
 from swzverify.compiled.order.instance import Couple
-from swzverify.compiled.order.interleaved import Being, Member, Moments
+from swzverify.compiled.order.interleaved import ACTIVE, Being, Member, Moments
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pipelines import MOST_MOMENTS, Pipelines
 from swzverify.compiled.order.step import BlockThreads
@@ -35,6 +37,7 @@ from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, const, postorder, substitute, variables
 
 _Seen = tuple[Values, Values]
+_Runs: TypeAlias = dict[tuple[int, Being], dict[int, tuple[Values, ...]]]
 
 
 class Proxies:
@@ -53,7 +56,11 @@ class Proxies:
         self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
         self._one: dict[tuple[Expr, int], bool] = {}
         self._known_alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-        self._at = [self._flights(place) for place in range(len(pipelines.roles))]
+        self._at = [self._flights(place, lambda _: True) for place in range(len(pipelines.roles))]
+        self._unfenced = [
+            self._flights(place, lambda each: not each.is_fenced) for place in range(len(pipelines.roles))
+        ]
+        self._made = [self._writes(place) for place in range(len(pipelines.roles))]
 
     def moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Moment] | None:
         """When an operation runs while a thread makes the other access, or what it wrote is not fenced.
@@ -198,11 +205,19 @@ class Proxies:
         accesses: tuple[int, int],
         is_self: bool,
     ) -> Iterator[_Seen]:
-        """An operation that reads, and a write that another thread makes, or has made without a fence."""
+        """An operation that reads, and a write that another thread makes, or has made without a fence.
+
+        Where the thread of the operation has executed the fence behind its last event, a write counts only while it is
+        made.
+        """
         assert not is_self  # noqa: S101 - a thread's own writes are those of its walk
+        reader, writer = members[0].role, members[1].role
         for one, two, mine_is, its_is in moments.nodes:
-            for mine in self._there(members[0], accesses[0], one, mine_is):
-                yield from ((mine, its) for its in self._there(members[1], accesses[1], two, its_is))
+            mine = self._at[reader].get((accesses[0], mine_is), {}).get(one, ())
+            made = self._made[writer].get((accesses[1], its_is), {}).get(two, ()) if mine else ()
+            yield from product(mine, made)
+            unfenced = self._unfenced[reader].get((accesses[0], mine_is), {}).get(one, ()) if mine else ()
+            yield from product(unfenced, self._there(members[1], accesses[1], two, its_is) if unfenced else ())
 
     def _with_load(
         self,
@@ -224,15 +239,26 @@ class Proxies:
         """The values of what runs of an instruction while a thread is at a place in some way."""
         return self._at[member.role].get((index, being), {}).get(node, ())
 
-    def _flights(self, place: int) -> dict[tuple[int, Being], dict[int, tuple[Values, ...]]]:
+    def _flights(self, place: int, counts: Callable[[Flight], bool]) -> _Runs:
         """For each instruction, what runs of it at each node: when a thread is held before it, there, or gone."""
-        found: dict[tuple[int, Being], dict[int, tuple[Values, ...]]] = {}
+        found: _Runs = {}
         for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
             beings = {Being.FREE: node.running, Being.STOPPED: node.running}
             for being, running in {**beings, Being.HELD: node.entry, Being.GONE: node.leaving}.items():
-                for each in (each for each in running if each.how is not Running.UNMET):
+                for each in (each for each in running if each.how is not Running.UNMET and counts(each)):
                     there = found.setdefault((each.index, being), {})
                     there[at] = tuple(dict.fromkeys((*there.get(at, ()), each.values)))
+        return found
+
+    def _writes(self, place: int) -> _Runs:
+        """The same of writes through the generic proxy while they are made, whether a fence comes later or not."""
+        found = self._flights(place, lambda each: each.how is Running.COPY)
+        copies = {index for index, _ in found}
+        for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
+            for touch, being in product(node.touches, ACTIVE):
+                if touch.is_data and touch.index not in copies:
+                    there = found.setdefault((touch.index, being), {})
+                    there[at] = tuple(dict.fromkeys((*there.get(at, ()), touch.values)))
         return found
 
     def _makes(self, place: int, access: SharedAccess) -> bool:
