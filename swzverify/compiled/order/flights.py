@@ -78,11 +78,15 @@ class Flights:
         bulk = [each for each in kernel.accesses if each.is_bulk]
         reached = [arrays_of(kernel, each.address) for each in bulk]
         self.begins: dict[int, Running] = {}
+        self._far: set[int] = set()
+        """Copies of threads that no operation of the async proxy meets: they need no fence."""
         for each in kernel.accesses:
             how = _running(each)
             arrays = arrays_of(kernel, each.address)
             is_far = all(len(arrays) == len(other) == 1 and arrays != other for other in reached)
-            if how is not None and (each.is_bulk or not is_far):
+            if is_far and how is Running.COPY:
+                self._far.add(each.index)
+            if how is not None and (each.is_bulk or not is_far or how is Running.COPY):
                 self.begins[each.index] = how
         self.fences: set[int] = set()
         self._before_products = _before_products(kernel, self.begins)
@@ -99,7 +103,9 @@ class Flights:
     def behind(self, index: int, flights: frozenset[Flight]) -> frozenset[Flight]:
         """What still runs behind an instruction that is executed."""
         change = self._ends.get(index)
-        return flights if change is None or not flights else change(flights)
+        if change is None or not flights:
+            return flights
+        return frozenset(e for e in change(flights) if e.how is not Running.UNFENCED or e.index not in self._far)
 
     def _fenced(self, flights: Iterable[Flight]) -> frozenset[Flight]:
         """What runs behind a fence of the proxies."""

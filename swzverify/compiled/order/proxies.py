@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
-from typing import TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, sub
 from swzverify.compiled.kernel.clusters import RANK_BITS
@@ -24,12 +23,13 @@ from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.kernel.tiles import Range, range_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.acquires import are_alike
-from swzverify.compiled.order.flights import Flight, Running, Values
+from swzverify.compiled.order.at_nodes import made_at, running_at
+from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.instance import Couple
-from swzverify.compiled.order.interleaved import ACTIVE, Being, Member, Moments
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pipelines import MOST_MOMENTS, Pipelines
 from swzverify.compiled.order.step import BlockThreads
+from swzverify.compiled.order.together import Being, Member, Moments
 from swzverify.hardware import LANES
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.bounded import bounded
@@ -37,7 +37,6 @@ from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, const, postorder, substitute, variables
 
 _Seen = tuple[Values, Values]
-_Runs: TypeAlias = dict[tuple[int, Being], dict[int, tuple[Values, ...]]]
 
 
 class Proxies:
@@ -56,11 +55,10 @@ class Proxies:
         self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
         self._one: dict[tuple[Expr, int], bool] = {}
         self._known_alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-        self._at = [self._flights(place, lambda _: True) for place in range(len(pipelines.roles))]
-        self._unfenced = [
-            self._flights(place, lambda each: not each.is_fenced) for place in range(len(pipelines.roles))
-        ]
-        self._made = [self._writes(place) for place in range(len(pipelines.roles))]
+        walks = [role.walk for role in pipelines.roles]
+        self._at = [running_at(each) for each in walks]
+        self._unfenced = [running_at(each, lambda flight: not flight.is_fenced) for each in walks]
+        self._made = [made_at(each) for each in walks]
 
     def moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Moment] | None:
         """When an operation runs while a thread makes the other access, or what it wrote is not fenced.
@@ -144,8 +142,10 @@ class Proxies:
         for place, role in enumerate(roles):
             if not self._makes(place, one):
                 continue
-            couples: list[tuple[list[Member], bool | None]] = list(self._pipelines.pairs(place, other, Couple.ANY))
-            couples += self._pipelines.pairs(place, other, Couple.RANKS)
+            couples: list[tuple[list[Member], bool | None]] = list(
+                self._pipelines.groups.pairs(place, other, Couple.ANY)
+            )
+            couples += self._pipelines.groups.pairs(place, other, Couple.RANKS)
             if place == other:
                 couples.append(([Member(role.threads[0], place)], None))
             for members, is_one_warp in couples:
@@ -196,7 +196,7 @@ class Proxies:
             pairs = {(a, b) for a, b in own if {a.index, b.index} == {one.index, two.index}}
             return {(a.values, b.values) if a.index == one.index else (b.values, a.values) for a, b in pairs}
         find = self._with_load if is_load else self._with_write
-        return self._pipelines.common(members, level, find, (one.index, two.index))
+        return self._pipelines.groups.common(members, level, find, (one.index, two.index))
 
     def _with_write(
         self,
@@ -238,28 +238,6 @@ class Proxies:
     def _there(self, member: Member, index: int, node: int, being: Being) -> tuple[Values, ...]:
         """The values of what runs of an instruction while a thread is at a place in some way."""
         return self._at[member.role].get((index, being), {}).get(node, ())
-
-    def _flights(self, place: int, counts: Callable[[Flight], bool]) -> _Runs:
-        """For each instruction, what runs of it at each node: when a thread is held before it, there, or gone."""
-        found: _Runs = {}
-        for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
-            beings = {Being.FREE: node.running, Being.STOPPED: node.running}
-            for being, running in {**beings, Being.HELD: node.entry, Being.GONE: node.leaving}.items():
-                for each in (each for each in running if each.how is not Running.UNMET and counts(each)):
-                    there = found.setdefault((each.index, being), {})
-                    there[at] = tuple(dict.fromkeys((*there.get(at, ()), each.values)))
-        return found
-
-    def _writes(self, place: int) -> _Runs:
-        """The same of writes through the generic proxy while they are made, whether a fence comes later or not."""
-        found = self._flights(place, lambda each: each.how is Running.COPY)
-        copies = {index for index, _ in found}
-        for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
-            for touch, being in product(node.touches, ACTIVE):
-                if touch.is_data and touch.index not in copies:
-                    there = found.setdefault((touch.index, being), {})
-                    there[at] = tuple(dict.fromkeys((*there.get(at, ()), touch.values)))
-        return found
 
     def _makes(self, place: int, access: SharedAccess) -> bool:
         is_load = access.is_bulk and access.is_write
