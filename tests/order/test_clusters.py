@@ -73,7 +73,7 @@ def test_runs_say_so_too(name: str) -> None:
     """The oracle runs the kernels in some orders; it copies the bytes of boxes by plain copies."""
     text = text_of(name).replace("bulk.tensor.1d.shared", "bulk.shared")
     text = text.replace("[%rd1, {%r1}], [%r3];", "[%rd1], [%r3], 128;").replace("bulk.tensor.1d.global", "bulk.global")
-    text = text.replace("[%rd1, {%r1}]", "[%rd1], 128").replace("[%rd2, {%r1}]", "[%rd2], 128")
+    text = text.replace("[%rd1, {%r1}]", "[%rd1], 128").replace("[%rd2, {%r1}], [%r3];", "[%rd2], [%r3], 128;")
     runs = [
         launched(text, "k", (64,), params=[Buffer(8), 3, Buffer(1024)], shuffle=order, steps=3000)
         for order in (None, 1, 2)
