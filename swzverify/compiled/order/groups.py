@@ -27,7 +27,9 @@ _FEW_HELPERS: Final = 3
 _FEW_STATES: Final = 4_000
 """States of a set of threads but on the last level."""
 _MOST_WORK: Final = 300_000
-"""States of all runs of a kernel; the last level has half of them."""
+"""States of all runs of a kernel."""
+_MOST_OF_LAST: Final = 100_000
+"""Once so many are spent, the last level is not tried any more."""
 _Both = TypeVar("_Both")
 _Found = Callable[[tuple[Member, ...], Moments, tuple[int, int], bool], Iterator[_Both]]
 
@@ -183,6 +185,6 @@ class Groups:
         yield tuple(members), _FEW_STATES
         yield from ((each, _FEW_STATES) for each in (self._best(members) if level else ()))
         for each in self.around(members) if level == LEVELS - 1 else ():
-            if self._left <= _MOST_WORK // 2:
+            if self._left <= _MOST_WORK - _MOST_OF_LAST:
                 return
             yield each, MOST_STATES

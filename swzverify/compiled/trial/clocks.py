@@ -43,6 +43,8 @@ DYNAMIC_BYTES: Final = 48 << 10
 
 Source: CUDA Programming Guide 13, 5.1.3, table 31: more has to be asked for.
 """
+_MOST_ALONE: Final = 12
+"""Pairs that are run alone where a run with all of them compares too few accesses."""
 STEPS_OF_SEARCH: Final = 12_000
 """Instructions of all runs that look for any race of one kernel."""
 _SEARCHED: Final = (
@@ -208,7 +210,7 @@ class Launches:
                 break
         if is_partial and len(wanted) > 1:
             # Alone, a pair has fewer accesses beside it, of which more are compared.
-            for each in left:
+            for each in sorted(left)[:_MOST_ALONE]:
                 alone = self._found(values, frozenset([each]), most_steps, follows_boxes=follows_boxes)
                 shown[each] = max(shown[each], alone[each])
         return shown
