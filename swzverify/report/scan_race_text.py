@@ -24,6 +24,7 @@ _BAD: Final = {
     RaceVerdict.UNKNOWN: "unknown",
 }
 _HANG: Final = "threads that wait for ever"
+_MISUSE: Final = "misused barrier object"
 _WORDS: Final = {
     RaceVerdict.RACE: "race",
     RaceVerdict.DEPENDS: "race for some parameters",
@@ -45,8 +46,10 @@ def race_summary(races: KernelRaces, told: Collection[str] = ()) -> list[str]:
         parts[0] += ": " + ", ".join(f"{counts[each]} {each}" for each in RaceVerdict if counts[each])
     if races.barriers:
         parts.append(counted(len(races.barriers), "barrier"))
-        verdicts = Counter(each.verdict for each in races.barriers)
+        verdicts = Counter(each.verdict for each in races.barriers if not each.is_misuse)
         bad = [f"{verdicts[each]} {word}" for each, word in _BAD.items() if verdicts[each]]
+        misused = sum(each.is_misuse for each in races.barriers)
+        bad += [f"{misused} misused"] if misused else []
         parts[-1] += f": {', '.join(bad)}" if bad else ""
     kind = "races with lanes in lockstep" if races.is_lockstep else "races"
     reason = f": {visible(races.reason)}" if races.verdict is RaceVerdict.UNKNOWN else ""
@@ -111,8 +114,11 @@ def finding_lines(finding: RaceFinding, verbosity: int, *, is_known: bool = Fals
     count = len(finding.pairs)
     several = f" ({count} pairs of instructions, such as this one)" if count > 1 else ""
     places = [_side(finding.file, finding.kernel, each) for each in finding.sides]
-    is_hang = finding.barrier is not None and finding.verdict is RaceVerdict.DEPENDS
-    words = f"{_HANG}, for some parameters" if is_hang else _WORDS[finding.verdict]
+    words = _WORDS[finding.verdict]
+    if finding.barrier is not None:
+        words = _MISUSE if finding.barrier.is_misuse else words
+        if finding.verdict is RaceVerdict.DEPENDS:
+            words = f"{words if finding.barrier.is_misuse else _HANG}, for some parameters"
     found = [f"  {words}{known}{several}", *(f"    {each}" for each in places)]
     if finding.barrier is not None:
         return [*found, f"    {visible(readable(finding.barrier.reason))}"]

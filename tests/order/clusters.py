@@ -215,7 +215,7 @@ CLUSTERS: Final = {
     "a box that is stored, not waited for": Clustered(_BOXES.format(_BLOCK, _LOAD) + _STORED.format(""), "race"),
     "a box that is stored by another map": Clustered(
         _BOXES.format(_BLOCK, _LOAD) + "add.u64 %rd2, %rd1, 128;\n" + _STORED.format(_READ).replace("%rd1", "%rd2"),
-        "open",
+        "free",
     ),
     "four boxes that are stored by the map of one": Clustered(
         _BOXES.format(_BLOCK, _LOAD) + _STORED.format(_READ).replace("cta.bulk_group", "cta.tile::scatter4.bulk_group"),

@@ -48,6 +48,11 @@ def runs_of(drawn: Kernel) -> tuple[Races, ...]:
     return tuple(run(drawn, number, order) for number in NUMBERS for order in ORDERS)
 
 
+def is_undefined(each: Races) -> bool:
+    """Whether a run does to a barrier what PTX does not define."""
+    return each.verdict == "divergent-barrier" or each.result.error.startswith("FaultError")
+
+
 def seen(runs: Iterable[Races]) -> frozenset[str]:
     """The verdicts of runs; those that did not end in a way that section 11 names count for nothing."""
     return frozenset(each.verdict for each in runs if each.verdict in ENDINGS)
@@ -62,6 +67,10 @@ def marked(said: Said, drawn: Kernel, runs: tuple[Races, ...]) -> str:
         return f"WRONG pair {race.lines} ({told})"
     if said.verdict in ("free", "race-benign") and bad - {said.verdict}:
         return f"WRONG {said.verdict} ({told})"
+    if said.verdict == "divergent-barrier" and "cp.async.bulk.tensor" not in drawn.text:
+        more = (run(drawn, number, order) for number in NUMBERS for order in MORE)
+        if not any(map(is_undefined, runs)) and not any(map(is_undefined, more)):
+            return f"FALSE divergent-barrier ({told})"
     known = {pair for each in runs for pair in each.lines()}
     # The interpreter has plain copies for tensor copies: they bring the bytes of the box, not those that are expected.
     for each in (said, *said.others) if "cp.async.bulk.tensor" not in drawn.text else (said,):

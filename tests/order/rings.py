@@ -82,6 +82,8 @@ class Ring(NamedTuple):
 
 
 _FILL: Final = WAIT_EMPTY + STORE + FILLED
+_BY_CP: Final = WAIT_EMPTY + STORE.replace("st.shared.u32 [%r27], %r20", "cp.async.ca.shared.global [%r27], [%rd1], 4")
+_GROUP: Final = "cp.async.commit_group;\ncp.async.wait_group {};\n"
 _COPY: Final = WAIT_EMPTY + EXPECTED + COPIED
 _USE: Final = WAIT_FULL + LOAD + FREED
 _STUCK: Final = NEXT.replace("xor.b32 %r22, %r22, %r23;\n", "")
@@ -222,6 +224,18 @@ RINGS: Final = {
     ),
     "two places of one barrier with a count for the lanes of a warp": Ring(
         two_places("bar.sync 15, 64;", "bar.sync 15, 64;", of="%r1, 40"), False, 64
+    ),
+    "cp.async": Ring(ring(_BY_CP + "cp.async.wait_all;\n" + FILLED, _USE), True),
+    "cp.async in groups": Ring(ring(_BY_CP + _GROUP.format(0) + FILLED, _USE), True),
+    "cp.async, no wait": Ring(ring(_BY_CP + FILLED, _USE), False),
+    "cp.async, wait behind the arrival": Ring(ring(_BY_CP + FILLED + "cp.async.wait_all;\n", _USE), False),
+    "cp.async, one group too late": Ring(ring(_BY_CP + _GROUP.format(1) + FILLED, _USE), False),
+    "cp.async, no group": Ring(ring(_BY_CP + "cp.async.wait_group 0;\n" + FILLED, _USE), False),
+    "cp.async, one lane waits": Ring(
+        ring(_BY_CP + "setp.eq.u32 %p6, %r1, 0;\n@%p6 cp.async.wait_all;\n" + FILLED, _USE), False
+    ),
+    "cp.async, freed before the load": Ring(
+        ring(_BY_CP + "cp.async.wait_all;\n" + FILLED, WAIT_FULL + FREED + LOAD), False
     ),
     "object that nobody makes": Ring(_ONE_OBJECT + "@%p1 " + _ARRIVE.format("").rstrip(), False, 64),
     "object at which nobody waits": Ring(

@@ -141,8 +141,12 @@ def _perhaps_two() -> str:
 
 
 def _not_waited_for() -> str:
-    """A load behind a wait that says nothing of the bulk copy that writes there."""
-    return HEAD_OF_RINGS + RINGS["bulk copy and a wait for cp.async"].body + "\nret;\n}\n"
+    """Loads of another warp behind a wait that says nothing of the bulk copy that writes there."""
+    body = RINGS["bulk copy and a wait for cp.async"].body
+    load = "ld.shared.u32 %r30, [%r4];"
+    assert load in body
+    body = body.replace(load, f"setp.lt.u32 %p3, %r1, 32;\n@%p3 bra END;\n{load}\nEND:")
+    return f"{HEAD_OF_RINGS}{body}\nret;\n}}\n"
 
 
 @pytest.mark.parametrize("seed", [COPIES, STORES])

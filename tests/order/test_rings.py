@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from itertools import product
 
 import pytest
 
@@ -12,14 +13,18 @@ from swzverify.compiled.kernel import elections
 from swzverify.compiled.kernel.slices import Wanted
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order import interleaved, objects, pipelines
+from swzverify.compiled.order.at_nodes import AtNodes
 from swzverify.compiled.order.barriers import Scope
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.flights import Flight, Flights, Running
+from swzverify.compiled.order.groups import Groups
 from swzverify.compiled.order.nodes import Deed
 from swzverify.compiled.order.pipelines import Pipelines
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.step import Sharing
+from swzverify.compiled.order.together import ACTIVE
 from swzverify.compiled.order.verdict import RaceVerdict
+from swzverify.compiled.order.walk import Walk
 from swzverify.compiled.scan import race_parts
 from swzverify.ir.expr import Expr
 from tests.order.conftest import races
@@ -30,6 +35,12 @@ SLOW = {
     "answer of the other sense",
     "arrival before the load",
     "arrival before the store",
+    "cp.async, freed before the load",
+    "cp.async, no group",
+    "cp.async, no wait",
+    "cp.async, one group too late",
+    "cp.async, one lane waits",
+    "cp.async, wait behind the arrival",
     "elected lane",
     "elected lane alone",
     "elected lane before the load",
@@ -114,7 +125,7 @@ def _copies_release_their_thread(patch: pytest.MonkeyPatch) -> None:
 
 def _arrival_of_one_is_that_of_its_warp(patch: pytest.MonkeyPatch) -> None:
     """The lanes of a warp are where the lane is that arrives: no thread is behind another one."""
-    patch.setattr(Pipelines, "pairs", _nothing)
+    patch.setattr(Groups, "pairs", _nothing)
 
 
 def _shared_memory_is_constant_between_barriers(patch: pytest.MonkeyPatch) -> None:
@@ -177,9 +188,24 @@ def _lanes_come_together(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(race_parts, "missed_by_lanes", lambda *_: set[int]())
 
 
+def _copies_end_at_once(patch: pytest.MonkeyPatch) -> None:
+    """A `cp.async` has written when its instruction is executed."""
+
+    def wrong(walk: Walk) -> AtNodes:
+        found: AtNodes = {}
+        for at, node in enumerate(walk.nodes):
+            for touch, being in product(node.touches, ACTIVE):
+                there = found.setdefault((touch.index, being), {})
+                there[at] = (*there.get(at, ()), touch.values)
+        return found
+
+    patch.setattr(pipelines, "made_at", wrong)
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "phases": (_phases_are_ignored, "phase never flips"),
     "counts": (_counts_need_not_add_up, "count too small"),
+    "cp.async": (_copies_end_at_once, "cp.async, wait behind the arrival"),
     "flights": (_copies_are_done_at_once, "copy that a barrier does not wait for"),
     "fences": (_fences_are_not_needed, "copies over what was stored"),
     "releases": (_copies_release_their_thread, "store after the arrival"),

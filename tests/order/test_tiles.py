@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from swzverify.compiled.kernel.shared import SharedAccess
-from swzverify.compiled.order import boxes, flights, objects, proxies
+from swzverify.compiled.order import boxes, flights, objects, proxies, store_boxes, walk
 from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.tracked import Tracked
@@ -39,6 +39,15 @@ def test_free_only_if_right(name: str) -> None:
 def test_the_box_is_assumed_in_words() -> None:
     line = TILES["alone"].text.splitlines().index(next(x for x in TILES["alone"].text.splitlines() if ".tensor." in x))
     assert f"the box of the tensor map at line {line + 1} has 256 bytes" in found("alone").assumptions
+
+
+def test_the_most_that_a_box_has_is_assumed_in_words() -> None:
+    lines = TILES["boxed, an object behind it"].text.splitlines()
+    line = next(at for at, each in enumerate(lines, 1) if ".tensor." in each)
+    assert (
+        f"the box of the tensor map at line {line} has at most 512 bytes"
+        in found("boxed, an object behind it").assumptions
+    )
 
 
 def test_the_wait_of_one_warp_is_assumed_in_words() -> None:
@@ -160,6 +169,32 @@ def _one_question_stands_for_all(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MeetingJudge, "free_ones", wrong)
 
 
+def _any_fence_of_the_reader_counts(patch: pytest.MonkeyPatch) -> None:
+    """Each copy out of shared memory is behind a fence of its thread."""
+    patch.setattr(walk, "Flight", lambda *of, **_: Flight(*of, is_fenced=True))
+
+
+def _a_fence_counts_behind_later_barriers(patch: pytest.MonkeyPatch) -> None:
+    """A fence covers what comes before a barrier behind it."""
+    right = walk._Place._replace
+
+    def wrong(self: walk._Place, **new: object) -> object:
+        return right(self, **{**new, "is_fenced": bool(new.get("is_fenced", False)) or self.is_fenced})
+
+    patch.setattr(walk._Place, "_replace", wrong)
+
+
+def _boxes_are_small(patch: pytest.MonkeyPatch) -> None:
+    """A box out of shared memory has at most 512 bytes."""
+    right = store_boxes._room
+    patch.setattr(store_boxes, "_room", lambda *of: min(512, right(*of)))
+
+
+def _an_instruction_has_one_map(patch: pytest.MonkeyPatch) -> None:
+    """The tensor map of an instruction is one, however its address changes."""
+    patch.setattr(store_boxes, "UniformLeaf", object)
+
+
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "products": (_products_are_done_at_once, "ring, given back before the wait"),
     "stores": (_stores_are_done_at_once, "kept, no wait"),
@@ -175,6 +210,13 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "released": (_copies_release_what_ended_before, "half stored, half copied, fence behind the arrival"),
     "ended": (_copies_release_what_ended_before, "reused, the wait for the product is behind the arrival"),
     "together": (_one_question_stands_for_all, "kept, one group too late"),
+    "any fence": (_any_fence_of_the_reader_counts, "kept, one thread fences"),
+    "late fence": (
+        _a_fence_counts_behind_later_barriers,
+        "kept, the thread that copies fences before another barrier",
+    ),
+    "small boxes": (_boxes_are_small, "boxed, a write at the end of the array"),
+    "one map": (_an_instruction_has_one_map, "boxed, another map in each trip"),
     "bytes": (_bytes_need_not_add_up, "alone, other bytes are expected"),
 }
 

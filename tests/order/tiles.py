@@ -118,6 +118,29 @@ def kept(
     )
 
 
+def boxed(
+    fence: str = "bar.sync 0;\n@%p0 " + FENCE,
+    written: str = "%r20",
+    size: int = 512,
+    at: str = "%d1",
+    object_at: int = -1,
+) -> str:
+    """The same with a box of a tensor map, whose bytes nobody announces; perhaps with an object behind it.
+
+    What all threads write is read by the copy, or lies at `written`.
+    """
+    text = kept(fence="", behind=fence).replace("t[512]", f"t[{size}]").replace("[%r20], %r2", f"[{written}], %r2")
+    text = text.replace("group [%d1], [%r4], 512;", f"group [{at}, {{%r2}}], [%r4];")
+    text = text.replace("cp.async.bulk.global", "cp.async.bulk.tensor.1d.global")
+    if object_at >= 0:
+        made = f"@%p0 mbarrier.init.shared::cta.b64 [%r4+{object_at}], 128;\nbar.sync 0;\n"
+        waited = wait("WB", f"%r4+{object_at}", "0")
+        text = text.replace(
+            "LOOP:\n", f"{made}mbarrier.arrive.shared::cta.b64 _, [%r4+{object_at}];\n{waited}LOOP:\n", 1
+        )
+    return text
+
+
 def own(behind: str = "bar.sync 0;\n", fence: str = FENCE, last: str = "bar.sync 0;\n") -> str:
     """A tile that all threads of a warpgroup write and multiply, trip after trip."""
     return (
@@ -241,6 +264,25 @@ TILES: Final = {
     "reused, the wait for the product is behind the arrival": Tiles(reused(_ELSEWHERE + WAITED), False),
     "kept": Tiles(kept(), True, 128),
     "kept, one thread fences": Tiles(kept(fence="@%p0 " + FENCE), False, 128),
+    "kept, the thread that copies fences": Tiles(kept(fence="", behind="bar.sync 0;\n@%p0 " + FENCE), True, 128),
+    "kept, all fence behind the barrier": Tiles(kept(fence="", behind="bar.sync 0;\n" + FENCE), True, 128),
+    "kept, another thread fences behind the barrier": Tiles(
+        kept(fence="", behind="bar.sync 0;\nsetp.eq.u32 %p6, %r0, 1;\n@%p6 " + FENCE), False, 128
+    ),
+    "kept, the thread that copies fences before another barrier": Tiles(
+        kept(fence="@%p0 " + FENCE, behind="bar.sync 0;\nbar.sync 0;\n"), False, 128
+    ),
+    "kept, the thread that copies fences without a barrier": Tiles(kept(fence="", behind="@%p0 " + FENCE), False, 128),
+    "boxed": Tiles(boxed(), True, 128),
+    "boxed, no fence": Tiles(boxed("bar.sync 0;\n"), False, 128),
+    "boxed, no barrier": Tiles(boxed("@%p0 " + FENCE), False, 128),
+    "boxed, another map in each trip": Tiles(
+        boxed(at="%d2").replace("LOOP:\n", "mov.u64 %d2, %d1;\nLOOP:\nadd.u64 %d2, %d2, 128;\n", 1), False, 128
+    ),
+    "boxed, an object behind it": Tiles(boxed(size=2048, object_at=512), True, 128),
+    "boxed, a write behind the object": Tiles(boxed(FENCE, "%r20+1024", 2048, object_at=512), True, 128),
+    "boxed, a write before the object": Tiles(boxed(FENCE, "%r20", 2048, object_at=1024), False, 128),
+    "boxed, a write at the end of the array": Tiles(boxed(FENCE, "%r20+1024", 2048), False, 128),
     "kept, no wait": Tiles(kept(""), False, 128),
     "kept, no fence": Tiles(kept(fence=""), False, 128),
     "kept, no barrier": Tiles(kept(behind=""), False, 128),

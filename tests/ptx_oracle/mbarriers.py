@@ -98,6 +98,8 @@ def compile_mbarrier(instr: Instr, env: Env) -> Step:
                 how = action if action in ("init", "inval") else ""
                 block.clocks.touch_object(instr.line, lane, place, how=how)
             if action == "init":
+                if place in block.mbarriers:
+                    raise FaultError(f"the mbarrier at {place:#x} is in use")
                 block.mbarriers[place] = Mbarrier(number, number)
             elif action == "inval":
                 block.mbarriers.pop(place, None)

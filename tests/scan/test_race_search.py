@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
+from swzverify.compiled.order.verdict import KernelRaces, Pair, Participant, RaceVerdict, Witness
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.given import Given, facts_of
-from swzverify.compiled.scan.race_replay import Runs
-from swzverify.compiled.scan.race_search import NO_FENCE, NO_ORDER
+from swzverify.compiled.scan.race_replay import TWO_VALUES, Runs
+from swzverify.compiled.scan.race_search import BOXES, NO_FENCE, NO_ORDER
 from swzverify.compiled.scan.races import races_of
+from swzverify.compiled.trial import objects
 from tests.trial.test_clocks import FIRST, HEAD
 from tests.trial.test_pipelines import ARRIVE, ASK, MINE, OTHERS, STORE, objects_of, two, wait
 
@@ -89,6 +90,51 @@ def test_threads_that_wait_for_ever() -> None:
     assert (found.verdict, found.reason) == (RaceVerdict.DEPENDS, "thread 32 waits here for ever if n+0:4 = 64")
 
 
+INIT, INVAL = "mbarrier.init.shared.b64 [s+2048], 1;", "mbarrier.inval.shared.b64 [s+2048];"
+ONE = "setp.ne.u32 %p3, %r1, 0;\n@%p3 bra N;\n"
+GO = "mbarrier.arrive.shared.b64 _, [s+2048];"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (GO, objects.NOT_MADE),
+        ("mbarrier.arrive.expect_tx.shared.b64 _, [s+2048], 16;", objects.NOT_MADE),
+        (ASK.format(2048, 0), objects.NOT_MADE),
+        (INVAL, objects.NOT_MADE),
+        (f"{INIT}\n{INVAL}\n{GO}", objects.HAS_ENDED),
+        (f"{INIT}\n{INVAL}\n{ASK.format(2048, 0)}", objects.HAS_ENDED),
+        (f"{INIT}\n{INVAL}\n{INVAL}", objects.HAS_ENDED),
+        (f"{INIT}\n{GO}\n{INIT}", objects.IN_USE),
+        (f"{INIT}\nmbarrier.arrive.shared.b64 _, [s+2048], 2;", objects.TOO_OFTEN),
+    ],
+)
+def test_a_misused_object(body: str, reason: str) -> None:
+    found = races(f"{ONE}{body}\nN:\n", "n=3")
+    assert (found.verdict, found.reason) == (RaceVerdict.DIVERGENT, reason.format(0))
+    (barrier,) = [each for each in found.barriers if each.is_misuse]
+    assert f"{HEAD}{ONE}{body}".splitlines()[barrier.line - 1] == body.splitlines()[-1]
+
+
+def test_a_misuse_may_depend_on_parameters_and_on_data() -> None:
+    found = races(f"{BY_NUMBER}{ONE}{GO}\nN:\n")
+    assert (found.verdict, found.reason) == (RaceVerdict.DEPENDS, f"{objects.NOT_MADE.format(0)} if n+0:4 = 64")
+    of_data = f"ld.global.u32 %r9, [%rd1];\nsetp.lt.u32 %p3, %r9, 100;\n@%p3 bra N;\n{ONE}{GO}\nN:\n"
+    assert races(of_data, "n=3").verdict is RaceVerdict.UNKNOWN
+
+
+def test_objects_that_are_used_right_are_no_finding() -> None:
+    """A phase may go on with one arrival each, and memory may be an object again behind `inval`."""
+    for body in (f"{INIT}\n{GO}\n{GO}\n{INVAL}", f"{INIT}\n{INVAL}\n{INIT}\n{GO}"):
+        assert not any(each.is_misuse for each in searched(f"{ONE}{body}\nN:\n").barriers)
+
+
+def test_a_race_comes_before_what_it_leads_to() -> None:
+    """Another warp may arrive before the object is initialised: the race of both is the finding."""
+    body = f"setp.ne.u32 %p3, %r1, 0;\n@!%p3 {INIT}\nsetp.ne.u32 %p3, %r1, 32;\n@!%p3 {GO}"
+    assert races(body, "n=3").verdict is RaceVerdict.RACE
+
+
 def test_a_hang_for_some_data_is_not_sure() -> None:
     """Threads wait for ever if the first word of the buffer is above 100."""
     body = f"ld.global.u32 %r9, [%rd1];\nsetp.lt.u32 %p3, %r9, 100;\n@%p3 bra N;\n{STUCK}N:\n"
@@ -108,6 +154,36 @@ def test_one_value_and_lockstep_are_no_race_of_a_run() -> None:
     assert searched(neighbours, lockstep=True).verdict is RaceVerdict.UNKNOWN
     # Lanes of one instruction are not ordered by lockstep.
     assert searched("setp.lt.u32 %p3, %r1, 32;\n@%p3 st.shared.u32 [s], %r1;", lockstep=True).pairs
+
+
+def test_a_proof_that_a_run_contradicts_is_unknown() -> None:
+    """A pair that is proved to write one value, though each thread writes its number: a mistake of the proof."""
+    module = read_module(f"{HEAD}st.shared.u32 [s], %r1;\nret;\n}}\n", "k.ptx")
+    function = module.functions[0]
+    side = Participant(FIRST, "st.shared.u32")
+    witness = Witness((0, 1), ((), ()), 0, "s", ())
+    pair = Pair(side, side, RaceVerdict.BENIGN, "all threads write one value", witness=witness)
+    proved = KernelRaces(RaceVerdict.BENIGN, "one value", (pair,))
+    runs = Runs(module, function, (64, 1, 1), facts_of(function, Given(("n=3",))))
+    pairs, has_boxes = runs._run(proved.pairs, [0], 2_000)
+    assert [(each.verdict, each.reason) for each in pairs] == [(RaceVerdict.UNKNOWN, TWO_VALUES)]
+    assert not has_boxes
+    # A kernel with such a pair is not harmless: the run's own search shows the race.
+    assert runs.confirmed(proved).verdict is RaceVerdict.RACE
+
+
+TENSOR = "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+BOX_LOAD = f"{TENSOR} [s+3072], [%rd1, {{%r7}}], [s+2048];"
+
+
+def test_a_benign_race_behind_a_box_rests_on_its_bytes() -> None:
+    """The copy of a box ends a run, unless what it brings is assumed."""
+    body = f"mov.u32 %r7, 0;\n{objects_of(1)}setp.ne.u32 %p3, %r1, 0;\n@%p3 bra N;\n"
+    body += f"mbarrier.arrive.expect_tx.shared.b64 _, [s+2048], 1024;\n{BOX_LOAD}\nN:\n{wait(0)}"
+    found = races(f"{body}st.shared.u32 [s+1536], %r7;", "n=3")
+    assert (found.verdict, found.pairs[0].reason) == (RaceVerdict.BENIGN, "all threads write one value")
+    assert BOXES in found.assumptions
+    assert BOXES not in races("mov.u32 %r7, 0;\nst.shared.u32 [s+1536], %r7;", "n=3").assumptions
 
 
 def test_values_that_nobody_knows_may_be_one() -> None:

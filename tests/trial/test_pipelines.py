@@ -345,12 +345,12 @@ def waits_at_arrive(self: Any, *args: Any, waits: bool) -> None:  # noqa: ARG001
     GATHER(self, *args, waits=True)
 
 
-def counts_one_more(self: Any, threads: Any, places: Any, counts: Any) -> None:
-    INIT(self, threads, places, counts + 1)
+def counts_one_more(self: Any, instruction: Any, threads: Any, places: Any, counts: Any) -> None:
+    INIT(self, instruction, threads, places, counts + 1)
 
 
-def counts_one_less(self: Any, threads: Any, places: Any, counts: Any) -> None:
-    INIT(self, threads, places, counts - (counts > 1))
+def counts_one_less(self: Any, instruction: Any, threads: Any, places: Any, counts: Any) -> None:
+    INIT(self, instruction, threads, places, counts - (counts > 1))
 
 
 def bulk_writes_at_once(self: Any, line: int, effect: Any, *rest: Any, **more: Any) -> Any:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.shared import SharedAccess
-from swzverify.compiled.order.interleaved import ACTIVE, Member, Moments
 from swzverify.compiled.order.pipelines import Pipelines
 from swzverify.compiled.order.threads import Couple
+from swzverify.compiled.order.together import ACTIVE, Member, Moments
 
 _HELP: Final = 1
 """Threads that help to see an order."""
@@ -52,8 +52,8 @@ class AtOnce:
         found = np.zeros((len(self._place), len(self._place)), dtype=np.bool_)
         for one, mine in enumerate(self._at):
             for two, its in enumerate(self._at):
-                for pair, _ in self._pipelines.pairs(one, two, couple):
-                    both = self._pipelines.common(pair, _HELP, _nodes_of, (0, 0))
+                for pair, _ in self._pipelines.groups.pairs(one, two, couple):
+                    both = self._pipelines.groups.common(pair, _HELP, _nodes_of, (0, 0))
                     together = np.ones((mine.shape[1], its.shape[1]), dtype=np.float32)
                     if both is not None:
                         together[:] = 0

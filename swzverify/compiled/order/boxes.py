@@ -16,7 +16,6 @@ from typing import Final, NamedTuple, TypeAlias
 from swzverify.compiled.kernel.boxes import moves_one_box
 from swzverify.compiled.kernel.bulk import FROM_SHARED
 from swzverify.compiled.kernel.clusters import RANK_BITS
-from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import Kernel
@@ -24,6 +23,7 @@ from swzverify.compiled.order.events import Act, Event, LostError
 from swzverify.compiled.order.nodes import Deed, Node
 from swzverify.compiled.order.objects import Key, name_of
 from swzverify.compiled.order.roles import Role
+from swzverify.compiled.order.store_boxes import changes_maps
 from swzverify.ir.expr import Comparison, Const, Expr, compare, conjunction, const, variables
 
 OF_LAUNCH: Final = "the launch says how many bytes line {} announces"
@@ -40,10 +40,14 @@ class _Copy:
 
 
 class Boxes(NamedTuple):
-    """The bytes of copies that tensor maps move, and those that the launch says are expected, by instructions."""
+    """Bytes by instructions: of copies that tensor maps move, and those that the launch says are expected.
+
+    `at_most` has more than what copies out of shared memory read whose boxes are not known.
+    """
 
     copied: dict[int, int]
     expected: dict[int, int]
+    at_most: dict[int, int]
 
 
 def boxes_of(
@@ -58,7 +62,7 @@ def boxes_of(
     """
     copies = {index: _Copy() for index, each in events.items() if each.is_box}
     if not copies and all(each.given is None for each in events.values()):
-        return Boxes({}, {})
+        return Boxes({}, {}, {})
     starts: dict[tuple[Frame, int], set[int]] = {}
     copiers: dict[Key, dict[int, dict[int, None]]] = {}
     for at, role in enumerate(roles):
@@ -91,7 +95,7 @@ def boxes_of(
     if lost is not None:
         raise LostError(f"no bytes are announced for the copy at line {_line(kernel, lost)}")
     _check_expected(kernel, events, expected, never)
-    return Boxes(sizes | _of_one_map(kernel, sizes), expected)
+    return Boxes(sizes | _of_one_map(kernel, sizes), expected, {})
 
 
 def _filled(kernel: Kernel, announcement: Deed, rooms: Mapping[int, tuple[int | None, int]]) -> int:
@@ -122,7 +126,7 @@ def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
 
     The map is one if its address is, and depends on the launch alone, and no instruction changes maps.
     """
-    if any("tensormap" in each.opcode and base_name(each) != "prefetch" for each in kernel.function.instructions):
+    if changes_maps(kernel):
         return {}
     of_map: dict[Expr, set[int]] = {}
     for index, size in sizes.items():

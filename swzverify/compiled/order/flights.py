@@ -55,12 +55,14 @@ class Flight:
         values: What the leaves in its address were when it began.
         how: What it is.
         groups: How many groups its thread has surely put together since.
+        is_fenced: Whether its thread has executed a fence of the proxies between its last event and the issue.
     """
 
     index: int
     values: Values
     how: Running
     groups: int = 0
+    is_fenced: bool = False
 
 
 class Flights:
@@ -69,22 +71,31 @@ class Flights:
     Attributes:
         begins: The instructions at which something begins to run on.
         guards: The guards of what begins and ends it, where they have some.
+        fences: The fences of the proxies.
     """
 
     def __init__(self, kernel: Kernel) -> None:
         bulk = [each for each in kernel.accesses if each.is_bulk]
         reached = [arrays_of(kernel, each.address) for each in bulk]
         self.begins: dict[int, Running] = {}
+        self._far: set[int] = set()
+        """Copies of threads that no operation of the async proxy meets: they need no fence."""
         for each in kernel.accesses:
             how = _running(each)
             arrays = arrays_of(kernel, each.address)
             is_far = all(len(arrays) == len(other) == 1 and arrays != other for other in reached)
-            if how is not None and (each.is_bulk or not is_far):
+            if is_far and how is Running.COPY:
+                self._far.add(each.index)
+            if how is not None and (each.is_bulk or not is_far or how is Running.COPY):
                 self.begins[each.index] = how
+        self.fences: set[int] = set()
         self._before_products = _before_products(kernel, self.begins)
         self._ends: dict[int, Callable[[Iterable[Flight]], frozenset[Flight]]] = {}
         for each in kernel.function.instructions if self.begins else ():
-            change = self._fenced if _FENCE.fullmatch(each.opcode) else _change_of(each)
+            is_fence = _FENCE.fullmatch(each.opcode) is not None
+            if is_fence:
+                self.fences.add(each.index)
+            change = self._fenced if is_fence else _change_of(each)
             if change is not None:
                 self._ends[each.index] = change
         self.guards = {each: kernel.owns[each] for each in (*self.begins, *self._ends) if each in kernel.owns}
@@ -92,7 +103,9 @@ class Flights:
     def behind(self, index: int, flights: frozenset[Flight]) -> frozenset[Flight]:
         """What still runs behind an instruction that is executed."""
         change = self._ends.get(index)
-        return flights if change is None or not flights else change(flights)
+        if change is None or not flights:
+            return flights
+        return frozenset(e for e in change(flights) if e.how is not Running.UNFENCED or e.index not in self._far)
 
     def _fenced(self, flights: Iterable[Flight]) -> frozenset[Flight]:
         """What runs behind a fence of the proxies."""

@@ -8,15 +8,15 @@ phase completes at some time after the threads that are looked at have arrived i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum, auto
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Final, NamedTuple, TypeVar
 
 from swzverify.compiled.order.events import MASKS, Act
 from swzverify.compiled.order.nodes import Deed, Touch
 from swzverify.compiled.order.objects import Barrier, Key, scope_of
 from swzverify.compiled.order.roles import Role
+from swzverify.compiled.order.together import AllMoments, Being, Member
 from swzverify.hardware import LANES
 
 MOST_STATES: Final = 20_000
@@ -24,29 +24,6 @@ _MOST_FLIGHTS: Final = 40
 _RETURNED: Final = (-1, -1)
 _MOST_BYTES: Final = 1 << 24
 _Value = TypeVar("_Value")
-
-
-class Being(Enum):
-    """How a thread is at a place: it goes on, it is held before it can, or it has returned from there.
-
-    A thread that has stopped may make the accesses at its place, and no operation on a barrier.
-    """
-
-    FREE = auto()
-    STOPPED = auto()
-    HELD = auto()
-    GONE = auto()
-
-
-ACTIVE: Final = frozenset({Being.FREE, Being.STOPPED})
-"""How a thread is at a place whose accesses it may make now."""
-
-
-class Member(NamedTuple):
-    """A thread that is looked at: its number in the block, and the place of its role."""
-
-    thread: int
-    role: int
 
 
 class _Object(NamedTuple):
@@ -86,30 +63,19 @@ class _State(NamedTuple):
     frozen: frozenset[int] = frozenset()
 
 
-@dataclass(slots=True)
-class Moments:
-    """What can be at one time in a run.
-
-    Attributes:
-        nodes: The places of the first two threads, and how each of them is there.
-        copies: A copy that runs, with its thread, the place of a thread, and how it is there.
-        early: Who arrived again in one phase, or copied late in it, and at which barrier; such runs are not followed.
-        unmade: Who used an object that was not initialised or had ended, or had a copy to it in flight when it ended,
-            and which one; such runs are not followed.
-    """
-
-    nodes: set[tuple[int, int, Being, Being]] = field(default_factory=set[tuple[int, int, "Being", "Being"]])
-    copies: set[tuple[int, Touch, int, int, Being]] = field(default_factory=set[tuple[int, Touch, int, int, "Being"]])
-    early: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
-    unmade: set[tuple[int, Key]] = field(default_factory=set[tuple[int, Key]])
-
-
 class _Runs:
     def __init__(
-        self, members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier], *, is_of_time: bool
+        self,
+        members: Sequence[Member],
+        roles: Sequence[Role],
+        barriers: Mapping[Key, Barrier],
+        *,
+        is_of_time: bool,
+        is_of_first: bool,
     ) -> None:
         self._members, self._roles, self._barriers = members, roles, barriers
         self._freezes = not is_of_time and any(each.portions for each in barriers.values())
+        self._is_of_first = is_of_first
         self._keys: dict[tuple[Key, int], int] = {}
         """The place of each barrier that matters; those of masks are one for each warp."""
         used: dict[tuple[Key, int], set[tuple[int, Act]]] = {}
@@ -121,18 +87,26 @@ class _Runs:
             takes_part = any(self._takes_part(key, warp, each) for each in members)
             known_by = barriers[key].copier, barriers[key].maker, barriers[key].ender, *barriers[key].portions
             is_known = takes_part or any(each.role in known_by for each in members)
-            # That nobody arrives twice is known where steps may be missing: only waits matter then.
-            is_asked = any(act in (Act.WAIT, Act.SYNC) or (who == 0 and not self._freezes) for who, act in uses)
-            if is_known and is_asked:
+            if is_known and self._is_asked(uses):
                 self._keys[key, warp] = len(self._keys)
         self._shares = [tuple(self._takes_part(key, warp, each) for each in members) for key, warp in self._keys]
         self._of = [barriers[key] for key, _ in self._keys]
         self._touches: dict[Touch, int] = {}
+        self._couples = [*combinations(range(len(members)), 2)]
         self._is_odd = False
         """Whether a phase may be complete before copies that count in it are."""
-        self.found = Moments()
+        self.found = AllMoments({each: set() for each in self._couples})
 
-    def all(self, most: int, *, is_before_made: bool) -> tuple[Moments | None, int]:
+    def _is_asked(self, uses: Collection[tuple[int, Act]]) -> bool:
+        """Whether a barrier may say what cannot be at one time, or whether the first thread arrives twice there."""
+        has_waits = any(act in (Act.WAIT, Act.SYNC) for _, act in uses)
+        # That nobody arrives twice is known where steps may be missing: only waits matter then.
+        if self._freezes or self._is_of_first:
+            return has_waits or (not self._freezes and any(who == 0 for who, _ in uses))
+        # A barrier at which one thread alone does something holds nobody back: the others may have come at any time.
+        return any(act is Act.COPY for _, act in uses) or len({who for who, _ in uses}) > 1
+
+    def all(self, most: int, *, is_before_made: bool) -> tuple[AllMoments | None, int]:
         """Follow all runs, and count their states; None if there are more than `most`, or than are followed.
 
         With `is_before_made`, they end where every object is initialised.
@@ -171,12 +145,12 @@ class _Runs:
 
     def _keep(self, state: _State) -> None:
         nodes, found = state.nodes, self.found
-        are = [self._is(state, who) for who in range(min(2, len(nodes)))]
-        if len(nodes) > 1:
-            found.nodes.add((nodes[0], nodes[1], are[0], are[1]))
+        are = [self._is(state, who) for who in range(len(nodes))]
+        for one, two in self._couples:
+            found.nodes[one, two].add((nodes[one], nodes[two], are[one], are[two]))
+        touches = list(self._touches) if state.flights else []
         for each in state.flights:
-            touch = list(self._touches)[each.touch]
-            found.copies |= {(each.member, touch, who, nodes[who], being) for who, being in enumerate(are)}
+            found.copies |= {(each.member, touches[each.touch], who, nodes[who], are[who]) for who in range(len(nodes))}
 
     @staticmethod
     def _is(state: _State, who: int) -> Being:
@@ -353,13 +327,17 @@ def moments_of(
     *,
     is_before_made: bool = False,
     is_of_time: bool = False,
-) -> tuple[Moments | None, int]:
+    is_of_first: bool = False,
+) -> tuple[AllMoments | None, int]:
     """What can be at one time in a run of some threads, and the states of all runs; None if these are too many.
 
     With `is_before_made`, runs end where every object is initialised. With `is_of_time`, the runs are what some threads
-    do in launches. Otherwise they have what comes before two accesses, and may lack other steps of a launch.
+    do in launches. Otherwise they have what comes before two accesses, and may lack other steps of a launch. With
+    `is_of_first`, it is asked whether the first thread does something too early.
     """
-    runs = _Runs(members, roles, barriers, is_of_time=is_of_time or is_before_made)
+    runs = _Runs(
+        members, roles, barriers, is_of_time=is_of_time or is_before_made, is_of_first=is_of_first or is_before_made
+    )
     return runs.all(most, is_before_made=is_before_made)
 
 

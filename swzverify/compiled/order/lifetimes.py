@@ -19,8 +19,9 @@ from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import Act, LostError
-from swzverify.compiled.order.interleaved import Being, Member, Moments
-from swzverify.compiled.order.pipelines import LEVELS, Pipelines
+from swzverify.compiled.order.groups import LEVELS
+from swzverify.compiled.order.pipelines import Pipelines
+from swzverify.compiled.order.together import Being, Member, Moments
 from swzverify.compiled.order.walk import Walk
 
 _NEITHER: Final = (0, 0)
@@ -98,11 +99,11 @@ def _without(pipelines: Pipelines, place: int, rank: int, reached: set[_Reach], 
     ) -> Iterator[_Reach]:
         return _at_end(moments, left, end)
 
-    for level in range(LEVELS - 1):
+    for level in range(LEVELS):
         for at in others:
             if left:
                 both = [member, Member(pipelines.roles[at].threads[0], at)]
-                open_ones = pipelines.common(both, level, seen, _NEITHER, is_of_time=True)
+                open_ones = pipelines.groups.common(both, level, seen, _NEITHER, is_of_time=True)
                 left = left if open_ones is None else left & open_ones
     return left
 

@@ -14,6 +14,7 @@ from swzverify.compiled.kernel.leaves import ArrayLeaf, Leaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import ADDRESSES
+from swzverify.compiled.order.alike import made_alike
 from swzverify.compiled.order.families import Family, signed
 from swzverify.compiled.order.in_memory import is_in_memory
 from swzverify.compiled.order.instance import BASE, Instances, Place, Uses, without_overlap
@@ -238,6 +239,8 @@ class Asked:
         if values[0] is not None and values[1] is not None and values[0].width == values[1].width:
             one, two = (instances.value(v, who, places[who]) for who, v in enumerate(values) if v is not None)
             same = compare(Comparison.EQ, one, two)
+            if values[0] is values[1] and (alike := made_alike(instances, values[0], places)) is not None:
+                same = either(same, alike)
             if self.couple is Couple.ANY and self._is_one_in_warp(values[0], places):
                 same = either(same, self._are_of_one_warp())
         return _Whole(places, (addresses[0], addresses[1]), conditions, sure, same, uses, of_values)

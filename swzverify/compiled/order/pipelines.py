@@ -8,34 +8,32 @@ time. Each set of threads gives too many such moments, never too few: what all s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from itertools import product
+from typing import Final
 
 from swzverify.compiled.kernel.clusters import IS_IN_ORDER, IS_LINEAR, stray_address
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.at_nodes import made_at
 from swzverify.compiled.order.boxes import Boxes, boxes_of, with_boxes
 from swzverify.compiled.order.complete_phases import with_complete_phases
 from swzverify.compiled.order.events import MASKS, Act, Event, LostError, events_of
 from swzverify.compiled.order.flights import Values
+from swzverify.compiled.order.groups import Groups
 from swzverify.compiled.order.handed import Handed, handed_by
-from swzverify.compiled.order.interleaved import ACTIVE, MOST_STATES, Being, Member, Moments, moments_of
+from swzverify.compiled.order.interleaved import MOST_STATES, moments_of
 from swzverify.compiled.order.masks import mutual_masks
 from swzverify.compiled.order.moments import Moment
-from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of, scope_of
+from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of
 from swzverify.compiled.order.roles import Role, roles_of
+from swzverify.compiled.order.store_boxes import AT_MOST, most_of_stores
 from swzverify.compiled.order.threads import Couple
+from swzverify.compiled.order.together import ACTIVE, Being, Member, Moments
 from swzverify.compiled.order.tracked import Tracked
-from swzverify.hardware import LANES
 from swzverify.ir.expr import Const, Expr, Var, const, substitute
 
 _ARRIVALS: Final = (Act.ARRIVE, Act.LEAVE)
-_MOST_HELPERS: Final = 6
-LEVELS: Final = 3
-"""Threads that may help two others: none, one, two."""
-_MOST_WORK: Final = 300_000
-"""States of all runs of a kernel."""
 MOST_MOMENTS: Final = 600
-_Both = TypeVar("_Both")
 
 
 def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
@@ -62,8 +60,9 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
     found = Pipelines(kernel, roles, barriers_of(kernel, roles), events, tracked)
     if early := found.early():
         raise LostError(early)
-    kernel.give_boxes(boxes.copied)
-    found.boxes, found.handed = boxes, handed
+    at_most = most_of_stores(kernel, roles, boxes.copied)
+    kernel.give_boxes(boxes.copied | at_most)
+    found.boxes, found.handed = boxes._replace(at_most=at_most), handed
     return found
 
 
@@ -80,14 +79,11 @@ class Pipelines:
     ) -> None:
         self._kernel, self.roles, self._barriers, self._tracked = kernel, roles, barriers, tracked
         self.events = events
-        self.boxes = Boxes({}, {})
+        self.boxes = Boxes({}, {}, {})
         self.handed: Handed | None = None
-        self._left = _MOST_WORK
-        self._is_by_warp = any(isinstance(key, int) and key >= MASKS for key in barriers)
-        """Whether it matters which threads are in one warp."""
-        self._moments: dict[tuple[bool, tuple[Member | int, ...]], Moments | None] = {}
-        self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
+        self.groups = Groups(roles, barriers)
         self._at = [self._places(role) for role in roles]
+        self._made = [made_at(role.walk) for role in roles]
 
     @property
     def named(self) -> list[int]:
@@ -118,6 +114,8 @@ class Pipelines:
 
         sizes = sorted((line(index), size) for index, size in self.boxes.copied.items())
         found = [f"the box of the tensor map at line {at} has {size} bytes" for at, size in sizes]
+        sizes = sorted((line(index), size) for index, size in self.boxes.at_most.items())
+        found += [AT_MOST.format(at, size) for at, size in sizes]
         sizes = sorted((line(index), size) for index, size in self.boxes.expected.items())
         found += [f"the launch says that line {at} announces {size} bytes" for at, size in sizes]
         if self._kernel.ranks.count > 1:
@@ -158,8 +156,8 @@ class Pipelines:
             keys = {deed.key for deed in deeds if deed.act in _ARRIVALS}
             keys |= {key for key in copied if self._barriers[key].portions}
             is_cut = False
-            for group in self._groups([member], LEVELS - 1) if keys else ():
-                moments = self._of(group, is_of_time=True)
+            for group in self.groups.around([member]) if keys else ():
+                moments = self.groups.of_first(group)
                 is_cut |= moments is None
                 if moments is not None:
                     keys &= {key for who, key in moments.early if who == 0}
@@ -191,8 +189,8 @@ class Pipelines:
         for role in sorted(each for each in enders if each is not None):
             both = list(dict.fromkeys((member, Member(self.roles[role].threads[0], role))))
             of_ender, is_cut = {key for key in keys if self._barriers[key].ender == role}, False
-            for group in self._groups(both, LEVELS - 1):
-                moments = self._of(group, is_of_time=True)
+            for group in self.groups.around(both):
+                moments = self.groups.of_first(group)
                 is_cut |= moments is None
                 if moments is not None:
                     of_ender &= {key for who, key in moments.unmade if who == 0}
@@ -210,19 +208,22 @@ class Pipelines:
 
         None if nothing is known of it.
         """
-        if any(each.is_copy and not each.is_bulk for each in accesses):
+        is_of_copy = any(each.is_copy and not each.is_bulk for each in accesses)
+        if is_of_copy and (couple is Couple.SELF or any(each.is_bulk for each in accesses)):
             return None
+        find = self._values_of_copies if is_of_copy else self._values
         found: dict[Moment, None] = {}
         first, second = (each.index for each in accesses)
         is_any_lane = any(each.is_collective for each in accesses)
-        for one, at_first in enumerate(self._at):
-            for two, at_second in enumerate(self._at):
-                if first not in at_first or second not in at_second or (couple is Couple.SELF and one != two):
+        made = [{index for index, _ in each} for each in self._made] if is_of_copy else self._at
+        for one, of_first in enumerate(made):
+            for two, of_second in enumerate(made):
+                if first not in of_first or second not in of_second or (couple is Couple.SELF and one != two):
                     continue
-                for pair, is_one_warp in self.pairs(one, two, couple):
+                for pair, is_one_warp in self.groups.pairs(one, two, couple):
                     if self._are_in_two_blocks((first, one, ()), (second, two, ())):
                         continue
-                    common = self.common(pair, level, self._values, (first, second))
+                    common = self.groups.common(pair, level, find, (first, second))
                     if common is None:
                         return None
                     threads = None if is_any_lane else (self.roles[one].threads, self.roles[two].threads)
@@ -232,105 +233,6 @@ class Pipelines:
                     if len(found) > MOST_MOMENTS:
                         return None
         return list(found)
-
-    # ---- threads
-
-    def pairs(self, one: int, two: int, couple: Couple) -> Iterator[tuple[list[Member], bool]]:
-        """Two threads of two roles, in one warp and in two, as far as there are such; one thread for itself."""
-        threads = self.roles[one].threads
-        if couple is Couple.SELF:
-            yield [Member(threads[0], one)], True
-            return
-        is_seen = (self.roles[one].rank != self.roles[two].rank) is (couple is Couple.RANKS)
-        first_of_warps = {each // LANES: each for each in reversed(threads)}
-        for is_one_warp in (True, False) if is_seen else ():
-            if (couple is Couple.WARPS and is_one_warp) or (couple is Couple.LANES and not is_one_warp):
-                continue
-            for thread in reversed(first_of_warps.values()):
-                first = Member(thread, one)
-                other = self._other(two, [first], thread, is_one_warp=is_one_warp)
-                if other is not None:
-                    yield [first, other], is_one_warp
-                    break
-
-    def _other(self, role: int, known: list[Member], beside: int, *, is_one_warp: bool | None) -> Member | None:
-        """A thread of a role in the warp of another thread, in another warp, or in any if that is None."""
-        taken = {each.thread for each in known}
-        others = (each for each in self.roles[role].threads if each not in taken)
-        fits = (each for each in others if is_one_warp in (None, each // LANES == beside // LANES))
-        return next((Member(each, role) for each in fits), None)
-
-    def _groups(self, members: list[Member], most: int) -> Iterator[tuple[Member, ...]]:
-        """Some threads, and these with others that they wait for: one, and one more for both, up to `most`."""
-        yield tuple(members)
-        for helper in self._helpers(members) if most else ():
-            yield (*members, helper)
-        helpers = self._helpers(members) if most > 1 else []
-        both = {frozenset((one, two)): (one, two) for one in helpers for two in self._helpers([*members, one])}
-        yield from ((*members, *each) for each in both.values())
-
-    def _helpers(self, members: list[Member]) -> list[Member]:
-        """Threads that arrive where some of the members wait, a few of them."""
-        key = tuple(members)
-        if key not in self._known_helpers:
-            self._known_helpers[key] = self._find_helpers(members)
-        return self._known_helpers[key]
-
-    def _find_helpers(self, members: list[Member]) -> list[Member]:
-        waited = {key for each in members for key in self._keys(each, (Act.WAIT, Act.SYNC))}
-        found: dict[Member, None] = {}
-        for member in members:
-            for is_one_warp in (True, False) if self._is_by_warp else (None,):
-                for role in range(len(self.roles)):
-                    other = self._other(role, members, member.thread, is_one_warp=is_one_warp)
-                    if other is not None and waited & self._keys(other, (Act.ARRIVE, Act.LEAVE, Act.SYNC, Act.COPY)):
-                        found[other] = None
-        return list(found)[:_MOST_HELPERS]
-
-    def _keys(self, member: Member, acts: tuple[Act, ...]) -> set[tuple[Key, int]]:
-        """The barriers at which a thread does something; those of masks with its warp, those of the block left out."""
-        deeds = (deed for node in self.roles[member.role].walk.nodes for deed, _ in node.deeds if deed.act in acts)
-        keys = {deed.key for deed in deeds}
-        return {
-            (key, scope_of(key, member.thread, self.roles[member.role].rank))
-            for key in keys
-            if not isinstance(key, int) or key >= MASKS or not self._barriers[key].counts_returned
-        }
-
-    # ---- moments
-
-    def _of(self, members: tuple[Member, ...], *, is_of_time: bool = False) -> Moments | None:
-        is_of_time = is_of_time or not any(each.portions for each in self._barriers.values())
-        key = is_of_time, members if self._is_by_warp else tuple(each.role for each in members)
-        if key not in self._moments:
-            found, states = moments_of(members, self.roles, self._barriers, self._left, is_of_time=is_of_time)
-            self._moments[key] = found
-            self._left = max(0, self._left - states)
-        return self._moments[key]
-
-    def common(
-        self,
-        members: list[Member],
-        level: int,
-        found_at: Callable[[tuple[Member, ...], Moments, tuple[int, int], bool], Iterator[_Both]],
-        accesses: tuple[int, int],
-        *,
-        is_of_time: bool = False,
-    ) -> set[_Both] | None:
-        """What is found at the moments of every group of threads around some; None if no group says it.
-
-        With `is_of_time`, it is asked what can be at one time, and not what has no order.
-        """
-        found: set[_Both] | None = None
-        for group in self._groups(members, level):
-            moments = self._of(group, is_of_time=is_of_time)
-            if moments is None:
-                continue
-            values = set(found_at(group, moments, accesses, len(members) == 1))
-            found = values if found is None else found & values
-            if not found:
-                break
-        return found
 
     def _values(
         self,
@@ -344,6 +246,21 @@ class Pipelines:
         for mine, its in self._all_values(members, moments, accesses, is_self):
             if not self._are_in_two_blocks((accesses[0], one, mine), (accesses[1], two, its)):
                 yield mine, its
+
+    def _values_of_copies(
+        self, members: tuple[Member, ...], moments: Moments, accesses: tuple[int, int], is_self: bool
+    ) -> Iterator[tuple[Values, Values]]:
+        """The same where one access or both are `cp.async`, which run until their threads wait for them."""
+        assert not is_self  # noqa: S101 - what a thread does to its own copies is no question of moments
+        one, two = (self._made[each.role] for each in members[:2])
+        for mine, its, mine_is, its_is in moments.nodes:
+            for both in product(
+                one.get((accesses[0], mine_is), {}).get(mine, ()), two.get((accesses[1], its_is), {}).get(its, ())
+            ):
+                if not self._are_in_two_blocks(
+                    (accesses[0], members[0].role, both[0]), (accesses[1], members[1].role, both[1])
+                ):
+                    yield both
 
     def _are_in_two_blocks(self, first: tuple[int, int, Values], second: tuple[int, int, Values]) -> bool:
         """Whether two accesses, by instructions, roles and values, surely reach the memory of two blocks."""

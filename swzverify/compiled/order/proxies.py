@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 
 from swzverify.compiled.kernel.arithmetic import add, sub
 from swzverify.compiled.kernel.clusters import RANK_BITS
@@ -22,12 +23,13 @@ from swzverify.compiled.kernel.symbols import SHARED_WINDOW
 from swzverify.compiled.kernel.tiles import Range, range_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.acquires import are_alike
-from swzverify.compiled.order.flights import Running, Values
+from swzverify.compiled.order.at_nodes import made_at, running_at
+from swzverify.compiled.order.flights import Values
 from swzverify.compiled.order.instance import Couple
-from swzverify.compiled.order.interleaved import Being, Member, Moments
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pipelines import MOST_MOMENTS, Pipelines
 from swzverify.compiled.order.step import BlockThreads
+from swzverify.compiled.order.together import Being, Member, Moments
 from swzverify.hardware import LANES
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.bounded import bounded
@@ -53,7 +55,10 @@ class Proxies:
         self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
         self._one: dict[tuple[Expr, int], bool] = {}
         self._known_alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-        self._at = [self._flights(place) for place in range(len(pipelines.roles))]
+        walks = [role.walk for role in pipelines.roles]
+        self._at = [running_at(each) for each in walks]
+        self._unfenced = [running_at(each, lambda flight: not flight.is_fenced) for each in walks]
+        self._made = [made_at(each) for each in walks]
 
     def moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Moment] | None:
         """When an operation runs while a thread makes the other access, or what it wrote is not fenced.
@@ -137,8 +142,10 @@ class Proxies:
         for place, role in enumerate(roles):
             if not self._makes(place, one):
                 continue
-            couples: list[tuple[list[Member], bool | None]] = list(self._pipelines.pairs(place, other, Couple.ANY))
-            couples += self._pipelines.pairs(place, other, Couple.RANKS)
+            couples: list[tuple[list[Member], bool | None]] = list(
+                self._pipelines.groups.pairs(place, other, Couple.ANY)
+            )
+            couples += self._pipelines.groups.pairs(place, other, Couple.RANKS)
             if place == other:
                 couples.append(([Member(role.threads[0], place)], None))
             for members, is_one_warp in couples:
@@ -189,7 +196,7 @@ class Proxies:
             pairs = {(a, b) for a, b in own if {a.index, b.index} == {one.index, two.index}}
             return {(a.values, b.values) if a.index == one.index else (b.values, a.values) for a, b in pairs}
         find = self._with_load if is_load else self._with_write
-        return self._pipelines.common(members, level, find, (one.index, two.index))
+        return self._pipelines.groups.common(members, level, find, (one.index, two.index))
 
     def _with_write(
         self,
@@ -198,11 +205,19 @@ class Proxies:
         accesses: tuple[int, int],
         is_self: bool,
     ) -> Iterator[_Seen]:
-        """An operation that reads, and a write that another thread makes, or has made without a fence."""
+        """An operation that reads, and a write that another thread makes, or has made without a fence.
+
+        Where the thread of the operation has executed the fence behind its last event, a write counts only while it is
+        made.
+        """
         assert not is_self  # noqa: S101 - a thread's own writes are those of its walk
+        reader, writer = members[0].role, members[1].role
         for one, two, mine_is, its_is in moments.nodes:
-            for mine in self._there(members[0], accesses[0], one, mine_is):
-                yield from ((mine, its) for its in self._there(members[1], accesses[1], two, its_is))
+            mine = self._at[reader].get((accesses[0], mine_is), {}).get(one, ())
+            made = self._made[writer].get((accesses[1], its_is), {}).get(two, ()) if mine else ()
+            yield from product(mine, made)
+            unfenced = self._unfenced[reader].get((accesses[0], mine_is), {}).get(one, ()) if mine else ()
+            yield from product(unfenced, self._there(members[1], accesses[1], two, its_is) if unfenced else ())
 
     def _with_load(
         self,
@@ -223,17 +238,6 @@ class Proxies:
     def _there(self, member: Member, index: int, node: int, being: Being) -> tuple[Values, ...]:
         """The values of what runs of an instruction while a thread is at a place in some way."""
         return self._at[member.role].get((index, being), {}).get(node, ())
-
-    def _flights(self, place: int) -> dict[tuple[int, Being], dict[int, tuple[Values, ...]]]:
-        """For each instruction, what runs of it at each node: when a thread is held before it, there, or gone."""
-        found: dict[tuple[int, Being], dict[int, tuple[Values, ...]]] = {}
-        for at, node in enumerate(self._pipelines.roles[place].walk.nodes):
-            beings = {Being.FREE: node.running, Being.STOPPED: node.running}
-            for being, running in {**beings, Being.HELD: node.entry, Being.GONE: node.leaving}.items():
-                for each in (each for each in running if each.how is not Running.UNMET):
-                    there = found.setdefault((each.index, being), {})
-                    there[at] = tuple(dict.fromkeys((*there.get(at, ()), each.values)))
-        return found
 
     def _makes(self, place: int, access: SharedAccess) -> bool:
         is_load = access.is_bulk and access.is_write

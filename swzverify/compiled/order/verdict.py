@@ -92,6 +92,8 @@ class BarrierFinding:
         verdict: `free` if all threads reach it together, `divergent-barrier`, `deadlock` if threads wait there for
             ever, `depends` if they do for some parameters, or `unknown`.
         reason: Why it is so.
+        is_misuse: Whether it is an operation on a barrier object that is in no state for it: then the verdict is
+            `divergent-barrier`, or `depends`.
     """
 
     line: int
@@ -99,6 +101,7 @@ class BarrierFinding:
     source: str
     verdict: RaceVerdict
     reason: str
+    is_misuse: bool = False
 
 
 @dataclass(frozen=True, slots=True)

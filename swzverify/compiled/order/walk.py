@@ -17,7 +17,7 @@ from swzverify.compiled.kernel.leaves import ArrayLeaf, LoopLeaf, UniformLeaf, a
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
-from swzverify.compiled.order.flights import Flight, Flights, Values, are_unordered, met
+from swzverify.compiled.order.flights import Flight, Flights, Running, Values, are_unordered, met
 from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.liveness import Liveness
 from swzverify.compiled.order.nodes import Deed, Node, Touch, merged
@@ -50,7 +50,8 @@ class _Place(NamedTuple):
 
     `last` has for each register of a state the object that gave it, and for each object the register that the last
     arrival wrote; twice the barrier of the cluster where the thread has arrived there, and not waited. `copied` is the
-    number of blocks to which the copy at `start` has gone.
+    number of blocks to which the copy at `start` has gone. `is_fenced` says that a fence of the proxies was executed
+    since the last event.
     """
 
     block: int
@@ -59,6 +60,7 @@ class _Place(NamedTuple):
     last: _Last = frozenset()
     flights: frozenset[Flight] = frozenset()
     copied: int = 0
+    is_fenced: bool = False
 
 
 class Walk:
@@ -213,7 +215,8 @@ class Walk:
         done = self._holds(self._flights.guards.get(index, TRUE), place.values)
         how = self._flights.begins.get(index)
         if done is not False and how is not None:
-            new = Flight(index, self._read_by(index, place.values), how)
+            is_fenced = place.is_fenced and how is Running.STORE
+            new = Flight(index, self._read_by(index, place.values), how, is_fenced=is_fenced)
             # Operations of the async proxy have no order with what is not fenced, and the other way around.
             self.own |= {(each, new) for each in place.flights if are_unordered(each.how, how)}
             node.running[new] = None
@@ -221,7 +224,7 @@ class Walk:
         if done is True:
             left = self._flights.behind(index, place.flights)
             node.running |= dict.fromkeys(left)
-            return place._replace(flights=left)
+            return place._replace(flights=left, is_fenced=place.is_fenced or index in self._flights.fences)
         return place
 
     def _read_or_stored(self, index: int, place: _Place) -> _Place:
@@ -274,9 +277,11 @@ class Walk:
         if is_named and not count and event.count != const(0, 32):
             raise LostError(f"the threads of the barrier at line {self._line(event)} are none")
         flights = met(place.flights) if event.act is Act.SYNC and is_named else place.flights
-        behind = place._replace(start=event.index + 1, values=after, last=last, flights=flights, copied=0)
+        behind = place._replace(
+            start=event.index + 1, values=after, last=last, flights=flights, copied=0, is_fenced=False
+        )
         if left:
-            behind = place._replace(start=event.index, copied=place.copied + 1)
+            behind = place._replace(start=event.index, copied=place.copied + 1, is_fenced=False)
         node.deeds[deed, self._node(behind)] = None
 
     def _ranks(self, event: Event, values: Values) -> list[int]:
@@ -315,14 +320,14 @@ class Walk:
 
     # ---- values
 
-    def place_of(self, address: Expr, values: Values) -> Expr:
-        """An address of this thread, as far as it is known by what the leaves are."""
-        known = {**dict(values), **self._coordinates}
-        pinned = self._tracked.pinned(address)
+    def place_of(self, address: Expr, values: Values, coordinates: Mapping[Var, Expr] | None = None) -> Expr:
+        """An address of this thread, or of another one, as far as it is known by what the leaves are."""
+        coordinates = self._coordinates if coordinates is None else coordinates
+        known, pinned = {**dict(values), **coordinates}, self._tracked.pinned(address)
         put = {
             each: known[each]
             for each in variables(address)
-            if each in known and (each in pinned or each in self._coordinates)
+            if each in known and (each in pinned or each in coordinates)
         }
         return normal(bounded(substitute(address, put)))
 

@@ -14,13 +14,14 @@ from swzverify.compiled.order.arrays import Arrays
 from swzverify.compiled.order.at_once import AtOnce
 from swzverify.compiled.order.barriers import Orders, Scope
 from swzverify.compiled.order.events import LostError
+from swzverify.compiled.order.groups import LEVELS
 from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting
 from swzverify.compiled.order.lifetimes import STAYS, late_lines
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pairs import Asked
-from swzverify.compiled.order.pipelines import LEVELS, Pipelines, pipelines_of
+from swzverify.compiled.order.pipelines import Pipelines, pipelines_of
 from swzverify.compiled.order.proxies import Proxies
 from swzverify.compiled.order.step import in_step, missed_by_lanes
 from swzverify.compiled.order.threads import Couple

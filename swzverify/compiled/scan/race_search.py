@@ -1,4 +1,4 @@
-"""Races and hangs that runs find by themselves, where the analysis of paths leaves a kernel `unknown`.
+"""Races, hangs and misused objects that runs find by themselves, where the analysis leaves a kernel `unknown`.
 
 A run shows what it shows, whatever the analysis does not know. That it shows nothing says nothing.
 """
@@ -30,7 +30,7 @@ HANG: Final = "thread {} waits here for ever"
 
 
 def with_shown(found: KernelRaces, module: Module, function: Function, runs: Iterable[Run]) -> KernelRaces:
-    """The verdicts, with the races of the first run that shows some, and with what all runs wait for in vain.
+    """The verdicts, with the races of the first run that shows some, and with what ends all runs.
 
     A race in which all threads write one value in a run does not count: other launches may write others. Neither does
     one of a store whose values are not known in the run: they may be one.
@@ -43,7 +43,7 @@ def with_shown(found: KernelRaces, module: Module, function: Function, runs: Ite
             if run.found.has_boxes:
                 found = replace(found, assumptions=(*found.assumptions, BOXES))
             return with_verdict(found, _with_pairs(found.pairs, module, function, run, races), found.barriers)
-    return with_verdict(found, found.pairs, _with_hangs(found.barriers, module, function, seen))
+    return with_verdict(found, found.pairs, _with_stops(found.barriers, module, function, seen))
 
 
 def with_verdict(found: KernelRaces, pairs: Sequence[Pair], barriers: Sequence[BarrierFinding]) -> KernelRaces:
@@ -88,31 +88,30 @@ def _lines(pair: Pair) -> tuple[int, int]:
     return one, other
 
 
-def _with_hangs(
+def _with_stops(
     known: Sequence[BarrierFinding], module: Module, function: Function, runs: Sequence[Run]
 ) -> Sequence[BarrierFinding]:
-    """The barriers, with the instructions at which threads wait for ever.
+    """The barriers, with the instructions at which threads wait for ever, or misuse a barrier object.
 
-    A hang is sure if each launch has it in some order of its warps, and launches differ in nothing but data.
+    This is sure if each launch has it in some order of its warps, and launches differ in nothing but data.
     """
-    hung = [run for run in runs if run.found.hangs]
+    stopped = [run for run in runs if run.found.hangs or run.found.misuse is not None]
     every = {run.launch.words for run in runs}
-    if not hung or not (hung[0].values or {run.launch.words for run in hung} == every):
+    if not stopped or not (stopped[0].values or {run.launch.words for run in stopped} == every):
         return known
-    run, places = hung[0], hung[0].found.hangs
+    run, misuse = stopped[0], stopped[0].found.misuse
     condition = ", ".join(f"{name} = {value}" for name, value in run.values)
-    barriers = list(known)
-    for each in places:
-        reason = HANG.format(each.thread) + (f" if {condition}" if condition else "")
-        verdict = RaceVerdict.DEPENDS if condition else RaceVerdict.DEADLOCK
+    found = {each.line: each for each in known}
+    surely = RaceVerdict.DEADLOCK if misuse is None else RaceVerdict.DIVERGENT
+    reasons = (
+        {each: HANG.format(each.thread) for each in run.found.hangs} if misuse is None else {misuse: misuse.reason}
+    )
+    for each, why in reasons.items():
+        reason = f"{why} if {condition}" if condition else why
+        verdict = RaceVerdict.DEPENDS if condition else surely
         side = _participant(module, function, each.line)
-        finding = BarrierFinding(each.line, each.opcode, side.source, verdict, reason)
-        place = next((at for at, barrier in enumerate(barriers) if barrier.line == each.line), None)
-        if place is None:
-            barriers.append(finding)
-        else:
-            barriers[place] = finding
-    return tuple(barriers)
+        found[each.line] = BarrierFinding(each.line, each.opcode, side.source, verdict, reason, misuse is not None)
+    return tuple(found.values())
 
 
 def _participant(module: Module, function: Function, line: int) -> Participant:

@@ -78,17 +78,19 @@ class Clocked(Machine):
     def result(self) -> Replay:
         """What the run showed."""
         self.history.look()
-        is_helped = assumption_on_clusters(self.function) is not None
-        ended, kind = self.stopped.get(0, (self.recorder.lost, EndError))
+        lost, objects = self.recorder.lost, self.recorder.objects
+        is_open = bool(lost) or objects.has_boxes or assumption_on_clusters(self.function) is not None
+        ended, kind = self.stopped.get(0, (lost, EndError))
         return Replay(
             tuple(self.history.found.values()),
             frozenset(self.misses.lines),
             ended,
             kind is CutOffError,
-            () if is_helped or self.recorder.lost or self.recorder.objects.has_boxes else tuple(self.hangs.values()),
+            () if is_open else tuple(self.hangs.values()),
             kind is FaultError,
-            self.recorder.objects.has_boxes,
+            objects.has_boxes,
             self.history.is_partial,
+            None if is_open else objects.misuse,
         )
 
     def kinds(self, opcode: str) -> Kind:
@@ -305,7 +307,9 @@ class Clocked(Machine):
         if self.recorder.objects.land():
             self.recorder.changes += 1
             return
-        is_read = ~np.isin(self.stands, [each.index for each in self.function.instructions if _is_ask(each)])
+        is_read = ~np.isin(
+            self.stands, [each.index for each in self.function.instructions if each.opcode.startswith(_WAITS)]
+        )
         resumed = self.parked & is_read & (self.seen != self.recorder.changes)
         if resumed.any():
             self._unpark(resumed)
@@ -389,10 +393,6 @@ def _has_count(instruction: Instruction) -> bool:
     """Whether an instruction waits at a barrier for a number of threads that it names."""
     is_barrier = instruction.opcode.startswith(("bar.", "barrier.")) and instruction.opcode != _WARP_BARRIER
     return is_barrier and len(instruction.operands) - (2 if _reduces(instruction) else 0) > 1
-
-
-def _is_ask(instruction: Instruction) -> bool:
-    return instruction.opcode.startswith(_WAITS)
 
 
 def _reduces(instruction: Instruction) -> bool:

@@ -43,6 +43,8 @@ DYNAMIC_BYTES: Final = 48 << 10
 
 Source: CUDA Programming Guide 13, 5.1.3, table 31: more has to be asked for.
 """
+_MOST_ALONE: Final = 12
+"""Pairs that are run alone where a run with all of them compares too few accesses."""
 STEPS_OF_SEARCH: Final = 12_000
 """Instructions of all runs that look for any race of one kernel."""
 _SEARCHED: Final = (
@@ -89,15 +91,26 @@ def replay(
     *,
     is_late: bool = False,
     lockstep: bool = False,
+    follows_boxes: bool = False,
 ) -> Replay:
     """Run one block of a launch; `function` has its calls inlined.
 
     With `wanted`, accesses of these threads alone are compared, and the run ends when it has these pairs. With
     `is_late`, the warps run first that have come furthest in the code; else those that are furthest behind. With
-    `lockstep`, the lanes of a warp run each instruction together, and each instruction before the next one.
+    `lockstep`, the lanes of a warp run each instruction together, and each instruction before the next one. With
+    `follows_boxes` the run goes on at copies of boxes of tensor maps.
     """
     try:
-        machine = Clocked(module, function, launch, most_steps, wanted, is_late=is_late, lockstep=lockstep)
+        machine = Clocked(
+            module,
+            function,
+            launch,
+            most_steps,
+            wanted,
+            is_late=is_late,
+            lockstep=lockstep,
+            follows_boxes=follows_boxes,
+        )
     except (FlowError, LimitError) as error:
         return Replay((), frozenset(), str(error))
     machine.run()
@@ -143,7 +156,14 @@ class Launches:
     smem: int | None = None
     lockstep: bool = False
 
-    def replayed(self, asked: Sequence[Shown], most_steps: int = STEPS_OF_WITNESS) -> list[Outcome]:
+    @property
+    def has_boxes(self) -> bool:
+        """Whether the kernel copies boxes of tensor maps."""
+        return any(".bulk.tensor." in each.opcode for each in self._whole().instructions)
+
+    def replayed(
+        self, asked: Sequence[Shown], most_steps: int = STEPS_OF_WITNESS, *, follows_boxes: bool = False
+    ) -> list[Outcome]:
         """What launches with the values of witnesses show of their races between accesses at two lines.
 
         The two threads have to share a byte there. It need not be the byte of the witness. Witnesses with the same
@@ -154,6 +174,7 @@ class Launches:
                 parameter, `ctaid.x`, `nctaid.x` and so on for the place and the shape of the grid. With each, the
                 lines of the PTX of the two accesses, in the order of the threads.
             most_steps: Instructions of a run.
+            follows_boxes: Whether runs go on at copies of boxes of tensor maps, of which the bytes are assumed.
 
         Returns:
             What runs show of each pair. `NOTHING` does not show that there is no race.
@@ -162,16 +183,24 @@ class Launches:
         sides = [_sides(witness, lines) for witness, lines in asked]
         for (witness, _), both in zip(asked, sides, strict=True):
             groups.setdefault(witness.parameters, set()).add(both)
-        found = {values: self._found(dict(values), frozenset(wanted), most_steps) for values, wanted in groups.items()}
+        found = {
+            values: self._found(dict(values), frozenset(wanted), most_steps, follows_boxes=follows_boxes)
+            for values, wanted in groups.items()
+        }
         return [found[witness.parameters][both] for (witness, _), both in zip(asked, sides, strict=True)]
 
-    def _found(self, values: Mapping[str, int], wanted: frozenset[Sides], most_steps: int) -> Mapping[Sides, Outcome]:
+    def _found(
+        self, values: Mapping[str, int], wanted: frozenset[Sides], most_steps: int, *, follows_boxes: bool
+    ) -> Mapping[Sides, Outcome]:
         """What launches with some values show of some races."""
         whole, left, is_partial = self._whole(), wanted, False
         shown = dict.fromkeys(wanted, Outcome.NOTHING)
         for launch in self._launches(whole, [_placed(plan, values) for plan in _PLANS], values):
-            found = replay(self.module, whole, launch, most_steps, left, lockstep=self.lockstep)
-            for each in found.races:
+            found = replay(
+                self.module, whole, launch, most_steps, left, lockstep=self.lockstep, follows_boxes=follows_boxes
+            )
+            # Where boxes come that nobody expects, the launch is none.
+            for each in found.races if not (found.has_boxes and found.is_fault) else ():
                 if each.sides in shown:
                     outcome = Outcome.RACE if each.is_harmful else Outcome.ONE_VALUE
                     shown[each.sides] = max(shown[each.sides], outcome)
@@ -181,8 +210,8 @@ class Launches:
                 break
         if is_partial and len(wanted) > 1:
             # Alone, a pair has fewer accesses beside it, of which more are compared.
-            for each in left:
-                alone = self._found(values, frozenset([each]), most_steps)
+            for each in sorted(left)[:_MOST_ALONE]:
+                alone = self._found(values, frozenset([each]), most_steps, follows_boxes=follows_boxes)
                 shown[each] = max(shown[each], alone[each])
         return shown
 

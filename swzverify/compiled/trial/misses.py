@@ -1,4 +1,4 @@
-"""What a run shows: unordered pairs, barriers that some threads miss, and where threads wait for ever."""
+"""What a run shows: unordered pairs, barriers that some threads miss or misuse, and where threads wait for ever."""
 
 from __future__ import annotations
 
@@ -31,6 +31,21 @@ class Hang:
 
 
 @dataclass(frozen=True, slots=True)
+class Misuse:
+    """An operation on a barrier object that the object is in no state for.
+
+    Attributes:
+        line: The line of the PTX.
+        opcode: The opcode in the PTX.
+        reason: What is wrong, with the number of a thread.
+    """
+
+    line: int
+    opcode: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """What a run shows of the order of accesses to shared memory.
 
@@ -43,6 +58,7 @@ class Replay:
         is_fault: Whether the launch does what no launch may do.
         has_boxes: Whether it rests on what is assumed of boxes of tensor maps.
         is_partial: Whether not all accesses of some byte were compared, or kept.
+        misuse: What ended the run, if that was an operation on a barrier object.
     """
 
     races: tuple[Unordered, ...]
@@ -53,6 +69,7 @@ class Replay:
     is_fault: bool = False
     has_boxes: bool = False
     is_partial: bool = False
+    misuse: Misuse | None = None
 
 
 class Misses:

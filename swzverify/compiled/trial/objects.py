@@ -21,8 +21,13 @@ from swzverify.compiled.trial.code import EndError
 from swzverify.compiled.trial.history import Accesses, History
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.memory import Array, FaultError, Mask
+from swzverify.compiled.trial.misses import Misuse
 
 OBJECT_BYTES: Final = 8
+NOT_MADE: Final = "thread {} uses a barrier object that nobody has initialised"
+HAS_ENDED: Final = "thread {} uses a barrier object behind its `mbarrier.inval`"
+IN_USE: Final = "thread {} initialises a barrier object that is in use: `mbarrier.inval` has to end it first"
+TOO_OFTEN: Final = "thread {} arrives at a barrier object more often than its phase expects"
 
 
 @dataclass(slots=True)
@@ -71,48 +76,53 @@ class Landing:
 class Objects:
     """The objects of a block, by their addresses; `on_phase` is told the address of each phase that completes.
 
-    `has_boxes` says whether boxes of tensor maps were copied, of which the bytes are assumed.
+    `has_boxes` says whether boxes of tensor maps were copied, of which the bytes are assumed. `misuse` is an operation
+    on an object that is in no state for it.
     """
 
     def __init__(self, lanes: Lanes, history: History, on_phase: Callable[[int], None]) -> None:
         self._lanes, self._history, self._on_phase = lanes, history, on_phase
         self._found: dict[int, Mbarrier] = {}
+        self._ended: set[int] = set()
         self._landings: list[Landing] = []
         self.has_boxes = False
+        self.misuse: Misuse | None = None
 
     def run(self, instruction: Instruction, places: Array, active: Mask) -> None:
         """An operation that no thread waits at, on objects at `places`.
 
         Raises:
-            EndError: A value is not known, or an object is in no state for the operation.
+            EndError: A value is not known, or an object is in no state for the operation: then `misuse` is set.
         """
         words = instruction.opcode.split(".")
         threads = np.flatnonzero(active)
         if words[0] == "cp":
-            self._arrive_by_copies(threads, places, counts_itself="noinc" not in words)
+            self._arrive_by_copies(instruction, threads, places)
             return
         operation = words[1]
         behind = _behind_address(instruction)
         if operation == "inval":
-            for place in np.unique(places[threads]).tolist():
-                self._found.pop(place, None)
+            for place, mine in _by_place(threads, places):
+                self._used(instruction, place, mine)
+                del self._found[place]
+                self._ended.add(place)
             return
         if operation == "init":
-            self._init(threads, places, self._number(behind[0], active))
+            self._init(instruction, threads, places, self._number(behind[0], active))
             return
         tells = "relaxed" not in words and operation in ("arrive", "arrive_drop")
         expects = operation == "expect_tx" or "expect_tx" in words
         size = self._number(behind[0], active) if behind else np.ones(len(active), dtype=np.int64)
         state = np.zeros(len(active), dtype=np.int64)
         for place, mine in _by_place(threads, places):
-            found = self.at(place)
+            found = self._used(instruction, place, mine)
             if expects or operation == "complete_tx":
                 found.bytes += int(size[mine].sum()) * (-1 if operation == "complete_tx" else 1)
             if operation in ("expect_tx", "complete_tx"):
                 self._settle(place)
                 continue
             counts = np.ones(len(mine), dtype=np.int64) if expects else size[mine]
-            self._arrive(place, mine, counts, tells=tells, drops=operation == "arrive_drop", state=state)
+            self._arrive(instruction, mine, counts, place=place, tells=tells, state=state)
         if operation in ("arrive", "arrive_drop"):
             self._lanes.write(instruction.operands[0], state, self._lanes.everything, active)
 
@@ -123,13 +133,24 @@ class Objects:
         wanted = self._number(_behind_address(instruction)[0], active)
         found = np.zeros(len(active), dtype=np.bool_)
         for place, mine in _by_place(threads, places):
-            each = self.at(place)
+            each = self._used(instruction, place, mine)
             own = each.phase & 1 != wanted[mine] & 1 if "parity" in words else each.phase > wanted[mine]
             passing = mine[own]
             found[passing] = True
             if len(passing) and "relaxed" not in words:
                 self._history.knowledge.learn(passing, each.passed)
         return found
+
+    def _used(self, instruction: Instruction, place: int, threads: Array) -> Mbarrier:
+        """The object at an address, which some threads work on."""
+        if place not in self._found:
+            raise self._misused(instruction, HAS_ENDED if place in self._ended else NOT_MADE, int(threads[0]))
+        return self._found[place]
+
+    def _misused(self, instruction: Instruction, reason: str, thread: int) -> EndError:
+        """The error by which the run ends, as an object is in no state for what a thread does."""
+        self.misuse = Misuse(instruction.line, instruction.opcode, reason.format(thread))
+        return EndError(self.misuse.reason)
 
     def at(self, place: int) -> Mbarrier:
         """The object at an address."""
@@ -169,8 +190,10 @@ class Objects:
         self._settle(landing.place)
         return True
 
-    def _init(self, threads: Array, places: Array, counts: Array) -> None:
+    def _init(self, instruction: Instruction, threads: Array, places: Array, counts: Array) -> None:
         for place, mine in _by_place(threads, places):
+            if place in self._found:
+                raise self._misused(instruction, IN_USE, int(mine[0]))
             component = self._history.knowledge.new_object()
             if component is None:
                 raise EndError("there are too many mbarrier objects")
@@ -179,15 +202,17 @@ class Objects:
                 raise FaultError("an mbarrier object is initialised without a count")
             self._found[place] = Mbarrier(count, count, component, nothing, nothing)
 
-    def _arrive(self, place: int, threads: Array, counts: Array, *, tells: bool, drops: bool, state: Array) -> None:
+    def _arrive(
+        self, instruction: Instruction, threads: Array, counts: Array, *, place: int, tells: bool, state: Array
+    ) -> None:
         """Arrivals of several threads, in their order; a phase may complete between two of them."""
-        found = self.at(place)
+        found, drops = self._used(instruction, place, threads), "arrive_drop" in instruction.opcode
         left = threads
         while len(left):
             sums = np.cumsum(counts)
             fits = int(np.searchsorted(sums, found.pending, side="right"))
             if not fits:
-                raise EndError("an arrival counts more than its phase has left")
+                raise self._misused(instruction, TOO_OFTEN, int(left[0]))
             now, left = left[:fits], left[fits:]
             state[now] = found.phase
             if tells:
@@ -198,15 +223,15 @@ class Objects:
             counts = counts[fits:]
             self._settle(place)
 
-    def _arrive_by_copies(self, threads: Array, places: Array, *, counts_itself: bool) -> None:
+    def _arrive_by_copies(self, instruction: Instruction, threads: Array, places: Array) -> None:
         """Each thread's copies so far arrive once they have landed, which is at once."""
-        one = np.ones(1, dtype=np.int64)
+        one, state = np.ones(1, dtype=np.int64), np.zeros_like(places)
         for thread in threads.tolist():
             place, mine = int(places[thread]), np.array([thread])
-            found = self.at(place)
-            found.pending += counts_itself
+            found = self._used(instruction, place, mine)
+            found.pending += ".noinc" not in instruction.opcode
             self._history.end_copies(thread, found.component, found.phase + 1)
-            self._arrive(place, mine, one, tells=True, drops=False, state=np.zeros_like(places))
+            self._arrive(instruction, mine, one, place=place, tells=True, state=state)
 
     def _settle(self, place: int) -> bool:
         """Complete the phase if nothing is lacking."""
