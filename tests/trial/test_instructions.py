@@ -55,6 +55,8 @@ THERE = "shl.b32 %r40, %r21, 2; add.u32 %r40, %r40, %r3;"
         ("st.shared.u32 [%r20], %r1; red.shared.max.s32 [%r20], -1;", 0, 1),
         ("st.shared.u8 [%r20], 255; ld.shared.s8 %h1, [%r20]; cvt.s32.s16 %r22, %h1; neg.s32 %r22, %r22;"
          "st.shared.u32 [%r20], %r22;", 1, 1),
+        ("add.u32 %r22, %r1, -2; popc.b32 %r22, %r22; st.shared.u32 [%r20], %r22;", 31, 32),
+        ("mov.u64 %d1, -256; popc.b64 %r22, %d1; st.shared.u32 [%r20], %r22;", 56, 56),
         ("shfl.sync.bfly.b32 %r22, %r1, 1, 31, -1; st.shared.u32 [%r20], %r22;", 1, 0),
         ("shfl.sync.up.b32 %r22, %r1, 1, 0, -1; st.shared.u32 [%r20], %r22;", 0, 0),
         # 2 to the 24 and 1 and a little, which rounds up; in doubles the little is lost.

@@ -11,6 +11,7 @@ import numpy as np
 from swzverify.compiled.order.known import without_products
 from swzverify.compiled.scan.any_shared import any_shared
 from swzverify.compiled.scan.cost_goal import banks_goal, plain_roots, plainly_named
+from swzverify.compiled.scan.pair_points import conflicting_pair
 from swzverify.compiled.scan.race_points import NAME as POINTS
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.verdict import DisagreementError, Goals, NoVerdictError
@@ -80,6 +81,7 @@ class Asker:
         self._asked: dict[Expr, Finding] = {}
         self._proved: dict[Cost | GatherCost, Finding] = {}
         self._near: dict[Cost | GatherCost, bool] = {}
+        self._points = Points()
 
     def possible(self, condition: Expr) -> Finding:
         """Whether a condition can hold. Parts that share no variable are asked by themselves, each of them once.
@@ -161,7 +163,8 @@ class Asker:
             OutOfClockError: The wall clock ended the query.
         """
         asked, names = plainly_named(goal)
-        found = self._cost(asked, is_refuted)
+        plain = {name: of_key for of_key, name in names.items()}
+        found = self._cost(asked, is_refuted, lambda: _renamed(conflicting_pair(goal, self._points), plain))
         worst = found.worst and WorstCost(
             *(
                 replace(each, point=_renamed(each.point, names))
@@ -171,7 +174,9 @@ class Asker:
         goal_of = goal if found.answer is Answer.HOLDS else None
         return replace(found, point=_renamed(found.point, names), worst=worst, goal=goal_of)
 
-    def _cost(self, goal: Cost | GatherCost, is_refuted: Callable[[], bool]) -> Proof:
+    def _cost(
+        self, goal: Cost | GatherCost, is_refuted: Callable[[], bool], pair: Callable[[], Mapping[str, int]]
+    ) -> Proof:
         native = self._native(goal) or self._native_of_stronger(goal)
         if native is not None and native.answer in (Answer.FAILS, Answer.EMPTY):
             return Proof(native.answer, (native.engine,), native.point or {}, native.worst)
@@ -180,6 +185,8 @@ class Asker:
             return Proof(Answer.HOLDS, (_DISTANCES.name,))
         if native is None and is_refuted():
             return Proof(Answer.FAILS)
+        if native is None and goal not in self._proved and (point := pair()):
+            return Proof(Answer.FAILS, (POINTS,), point)
         smt = self._smt(goal)
         if native is None or native.answer is not Answer.HOLDS:
             return Proof(smt.answer, (smt.engine,), smt.point or {})

@@ -48,6 +48,8 @@ _WINDOW: Final = re.compile(r"cvta(\.to)?\.shared(?:::cta)?\.u64")
 _WINDOWLESS: Final = re.compile(r"cvta(?:\.to)?\.(?:global|const|local|param)(?:::\w+)?\.u64")
 _LONG: Final = re.compile(r"(?:mul|mad)\.hi\.[us]64")
 _MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
+_ONES: Final = np.array([each.bit_count() for each in range(256)], dtype=np.uint8)
+"""How many bits of a byte are set."""
 
 Watch = Callable[[Instruction, Array | None, Mask], None]
 """Is told each access to shared memory: the addresses in its window, None if some of them are not
@@ -120,6 +122,8 @@ class Code:
                 self._move(instruction, active)
             case "call":
                 self._call(instruction, active)
+            case "popc" if len(instruction.operands) == 2:
+                self._count_ones(instruction, active)
             case _:
                 followed = exchange(instruction, self._lanes, active) or self._compute(instruction, active)
                 if not followed and not compute_floats(instruction, self._lanes, active):
@@ -195,6 +199,13 @@ class Code:
         known = np.logical_and.reduce([of_this for _, of_this in read])
         self._lanes.write(target, result.view(np.int64), known, active)
         return True
+
+    def _count_ones(self, instruction: Instruction, active: Mask) -> None:
+        """Count the bits by table: as a sum of 32 bits it was a third of the time of a kernel with bitmaps."""
+        target, source = instruction.operands
+        value, known = self._lanes.read(source, 8 * (size_of_type(instruction.opcode.rpartition(".")[2]) or 8))
+        rows = np.ascontiguousarray(value).view(np.uint8).reshape(-1, 8)
+        self._lanes.write(target, _ONES[rows].sum(axis=1, dtype=np.int64), known, active)
 
     def _move(self, instruction: Instruction, active: Mask) -> None:
         """A move between registers, symbols and numbers, or between a register and its parts."""
@@ -299,17 +310,14 @@ class Code:
         self._memory.check(into[threads], threads, size)
         if (misaligned := source[threads] % size != 0).any():
             raise FaultError("an address is not aligned", threads[misaligned])
-        read = [self._bytes(source + at, active & (count > at)) for at in range(size)]
-        for at, (values, known) in enumerate(read):
-            self._memory.store(into[threads] + at, threads, 1, values[threads], known[threads])
-
-    def _bytes(self, places: Array, active: Mask) -> tuple[Array, Mask]:
-        """The bytes at some addresses; a zero where no byte is read."""
-        values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.everything.copy()
-        threads = self._threads[active]
-        if len(threads):
-            values[threads], known[threads] = self._memory.load(places[threads], threads, 1)
-        return values, known
+        each = np.arange(size)
+        read = (count[threads][:, None] > each).reshape(-1)
+        threads = np.repeat(threads, size)
+        from_places, to_places = ((places[active][:, None] + each).reshape(-1) for places in (source, into))
+        values, known = np.zeros(len(threads), dtype=np.int64), np.ones(len(threads), dtype=np.bool_)
+        if read.any():
+            values[read], known[read] = self._memory.load(from_places[read], threads[read], 1)
+        self._memory.store(to_places, threads, 1, values, known)
 
 
 @dataclass(frozen=True, slots=True)
