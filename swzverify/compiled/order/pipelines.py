@@ -21,6 +21,7 @@ from swzverify.compiled.order.handed import Handed, handed_by
 from swzverify.compiled.order.interleaved import ACTIVE, MOST_STATES, Being, Member, Moments, moments_of
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.objects import Barrier, Key, arrivals_of, barriers_of, name_of, scope_of
+from swzverify.compiled.order.projections import Projections
 from swzverify.compiled.order.roles import Role, roles_of
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.tracked import Tracked
@@ -86,6 +87,7 @@ class Pipelines:
         """Whether it matters which threads are in one warp."""
         self._moments: dict[tuple[bool, tuple[Member | int, ...]], Moments | None] = {}
         self._known_helpers: dict[tuple[Member, ...], list[Member]] = {}
+        self._projections = Projections(roles, barriers, is_whole=kernel.ranks.count == 1)
         self._at = [self._places(role) for role in roles]
 
     @property
@@ -296,7 +298,7 @@ class Pipelines:
         is_of_time = is_of_time or not any(each.portions for each in self._barriers.values())
         key = is_of_time, members if self._is_by_warp else tuple(each.role for each in members)
         if key not in self._moments:
-            found, states = moments_of(members, self.roles, self._barriers, self._left, is_of_time=is_of_time)
+            found, states = self._projections.moments(members, self._left, is_of_time=is_of_time)
             self._moments[key] = found
             self._left = max(0, self._left - states)
         return self._moments[key]

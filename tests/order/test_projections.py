@@ -1,0 +1,62 @@
+"""Projections of runs: they have all that the runs of all barriers together have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from swzverify.compiled.order.interleaved import ACTIVE, Being, Member, Moments, moments_of
+from swzverify.compiled.order.projections import Projections
+
+from .random_ranks import ranked
+from .test_random_ranks import said
+
+MOST = 60_000
+_MOMENTS = Projections.moments
+
+
+def _lacks(part: Moments, whole: Moments) -> bool:
+    """Whether a projection lacks something that the runs of all barriers have."""
+
+    def kind(being: Being) -> Being:
+        return Being.FREE if being in ACTIVE else being
+
+    nodes = {(one, two, kind(mine), kind(its)) for one, two, mine, its in whole.nodes}
+    copies = {each for each in whole.copies if each not in part.copies}
+    # Some projections freeze a thread, and others do not.
+    copies = {each for each in copies if (*each[:4], kind(each[4])) not in part.copies}
+    return bool(copies) or any(
+        not some <= others
+        for some, others in ((nodes, part.nodes), (whole.early, part.early), (whole.unmade, part.unmade))
+    )
+
+
+def _lacking(monkeypatch: pytest.MonkeyPatch, seeds: Sequence[int]) -> tuple[int, int]:
+    """How many projections were held against the whole runs of some random kernels, and how many lack something."""
+    compared, lacking = 0, 0
+
+    def moments(
+        self: Projections, members: Sequence[Member], most: int, *, is_of_time: bool
+    ) -> tuple[Moments | None, int]:
+        nonlocal compared, lacking
+        part, states = _MOMENTS(self, members, most, is_of_time=is_of_time)
+        whole, _ = moments_of(members, self._roles, self._barriers, MOST, is_of_time=is_of_time)
+        if part is not None and whole is not None:
+            compared += 1
+            lacking += _lacks(part, whole)
+        return part, states
+
+    monkeypatch.setattr(Projections, "moments", moments)
+    for seed in seeds:
+        said(ranked(seed))
+    return compared, lacking
+
+
+@pytest.mark.parametrize(
+    "seeds", [(1, 2, 4, 5, 7, 8), pytest.param(range(400), marks=pytest.mark.nightly)], ids=["day", "night"]
+)
+def test_no_moment_is_lost(seeds: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, lacking = _lacking(monkeypatch, seeds)
+    assert compared > len(seeds)
+    assert not lacking
