@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.linear import sum_of
-from swzverify.compiled.order.events import Act
+from swzverify.compiled.order.events import MASKS, Act
 from swzverify.compiled.order.interleaved import ACTIVE, Being, Member, Moments, moments_of
 from swzverify.compiled.order.nodes import Deed, Node, Touch, classes_of, merged
-from swzverify.compiled.order.objects import Barrier, Key
+from swzverify.compiled.order.objects import Barrier, Key, scope_of
 from swzverify.compiled.order.roles import Role
+from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr
 
 _BEINGS: Final = (Being.FREE, Being.HELD, Being.GONE)
@@ -44,11 +45,21 @@ class _Graph(NamedTuple):
     copies: dict[Touch, list[Touch]]
 
 
+class _Form(NamedTuple):
+    """All that decides the runs of some threads, with numbers for objects and copies, and what these are."""
+
+    facts: object
+    keys: list[Key]
+    copies: list[list[Touch]]
+
+
 class Projections:
     """The projections of the runs of some roles; with `is_whole`, there is one, with all barriers."""
 
     def __init__(self, roles: Sequence[Role], barriers: Mapping[Key, Barrier], *, is_whole: bool) -> None:
         self._roles, self._barriers, self._is_whole = roles, barriers, is_whole
+        self._known: dict[tuple[bool, object], tuple[_Form, Moments]] = {}
+        """The runs that have been followed: stages, and blocks, are often alike but for the names of objects."""
 
     @cached_property
     def _graphs(self) -> list[list[_Graph]]:
@@ -87,13 +98,19 @@ class Projections:
             return moments_of(members, self._roles, self._barriers, most, is_of_time=is_of_time)
         found, total = list[Moments](), 0
         for graphs in self._graphs:
-            nodes = [each.nodes for each in graphs]
-            left = most - total
-            new, states = moments_of(members, self._roles, self._barriers, left, is_of_time=is_of_time, graphs=nodes)
-            total += states
-            if new is None:
-                return None, total
-            found.append(new)
+            form = _form(members, self._roles, self._barriers, graphs)
+            key = is_of_time, form.facts
+            if key not in self._known:
+                nodes = [each.nodes for each in graphs]
+                left = most - total
+                new, states = moments_of(
+                    members, self._roles, self._barriers, left, is_of_time=is_of_time, graphs=nodes
+                )
+                total += states
+                if new is None:
+                    return None, total
+                self._known[key] = form, new
+            found.append(_renamed(*self._known[key], form))
         return self._common(members, found), total
 
     def _common(self, members: Sequence[Member], found: Sequence[Moments]) -> Moments:
@@ -137,6 +154,62 @@ class Projections:
             held = {target for node in nodes for deed, target in node.deeds if deed.act is Act.SYNC}
             return np.array([at in held for at in range(len(nodes))], dtype=np.bool_)
         return np.ones(len(nodes), dtype=np.bool_)
+
+
+def _form(
+    members: Sequence[Member], roles: Sequence[Role], barriers: Mapping[Key, Barrier], graphs: Sequence[_Graph]
+) -> _Form:
+    """What decides the runs of some threads: two of one form have the same runs, up to names."""
+    numbers: dict[tuple[Key, int], int] = {}
+    copies: list[list[Touch]] = []
+    nodes: list[object] = []
+    for member in members:
+        graph, rank = graphs[member.role], roles[member.role].rank
+        copies.append([*graph.copies])
+        number_of = {each: at for at, each in enumerate(graph.copies)}
+        for node in graph.nodes:
+            deeds: list[object] = []
+            for deed, target in node.deeds:
+                scope = deed.key, scope_of(deed.key, member.thread, rank)
+                number = numbers.setdefault(scope, len(numbers))
+                touch = number_of.get(Touch(deed.index, deed.values, is_data=False))
+                copy = touch if deed.act is Act.COPY else None
+                facts = deed.count, deed.parity, deed.bytes, deed.is_own, deed in barriers[deed.key].late
+                deeds.append((deed.act, number, copy, facts, target))
+            nodes.append((node.is_end, tuple(deeds)))
+        nodes.append(None)
+    objects = tuple(_facts(key, scope, members, roles, barriers[key]) for key, scope in numbers)
+    return _Form((tuple(nodes), objects), [key for key, _ in numbers], copies)
+
+
+def _facts(key: Key, scope: int, members: Sequence[Member], roles: Sequence[Role], barrier: Barrier) -> object:
+    """What decides what a barrier does in runs of some threads."""
+    kind = None if not isinstance(key, int) else key
+    of_members = tuple(
+        (
+            member.role in barrier.shares,
+            scope == scope_of(key, member.thread, roles[member.role].rank),
+            member.thread % LANES if kind is not None and kind >= MASKS else 0,
+            member.role == barrier.copier,
+            member.role == barrier.maker,
+            member.role == barrier.ender,
+            barrier.portions.get(member.role),
+        )
+        for member in members
+    )
+    return kind, of_members, barrier.counts_returned, barrier.phase, bool(barrier.portions)
+
+
+def _renamed(one: _Form, moments: Moments, other: _Form) -> Moments:
+    """The moments of runs for others of the same form."""
+    keys = dict(zip(one.keys, other.keys, strict=True))
+    touches = [dict(zip(mine, its, strict=True)) for mine, its in zip(one.copies, other.copies, strict=True)]
+    return Moments(
+        moments.nodes,
+        {(owner, touches[owner][touch], who, at, being) for owner, touch, who, at, being in moments.copies},
+        {(who, keys[key]) for who, key in moments.early},
+        {(who, keys[key]) for who, key in moments.unmade},
+    )
 
 
 def _kind(being: Being) -> Being:
