@@ -109,7 +109,12 @@ def claim_types() -> Mapping[str, type["Claim"]]:
     >>> list(claim_types()) == list(KINDS)
     True
     """
-    return MappingProxyType({kind: cast("type[Claim]", __getattr__(name)) for kind, name in KINDS.items()})
+    return MappingProxyType({kind: _claim_of(kind) for kind in KINDS})
+
+
+def _claim_of(kind: str) -> type["Claim"]:
+    """The class of one of swzverify's own kinds."""
+    return cast("type[Claim]", __getattr__(KINDS[kind]))
 
 
 def claim_type(kind: str) -> "type[Claim] | None":
@@ -122,7 +127,7 @@ def claim_type(kind: str) -> "type[Claim] | None":
     ('Aligned', None)
     """
     if kind in KINDS:
-        return claim_types()[kind]
+        return _claim_of(kind)
     return _outside_type(kind) if outside.has(outside.Group.CLAIMS, kind) else None
 
 

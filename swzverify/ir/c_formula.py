@@ -1,28 +1,35 @@
 """A C integer expression as a formula: what subjects and claims read of it.
 
-`compiled:` of a spec is read as such an expression too: certificates state what was proved as its text.
+A parser makes it from a text of the user. For an instruction of compiled code it is made as a tree,
+without a text; `CFormula.of` writes the text that reports and certificates state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
 from typing import Final, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from swzverify.errors import SwzError
 from swzverify.ir.c_ast import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_NODES,
     VALUE_MAX,
     Binary,
+    BinaryOp,
     Call,
     CExpr,
     Conditional,
     Expression,
     Name,
     Number,
-    Span,
     Unary,
     UnaryOp,
+    children,
     nodes,
     render,
 )
@@ -32,8 +39,7 @@ from swzverify.ir.c_lower import lower
 from swzverify.ir.formula import Reading
 from swzverify.ir.integers import Integer
 
-_HERE: Span = (0, 0)
-_ALIASES: Final[Mapping[str, CExpr]] = {f"threadIdx.{axis}": Name(f"tid_{axis}", _HERE) for axis in "xyz"}
+_ALIASES: Final[Mapping[str, CExpr]] = {f"threadIdx.{axis}": Name(f"tid_{axis}") for axis in "xyz"}
 """The other spelling of a thread's coordinates."""
 
 
@@ -45,6 +51,33 @@ class CFormula(Expression):
     >>> formula.at({"tid": 3, "BK": 16}), formula.spelled({"BK": 16}, {})
     (48, 'tid * 16')
     """
+
+    @classmethod
+    def of(cls, root: CExpr) -> CFormula:
+        """The formula of a tree that no text was parsed for.
+
+        Raises:
+            SwzError: SWZ302 beyond the limits of a parsed one.
+
+        >>> CFormula.of(joined(Name("tid"), BinaryOp.SUBTRACT, -1)).text
+        'tid - -1'
+        """
+        size, pending = 0, [(root, 0)]
+        while pending:
+            node, depth = pending.pop()
+            size += 1
+            if size > MAX_NODES or depth > MAX_DEPTH:
+                break
+            pending += [(each, depth + 1) for each in children(node)]
+        text = "" if pending else render(root)
+        if pending or len(text) > MAX_CHARACTERS:
+            limits = f"{MAX_NODES} literals, names and operators, {MAX_DEPTH} of them one inside the other"
+            raise SwzError("SWZ302", f"the expression is longer than {limits}, or {MAX_CHARACTERS} characters")
+        return cls(text, root)
+
+    def replaced(self, stands_for: Mapping[str, CExpr]) -> CFormula:
+        """The formula with trees in place of names. Errors are those of `of`."""
+        return CFormula.of(_rewritten(self.root, stands_for))
 
     def at(self, env: Mapping[str, int]) -> int:
         """The value at one point, in plain Python integers.
@@ -73,8 +106,8 @@ class CFormula(Expression):
 
     def spelled(self, values: Mapping[str, int], renamed: Mapping[str, str]) -> str:
         """The text with values in place of constants, names exchanged, and no needless parentheses."""
-        stands_for: dict[str, CExpr] = {**_ALIASES, **{name: _literal(value) for name, value in values.items()}}
-        stands_for |= {name: Name(other, _HERE) for name, other in renamed.items()}
+        stands_for: dict[str, CExpr] = {**_ALIASES, **{name: literal(value) for name, value in values.items()}}
+        stands_for |= {name: Name(other) for name, other in renamed.items()}
         return render(_rewritten(self.root, stands_for))
 
     def span_of(self, name: str) -> tuple[int, int]:
@@ -101,6 +134,23 @@ def exchanged(formula: CFormula, texts: Mapping[str, str]) -> str:
     return "".join([*parts, formula.text[done:]])
 
 
+def every(conditions: Sequence[CFormula]) -> CFormula | None:
+    """The formula that is true where all conditions are; None without any. Errors are those of `of`.
+
+    >>> from swzverify.ir.c_parse import parse
+    >>> str(every([parse("a ? b : c"), parse("d < 4")]))
+    '(a ? b : c) && d < 4'
+    """
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    return CFormula.of(reduce(partial(Binary, BinaryOp.AND), [each.root for each in conditions]))
+
+
+def joined(left: CExpr, op: BinaryOp, right: CExpr | int) -> CExpr:
+    """The tree of two operands with an infix operator."""
+    return Binary(op, left, literal(right) if isinstance(right, int) else right)
+
+
 def number_text(value: int) -> str:
     """An integer as it stands in place of a name.
 
@@ -110,10 +160,11 @@ def number_text(value: int) -> str:
     return f"({value})" if value < 0 else str(value)
 
 
-def _literal(value: int) -> CExpr:
+def literal(value: int) -> CExpr:
+    """The tree of an integer, -`VALUE_MAX` .. `VALUE_MAX`."""
     if 0 <= value <= VALUE_MAX:
-        return Number(value, _HERE)
-    return Unary(UnaryOp.MINUS, Number(-value, _HERE), _HERE)
+        return Number(value)
+    return Unary(UnaryOp.MINUS, Number(-value))
 
 
 def _rewritten(node: CExpr, stands_for: Mapping[str, CExpr]) -> CExpr:

@@ -14,6 +14,9 @@ from swzverify.errors import SwzError, nearest
 from swzverify.ir.c_ast import (
     CONDITIONAL_PRECEDENCE,
     CUDA_NAMES,
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_NODES,
     UNARY_PRECEDENCE,
     VALUE_MAX,
     VALUE_MIN,
@@ -32,11 +35,6 @@ from swzverify.ir.c_ast import (
 from swzverify.ir.c_formula import CFormula
 from swzverify.ir.c_names import function_hint, name_hint
 from swzverify.ir.c_tokens import REFUSED, Token, literal_value, next_token
-
-MAX_CHARACTERS: Final = 4096
-MAX_DEPTH: Final = 100
-"""Operators above a leaf, and, counted apart, parentheses open at one place."""
-MAX_NODES: Final = 2000
 
 _BINARY: Final = {op.value: op for op in BinaryOp}
 _UNARY: Final = {op.value: op for op in UnaryOp}

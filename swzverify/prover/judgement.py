@@ -11,18 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import TYPE_CHECKING, TypeGuard
 
-from swzverify.claims import (
-    Claim,
-    Coalesced,
-    Counterexample,
-    Equivalent,
-    Measure,
-    Outcome,
-    SectorMeasure,
-    Verdict,
-    is_outside,
-)
+from swzverify.claims import Claim, Counterexample, Measure, Outcome, SectorMeasure, Verdict, is_outside
 from swzverify.claims.cost_claim import CostClaim, cost_goal, measured
 from swzverify.claims.goal import Goal, Plan
 from swzverify.claims.verdict import ARITHMETIC
@@ -32,6 +23,10 @@ from swzverify.errors import SwzError, graphic
 from swzverify.ir.expr import FALSE, TRUE, Expr
 from swzverify.prover.options import Options
 from swzverify.prover.panel import FOLDING, Panel
+
+if TYPE_CHECKING:
+    # Few specs have such claims; their kind says which they are.
+    from swzverify.claims import Coalesced, Equivalent
 
 _SEND = "this is a fault of swzverify: please send the spec and this text to the issue tracker"
 
@@ -169,7 +164,7 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
         for decision in decisions:
             if decision.outcome is outcome:
                 reason = decision.reason
-                if outcome is Outcome.REFUTED and isinstance(claim, Equivalent):
+                if outcome is Outcome.REFUTED and _is_equivalent(claim):
                     reason = _smallest_alignment(claim, panel) or reason
                 return replace(
                     bare,
@@ -194,7 +189,7 @@ def _combine(claim: Claim, plan: Plan, decisions: list[_Decision], bare: Verdict
     if worst is not None:
         said = f"proved, but the plain rule gives {worst.wavefronts} wavefronts at {dict(worst.where)}"
         return replace(_fault(bare, said), engines=engines, measure=measure)
-    if isinstance(claim, Coalesced) and bare.sectors is not None and claim.exceeded(bare.sectors):
+    if _is_coalesced(claim) and bare.sectors is not None and claim.exceeded(bare.sectors):
         return replace(_fault(bare, f"proved, but the plain count gives {bare.sectors}"), engines=engines)
     said = [*(decision.reason for decision in decisions), *(fact.note for fact in plan.facts if fact.decides)]
     reason = "; ".join(dict.fromkeys(each for each in said if each))
@@ -265,9 +260,17 @@ def _measure(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel)
     return None
 
 
+def _is_equivalent(claim: Claim) -> TypeGuard[Equivalent]:
+    return claim.kind == "equivalent"
+
+
+def _is_coalesced(claim: Claim) -> TypeGuard[Coalesced]:
+    return claim.kind == "coalesced"
+
+
 def _sectors(claim: Claim, plan: Plan, decisions: list[_Decision], panel: Panel) -> SectorMeasure | None:
     """The worst case of a claim on sectors, counted again byte by byte."""
-    if not isinstance(claim, Coalesced):
+    if not _is_coalesced(claim):
         return None
     for finding, point in _priced(plan, decisions, panel):
         found = claim.measured(point if finding.worst is None else finding.worst.most_wavefronts.point)

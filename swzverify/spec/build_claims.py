@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from swzverify.claims import KINDS, Aligned, Claim, Coalesced, ConflictFree, Delivers, InBounds, Injective, claim_type
+from swzverify.claims import KINDS, Claim, claim_type
 from swzverify.claims.form import Form, Named, Role, Subject
 from swzverify.core.outside import Group, refuse
 from swzverify.errors import InternalError, SwzError
-from swzverify.spec.claim_models import NAMING, ClaimPart
+from swzverify.spec.claim_models import ClaimPart
 from swzverify.spec.fields import Part
 from swzverify.spec.names import Names
 from swzverify.spec.read_code import ReadCode
@@ -121,7 +121,7 @@ def _by_name(stated: object, kind: str, form: Form, values: Values, names: Names
     """The subjects of a claim by names only: `A`, `[A, B]`, `{tile: A}` or `{tiles: [A, B]}`."""
     roles, path = form.roles, (kind,)
     if isinstance(stated, Part):
-        key = next(key for key, model in NAMING.items() if isinstance(stated, model))
+        (key,) = type(stated).model_fields
         roles, path = tuple(role for role in Role if key in (role.value, role.section)), (kind, key)
         stated = getattr(stated, key)
     if isinstance(stated, str):
@@ -132,6 +132,9 @@ def _by_name(stated: object, kind: str, form: Form, values: Values, names: Names
 
 def standard_claims(names: Names) -> Iterator[Claim]:
     """What `standard` stands for: tiles first, then accesses and operands, in the order of the file."""
+    # Only here, since other specs need few of them.
+    from swzverify.claims import Aligned, Coalesced, ConflictFree, Delivers, InBounds, Injective  # noqa: PLC0415
+
     for tile in names.tiles.values():
         yield Injective(tile)
         yield InBounds(tile)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 
 from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.ptx import Function, Module, PtxError, read_module_file
 from swzverify.compiled.scan import Given, block_of_launch
-from swzverify.compiled.scan.c_text import NotWrittenError
 from swzverify.compiled.scan.given import named
 from swzverify.compiled.scan.stated import Stated, lines_from, read_accesses, stated_at
+from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_SHARED_BYTES, Instruction, find_instruction
-from swzverify.ir.c_formula import CFormula, exchanged, number_text
-from swzverify.ir.c_parse import parse
+from swzverify.ir.c_ast import Binary, BinaryOp, CExpr, Conditional, Name
+from swzverify.ir.c_formula import CFormula, joined, literal
 from swzverify.spec.access_models import AccessPart, CompiledPart
 from swzverify.spec.beside import PTX_SUFFIX, UNREADABLE, below
 from swzverify.spec.read_code import Argument, ReadCode, named_files
@@ -245,7 +245,7 @@ def _in_loops(found: Stated, loops: Sequence[AnyLoop], starts: dict[str, int]) -
             message = f"neither the address nor the active lanes depend on a loop that begins at line {line}"
             raise SwzError(NOT_STATED, message, hint=f"leave '{name}' out of `loops` and of `for`")
     free = [each for each in loops if each.name not in starts]
-    trips: dict[str, str] = {}
+    trips: dict[str, CExpr] = {}
     bound: set[str] = set()
     for each in found.loops:
         loop = next((one for one in loops if one.name == by_line.get(each.line)), None)
@@ -264,30 +264,30 @@ def _in_loops(found: Stated, loops: Sequence[AnyLoop], starts: dict[str, int]) -
         if loop.name not in bound:
             message = f"the code has no loop for '{loop.name}': neither the address nor the active lanes depend on one"
             raise SwzError(NOT_STATED, message, hint="leave it out of `for`; an access that is repeated is stated once")
-    address = parse(exchanged(parse(found.address), trips))
-    return address, parse(exchanged(parse(found.condition), trips)) if found.condition else None
+    return found.address.replaced(trips), None if found.condition is None else found.condition.replaced(trips)
 
 
-def _trip(loop: AnyLoop) -> str:
+def _trip(loop: AnyLoop) -> CExpr:
     """The number of an iteration, from 0, by the loop's value."""
+    value = Name(loop.name)
     if isinstance(loop, Loop):
-        gone = loop.name if loop.start == 0 else f"({loop.name} - {number_text(loop.start)})"
-        return gone if loop.step == 1 else f"({gone}/{loop.step})"
-    before = [loop.value(at) for at in range(loop.count - 1)]
-    return "(" + " + ".join(f"({loop.name} > {number_text(value)})" for value in before) + ")"
+        gone = value if loop.start == 0 else joined(value, BinaryOp.SUBTRACT, loop.start)
+        return gone if loop.step == 1 else joined(gone, BinaryOp.DIVIDE, loop.step)
+    before = [joined(value, BinaryOp.GREATER, loop.value(at)) for at in range(loop.count - 1)]
+    return reduce(partial(Binary, BinaryOp.ADD), before)
 
 
-def _by_lines(texts: list[CFormula], over: AnyLoop | None) -> CFormula:
-    """One text for all lines: that of the iteration."""
-    if over is None or all(each.text == texts[0].text for each in texts):
-        return texts[0]
-    whole = texts[-1].text
-    for at in reversed(range(len(texts) - 1)):
-        whole = f"({over.name} == {number_text(over.value(at))} ? {texts[at].text} : {whole})"
-    return parse(whole)
+def _by_lines(found: list[CFormula], over: AnyLoop | None) -> CFormula:
+    """One formula for all lines: that of the iteration."""
+    if over is None or all(each.text == found[0].text for each in found):
+        return found[0]
+    whole = found[-1].root
+    for at in reversed(range(len(found) - 1)):
+        whole = Conditional(joined(Name(over.name), BinaryOp.EQUAL, over.value(at)), found[at].root, whole)
+    return CFormula.of(whole)
 
 
-def _condition(texts: list[CFormula | None], over: AnyLoop | None) -> CFormula | None:
-    if all(each is None for each in texts):
+def _condition(found: list[CFormula | None], over: AnyLoop | None) -> CFormula | None:
+    if all(each is None for each in found):
         return None
-    return _by_lines([parse("1") if each is None else each for each in texts], over)
+    return _by_lines([CFormula.of(literal(1)) if each is None else each for each in found], over)

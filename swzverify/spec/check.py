@@ -9,8 +9,9 @@ from typing import cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from swzverify.claims import KINDS
 from swzverify.errors import nearest
-from swzverify.spec.claim_models import ARGUMENT_PARTS, CLAIM_PARTS
+from swzverify.spec.claim_models import ARGUMENT_PARTS, claim_part
 from swzverify.spec.fields import IDENTIFIER_PATTERN, Part, kind_of
 from swzverify.spec.meant import key_hint, word_hint
 from swzverify.spec.models import NESTED, PARTS, SECTIONS, SpecPart
@@ -173,8 +174,8 @@ def _owner(loc: tuple[str | int, ...]) -> type[Part] | None:
         step = str(above[depth - 1])
         if step in _PARTS_BY_STEP:
             return _PARTS_BY_STEP[step]
-        if step.startswith("?") and step[1:] in CLAIM_PARTS:
-            return CLAIM_PARTS[step[1:]]
+        if step.startswith("?") and step[1:] in KINDS:
+            return claim_part(step[1:])
     if not above:
         return SpecPart
     if len(above) == 3:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, Union, cast
 
-from pydantic import Field, GetCoreSchemaHandler, Tag, ValidatorFunctionWrapHandler, WrapValidator, create_model
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag, TypeAdapter, create_model
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from swzverify.claims import KINDS, Claim, claim_type, claim_types, outside_kinds
+from swzverify.claims import KINDS, Claim, claim_type, outside_kinds
 from swzverify.claims.form import Count as HowMany
 from swzverify.claims.form import Form, Named, Number, Role
 from swzverify.errors import SwzError
@@ -40,23 +42,29 @@ def _made(name: str, base: type[Model], title: str, fields: Mapping[str, Any]) -
     return cast("type[Model]", make(name, __base__=base, __doc__=title, **fields))
 
 
-def _naming(role: Role) -> type[Part]:
-    """`{tile: A}`: the subject of that role."""
-    field = (Name, Field(description=f"the name of {role.noun}", examples=[_SAMPLES[role][0]]))
-    return _made(f"{role.value.title()}Argument", Part, f"The {role.value} that is meant.", {role.value: field})
+@cache
+def _naming(key: str) -> type[Part]:
+    """The model of `{tile: A}` or `{tiles: [A, B]}`, by its one key: one or two subjects of a role."""
+    role = next(role for role in Role if key in (role.value, role.section))
+    if key == role.value:
+        title, field = f"The {key} that is meant.", (Name, _described(f"the name of {role.noun}", _SAMPLES[role][0]))
+    else:
+        title, field = f"Two {key}.", (Pair, _described(f"the names of two {key}", [*_SAMPLES[role]]))
+    return _argument(_made(f"{key.title()}Argument", Part, title, {key: field}))
 
 
-def _naming_two(role: Role) -> type[Part]:
-    """`{tiles: [A, B]}`: two subjects of that role."""
-    field = (Pair, Field(description=f"the names of two {role.section}", examples=[[*_SAMPLES[role]]]))
-    return _made(f"{role.section.title()}Argument", Part, f"Two {role.section}.", {role.section: field})
+def _described(says: str, example: object) -> Any:  # what pydantic takes for a field
+    return Field(description=says, examples=[example])
 
 
-NAMING: Mapping[str, type[Part]] = {
-    **{role.value: _naming(role) for role in Role},
-    **{role.section: _naming_two(role) for role in Role},
-}
-"""The models of `{tile: A}` and `{tiles: [A, B]}`, by their one key."""
+ARGUMENT_PARTS: dict[str, type[Part]] = {}
+"""The model of a claim's argument, by the claim's key or the union's tag, once it was made."""
+
+
+def _argument(model: type[Part]) -> type[Part]:
+    """The model, which is known by the union's tag from now on."""
+    ARGUMENT_PARTS.setdefault(f"?{model.__name__}", model)
+    return model
 
 
 class ClaimPart(Part):
@@ -77,7 +85,7 @@ def _choice(form: Form) -> Any:  # a type for pydantic
     keys = [role.value for role in form.roles if one] + [role.section for role in form.roles if two]
     branches: list[Any] = [Annotated[Name, Tag(_AS_NAME)]] if one else []
     branches += [Annotated[Pair, Tag(_AS_PAIR)]] if two else []
-    branches += [Annotated[NAMING[key], Tag(f"?{NAMING[key].__name__}")] for key in keys]
+    branches += [Annotated[_naming(key), Tag(f"?{_naming(key).__name__}")] for key in keys]
     return Annotated[_either(branches), branch(_expected(form, one, two), _chooser(keys, one, two))]
 
 
@@ -116,17 +124,17 @@ def _chooser(keys: list[str], one: bool, two: bool) -> Chooser:
                 return _AS_PAIR
             case dict():
                 key = next((key for key in keys if key in value), keys[-1 if one and two else 0])
-                return f"?{NAMING[key].__name__}"
+                return f"?{_naming(key).__name__}"
             case _:
                 return None
 
     return choose
 
 
-def _argument(claim: type[Claim]) -> type[Part]:
+def _keyed(claim: type[Claim]) -> type[Part]:
     """The model of a claim that is stated key by key."""
     fields = {_key(part): _field(part) for part in claim.form.keys}
-    return _made(f"{claim.__name__}Argument", Part, claim.form.keys_title, fields)
+    return _argument(_made(f"{claim.__name__}Argument", Part, claim.form.keys_title, fields))
 
 
 def _key(part: Named | Number) -> str:
@@ -144,16 +152,11 @@ def _field(part: Named | Number) -> Any:  # pydantic takes a type and its field
     return (kind if default is not None else kind | None), Field(default, **said)
 
 
-ARGUMENT_PARTS: dict[str, type[Part]] = {f"?{part.__name__}": part for part in NAMING.values()}
-"""The model of a claim's argument, by the claim's key or the union's tag."""
-
-
+@cache
 def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
     """The model of a list item that states a claim of this kind."""
     form = claim.form
-    keys = ARGUMENT_PARTS.setdefault(kind, _argument(claim)) if form.keys else None
-    if keys is not None:
-        ARGUMENT_PARTS.setdefault(f"?{keys.__name__}", keys)
+    keys = ARGUMENT_PARTS.setdefault(kind, _keyed(claim)) if form.keys else None
     argument = _choice(form) if keys is None else _name_or_keys(form, keys) if form.name_alone else keys
     field = (argument, Field(description=form.says, examples=[*form.examples]))
     model = _made(f"{claim.__name__}Claim", ClaimPart, form.title, {kind: field})
@@ -161,13 +164,12 @@ def _model(kind: str, claim: type[Claim]) -> type[ClaimPart]:
     return model
 
 
-CLAIM_PARTS: dict[str, type[ClaimPart]] = {kind: _model(kind, claim) for kind, claim in claim_types().items()}
-"""The model of each claim, by its key."""
+def claim_part(kind: str) -> type[ClaimPart]:
+    """The model of one of swzverify's own claims. To make all of them takes as long as a small proof."""
+    return _model(kind, cast("type[Claim]", claim_type(kind)))
+
 
 _OTHER_KEYS = tuple(ClaimPart.model_fields)
-
-
-_OUTSIDE: dict[type[Claim], type[ClaimPart]] = {}
 
 
 def outside_part(kind: str) -> type[ClaimPart] | None:
@@ -177,11 +179,7 @@ def outside_part(kind: str) -> type[ClaimPart] | None:
         SwzError: SWZ821.
     """
     claim = None if kind in KINDS or kind in _OTHER_KEYS else claim_type(kind)
-    if claim is None:
-        return None
-    if claim not in _OUTSIDE:
-        _OUTSIDE[claim] = _model(kind, claim)
-    return _OUTSIDE[claim]
+    return None if claim is None else _model(kind, claim)
 
 
 def claim_kind(keys: object) -> str | None:
@@ -190,15 +188,17 @@ def claim_kind(keys: object) -> str | None:
     >>> claim_kind(["injective", "expect"]), claim_kind(["injective", "aligned"])
     ('injective', None)
     """
-    kinds = [key for key in cast("list[str]", keys) if key in CLAIM_PARTS]
+    kinds = [key for key in cast("list[str]", keys) if key in KINDS]
     return kinds[0] if len(kinds) == 1 else None
 
 
-def _validated(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    """The model of a claim; one that another package adds is no branch of the union."""
+def _validated(value: object) -> object:
+    """The model of a claim, which may be one that another package adds; `standard` stays as it is."""
     if isinstance(value, dict):
         keys = [str(key) for key in cast("dict[object, object]", value)]
-        others = [] if claim_kind(keys) else [key for key in keys if key not in (*KINDS, *_OTHER_KEYS)]
+        if kind := claim_kind(keys):
+            return _union_of((kind,)).validate_python(value)
+        others = [key for key in keys if key not in (*KINDS, *_OTHER_KEYS)]
         try:
             parts = [part for part in map(outside_part, others) if part is not None]
         except SwzError as error:
@@ -206,7 +206,7 @@ def _validated(value: object, handler: ValidatorFunctionWrapHandler) -> object:
             raise PydanticCustomError("SWZ821", "{message}", context) from None
         if len(parts) == 1 and not any(key in KINDS for key in keys):
             return parts[0].model_validate(value)
-    return handler(_check_claim(cast("object", value)))
+    return _check_claim(cast("object", value))
 
 
 def _check_claim(value: object) -> object:
@@ -217,14 +217,12 @@ def _check_claim(value: object) -> object:
         message = f"expected a claim such as `injective: A`, or `standard`, not {kind_of(value)}"
         raise PydanticCustomError("SWZ105", "{message}", {"message": message})
     keys = [str(key) for key in cast("dict[object, object]", value)]
-    if claim_kind(keys):
-        return cast("object", value)
-    known = [key for key in keys if key in CLAIM_PARTS]
+    known = [key for key in keys if key in KINDS]
     if len(known) > 1:
         message = f"a list item states one claim, this one states {' and '.join(known)}"
         context = {"message": message, "hint": "begin another item with '- '", "key": known[1]}
         raise PydanticCustomError("SWZ104", "{message}", context)
-    every = [*CLAIM_PARTS, *outside_kinds()]
+    every = [*KINDS, *outside_kinds()]
     listed = "claims: " + ", ".join(every)
     unknown = [key for key in keys if key not in _OTHER_KEYS]
     if not unknown:
@@ -242,16 +240,31 @@ def _choose_claim(value: object) -> str | None:
     return "?standard"
 
 
+@cache
+def _union_of(kinds: tuple[str, ...]) -> TypeAdapter[Any]:
+    """The claims of some kinds: one branch per kind, and one for `standard`."""
+    branches: list[Any] = [Annotated[claim_part(kind), Tag(f"?{kind}")] for kind in kinds]
+    standard: Any = Annotated[Literal["standard"], Tag("?standard")]
+    union: Any = Annotated[_either([standard, *branches]), branch("a claim", _choose_claim)]
+    return TypeAdapter[Any](union)
+
+
 class _EveryKind:
-    """The claims of every kind, which pydantic takes for the type that this annotates."""
+    """The claims of every kind, which pydantic takes for the type that this annotates.
+
+    A claim is checked by the model of its kind; only the schema of spec files has all models.
+    """
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """One branch per kind, and one for `standard`."""
-        del source
-        branches: list[Any] = [Annotated[part, Tag(f"?{kind}")] for kind, part in CLAIM_PARTS.items()]
-        standard: Any = Annotated[Literal["standard"], Tag("?standard")]
-        return handler.generate_schema(Annotated[_either([standard, *branches]), branch("a claim", _choose_claim)])
+        """A function that checks one claim."""
+        del source, handler
+        return core_schema.no_info_plain_validator_function(_validated)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """One branch per kind."""
+        del schema
+        return handler(_union_of(tuple(KINDS)).core_schema)
 
 
-ClaimItem: TypeAlias = Annotated[ClaimPart | Literal["standard"], _EveryKind(), WrapValidator(_validated)]
+ClaimItem: TypeAlias = Annotated[ClaimPart | Literal["standard"], _EveryKind()]
 """One item of `claims:`."""

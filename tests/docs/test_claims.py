@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from swzverify.spec.claim_models import CLAIM_PARTS
+from swzverify.claims import KINDS
 from tests.docs.blocks import ROOT, blocks_of, links_of
 
 FOLDER = ROOT / "docs" / "claims"
@@ -16,12 +16,12 @@ HEADINGS = ["Why", "An example that is proved", "A counterexample", "Limits", "S
 
 
 def test_there_is_a_page_for_each_claim_and_no_other() -> None:
-    assert {path.stem for path in FOLDER.glob("*.md")} == {"index", *CLAIM_PARTS}
+    assert {path.stem for path in FOLDER.glob("*.md")} == {"index", *KINDS}
     links = [link for link in links_of((FOLDER / "index.md").read_text("utf-8")) if "/" not in link]
-    assert links == [f"{kind}.md" for kind in CLAIM_PARTS]
+    assert links == [f"{kind}.md" for kind in KINDS]
 
 
-@pytest.mark.parametrize("kind", CLAIM_PARTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_page_has_every_part(kind: str) -> None:
     page = (FOLDER / f"{kind}.md").read_text("utf-8")
     assert page.startswith(f"# {kind}\n")

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 from markdown_it import MarkdownIt
 
-from swzverify.spec.claim_models import CLAIM_PARTS
+from swzverify.claims import KINDS
 from tests.docs.blocks import ROOT, pages
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -46,7 +46,7 @@ def test_every_picture_that_is_drawn_is_on_a_page() -> None:
     assert set(drawn()) <= shown
 
 
-@pytest.mark.parametrize("kind", CLAIM_PARTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_page_of_a_claim_has_one_picture(kind: str) -> None:
     ((src, _),) = pictures_of(f"docs/claims/{kind}.md")
     assert src.startswith("../pictures/")

@@ -300,11 +300,6 @@ MADE: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Call("max", (A,), (0, 1)),
         "SWZ302: 'max' needs two or more arguments, not 1\n  write max(a, b)",
     ),
-    "span": (lambda: Name("a", (2, 1)), "SWZ302: (2, 1) is not a span\n  0 <= start <= end, in characters"),
-    "span before the text": (
-        lambda: Name("a", (-1, 1)),
-        "SWZ302: (-1, 1) is not a span\n  0 <= start <= end, in characters",
-    ),
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 import pytest
 
+from swzverify.claims import KINDS
 from swzverify.spec import access_models, claim_models, models, phase_models, place_models, tile_models
 from swzverify.spec.fields import Count, Expression, Part
 
@@ -167,7 +168,7 @@ def test_positions_are_those_of_the_spec_reader() -> None:
         part
         for part in (
             *chain.from_iterable(stated),
-            *claim_models.CLAIM_PARTS.values(),
+            *map(claim_models.claim_part, KINDS),
             *claim_models.ARGUMENT_PARTS.values(),
         )
         if inspect.isclass(part) and issubclass(part, Part)

@@ -13,6 +13,7 @@ import pytest
 
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import ScannedAccess, Verdict, scan_function
+from swzverify.ir.c_parse import parse
 from swzverify.search.cures import Cure
 from tests.kernel.texts import TOP
 from tests.scan.test_command import run
@@ -209,7 +210,7 @@ def test_a_change_that_makes_another_access_worse_is_none() -> None:
 
 def test_a_wrong_reading_of_the_array_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: rows of half the length. The prover's cost is then not the scan's, and nothing is said."""
-    monkeypatch.setattr("swzverify.compiled.scan.cured.c_text", lambda *_, **__: "tid_x * 4")
+    monkeypatch.setattr("swzverify.compiled.scan.cured.unwrapped", lambda *_, **__: parse("tid_x * 4"))
     assert cures_of(TURN.format(row=128)) == []
 
 

@@ -16,8 +16,8 @@ from swzverify.compiled.kernel.arithmetic import bit_and
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import stated as module
-from swzverify.compiled.scan.c_text import NotWrittenError
-from swzverify.compiled.scan.stated import Stated, stated
+from swzverify.compiled.scan.stated import Stated, read_accesses, stated_at
+from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.ir.expr import const
 from tests.kernel.differential import Event, coordinates, watched
 from tests.kernel.planted_paths import forget_joins
@@ -41,9 +41,9 @@ def expected(found: Stated, shape: tuple[int, int, int]) -> Seen:
             names = {f"tid_{axis}": place[f"tid.{axis}"] for axis in "xyz"} | {"lane": thread % 32}
             names |= {loop.name: trip for loop, trip in zip(found.loops, trips, strict=True)}
             columns = {name: [value] for name, value in names.items()}
-            if found.condition and not c_expr.evaluate(c_expr.parse(found.condition), columns, 1)[0]:
+            if found.condition and not c_expr.evaluate(c_expr.parse(found.condition.text), columns, 1)[0]:
                 continue
-            result[thread, c_expr.evaluate(c_expr.parse(found.address), columns, 1)[0]] += 1
+            result[thread, c_expr.evaluate(c_expr.parse(found.address.text), columns, 1)[0]] += 1
     return result
 
 
@@ -60,7 +60,7 @@ def compared(text: str, shape: tuple[int, int, int], number: int, seed: int = 1)
     found = accesses(code, kernel, shape)
     for access in found:
         try:
-            one = stated(code, kernel, access.site.line, shape)
+            one = stated_at(read_accesses(code, kernel, shape), access.site.line, shape)
         except NotWrittenError:
             continue
         seen: Seen = Counter(
@@ -133,18 +133,18 @@ def one(body: str) -> Stated:
     kernel = code.function("k")
     assert kernel is not None
     (access,) = accesses(code, kernel, (16, 4, 1))
-    return stated(code, kernel, access.site.line, (16, 4, 1))
+    return stated_at(read_accesses(code, kernel, (16, 4, 1)), access.site.line, (16, 4, 1))
 
 
 def test_a_counted_loop() -> None:
     found = one(COUNTED.format(5))
     assert [loop.count for loop in found.loops] == [5]
-    assert (found.array, found.align_bytes, found.condition) == ("pool", 16, "")
+    assert (found.array, found.align_bytes, found.condition) == ("pool", 16, None)
     assert compared(text_of(COUNTED.format(5)), (16, 4, 1), 3) == (1, 1)
 
 
 def test_lanes_that_take_part() -> None:
-    assert one(GUARDED).condition == "(tid_y < 2)"
+    assert str(one(GUARDED).condition) == "tid_y < 2"
     assert compared(text_of(GUARDED), (16, 4, 1), 3) == (1, 0)
 
 
@@ -164,7 +164,7 @@ def test_what_is_not_known_exactly_is_not_stated(body: str, reason: str) -> None
     assert kernel is not None
     last = accesses(code, kernel, (16, 4, 1))[-1]
     with pytest.raises(NotWrittenError, match=reason):
-        stated(code, kernel, last.site.line, (16, 4, 1))
+        stated_at(read_accesses(code, kernel, (16, 4, 1)), last.site.line, (16, 4, 1))
 
 
 def of_own_bodies() -> int:

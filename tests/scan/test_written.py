@@ -15,7 +15,7 @@ from swzverify.apps.cli import main
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import read_module, read_module_file
 from swzverify.compiled.scan import ScannedAccess, scan_module
-from swzverify.compiled.scan.c_text import NotWrittenError, c_text
+from swzverify.compiled.scan.unwrapped import NotWrittenError, unwrapped
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     BinaryOperator,
@@ -160,7 +160,7 @@ def test_random_expressions_mean_the_same_in_c() -> None:
     for _ in range(3000):
         root = drawn(draw, draw.choice(WIDTHS), 4)
         try:
-            text = c_text(root, NAMES)
+            text = unwrapped(root, NAMES).text
         except NotWrittenError:
             continue
         for _ in range(6):
@@ -176,7 +176,7 @@ def test_random_expressions_mean_the_same_in_c() -> None:
     ids=["numbers that do not wrap", "signs that are not looked at", "numbers without a sign"],
 )
 def test_a_planted_mistake_is_found(method: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"swzverify.compiled.scan.c_text._Text.{method}", wrong)
+    monkeypatch.setattr(f"swzverify.compiled.scan.unwrapped._Part.{method}", wrong)
     with pytest.raises(AssertionError):
         test_random_expressions_mean_the_same_in_c()
 
@@ -201,4 +201,4 @@ def test_a_guard_that_is_left_out_where_it_counts_is_found(monkeypatch: pytest.M
 )
 def test_what_a_spec_cannot_say_is_not_written(root: Expr, said: str) -> None:
     with pytest.raises(NotWrittenError, match=said):
-        c_text(root, {"x": "x"})
+        unwrapped(root, {"x": "x"})

@@ -15,8 +15,8 @@ from swzverify.claims import Equivalent
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.kernel import accesses
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.c_text import NotWrittenError
-from swzverify.compiled.scan.stated import stated
+from swzverify.compiled.scan.stated import read_accesses, stated_at
+from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.prover import prove
 from swzverify.spec import Spec, SpecError, load_spec
 from swzverify.subjects import Access
@@ -98,7 +98,7 @@ def compared(folder: Path, text: str, shape: tuple[int, int, int], number: int, 
     told = 0
     for each in accesses(code, function, shape):
         try:
-            loops = stated(code, function, each.site.line, shape).loops
+            loops = stated_at(read_accesses(code, function, shape), each.site.line, shape).loops
         except NotWrittenError:
             continue
         if each.cost.row is None or len(each.who.loops) != len(loops):

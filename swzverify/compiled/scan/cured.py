@@ -28,15 +28,16 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Symbol
 from swzverify.compiled.scan.bounds import PLACE_OF_BOUNDS
-from swzverify.compiled.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict
 from swzverify.compiled.scan.spell import plain_name
 from swzverify.compiled.scan.split import is_shared, split
+from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, unwrapped
 from swzverify.compiled.scan.verdict import TRIAL, Decision, Verdict
 from swzverify.core.words import counted, listed
 from swzverify.errors import SwzError
 from swzverify.hardware import INSTRUCTIONS, Instruction, find_target
-from swzverify.ir.c_parse import parse
+from swzverify.ir.c_ast import BinaryOp
+from swzverify.ir.c_formula import CFormula, every, joined
 from swzverify.ir.expr import conjuncts, variables
 from swzverify.layout import Layout
 from swzverify.prover import Options, prove
@@ -170,15 +171,15 @@ def _symbols_of(access: KernelAccess) -> list[Symbol]:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An access as texts of a spec.
+    """An access as formulas of a spec.
 
     `address` counts bytes from the array's start. `condition` holds in each lane that makes the access.
     `loops` go at least as far as its own.
     """
 
     row: Instruction
-    address: str
-    condition: str
+    address: CFormula
+    condition: CFormula | None
     loops: tuple[Loop, ...]
 
 
@@ -204,18 +205,18 @@ def _said(access: KernelAccess) -> _Said:
             names[leaf.name], limits[leaf.name] = f"trips_{len(names)}", max(leaf.values) + 1
         else:
             raise NotWrittenError(f"its address depends on {plain_name(leaf.name)}")
-    text = c_text(offset, names, limits, can_wrap=False)
+    place = unwrapped(offset, names, limits, can_wrap=False)
     loops = tuple(Loop(names[each], 0, limit) for each, limit in limits.items())
     own = {name: words for name, words in COORDINATES.items() if name in leaves}
-    conditions: list[str] = []
+    conditions: list[CFormula] = []
     for each in conjuncts(split(access, address).own_guard):
         with suppress(NotWrittenError):
-            conditions += [] if row.warp_wide else [c_text(each, own)]
-    return _Said(row, text, " && ".join(conditions), loops)
+            conditions += [] if row.warp_wide else [unwrapped(each, own)]
+    return _Said(row, place, every(conditions), loops)
 
 
 def _said_of(access: KernelAccess) -> _Said:
-    """An access as texts. Error: `NotWrittenError`, with its line."""
+    """An access as formulas. Error: `NotWrittenError`, with its line."""
     try:
         return _said(access)
     except NotWrittenError as error:
@@ -316,7 +317,8 @@ class _Array:
     def _access(self, tile: Tile, number: int, row_bytes: int) -> Access:
         """An access at the row and the place in it where its bytes lie."""
         said = self.said[number]
-        coord = (f"{said.address} / {row_bytes}", f"{said.address} % {row_bytes} / {self.element_bytes}")
+        row = joined(said.address.root, BinaryOp.DIVIDE, row_bytes)
+        place = joined(joined(said.address.root, BinaryOp.REMAINDER, row_bytes), BinaryOp.DIVIDE, self.element_bytes)
         return Access(
             f"access_{number}",
             said.row,
@@ -324,8 +326,8 @@ class _Array:
             self.block,
             loops=said.loops,
             tile=tile,
-            coord=tuple(map(parse, coord)),
-            predicate=parse(said.condition) if said.condition else None,
+            coord=(CFormula.of(row), CFormula.of(place)),
+            predicate=said.condition,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, TypedDict
 
 from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.kernel.special import BlockShape
@@ -61,8 +61,22 @@ class Scanned:
         return next(found for each, found in zip(self.kinds, self.claims, strict=True) if each.kind == kind)
 
 
-def place_of(function: Function, access: KernelAccess, block: BlockShape | None, assumed: str) -> dict[str, Any]:
+class Place(TypedDict):
     """The fields of `Scanned` that say where an access stands."""
+
+    kernel: str
+    is_entry: bool
+    line: int
+    location: Location | None
+    opcode: str
+    calls: tuple[int, ...]
+    loops: tuple[int, ...]
+    block: BlockShape | None
+    assumed_block: str
+
+
+def place_of(function: Function, access: KernelAccess, block: BlockShape | None, assumed: str) -> Place:
+    """Where an access of a function stands."""
     return {
         "kernel": function.name,
         "is_entry": function.is_entry,

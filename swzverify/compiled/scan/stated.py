@@ -1,6 +1,6 @@
-"""What compiled code does at an access, exactly, as texts of a spec.
+"""What compiled code does at an access, exactly, as formulas of a spec.
 
-The texts say which lanes make it, in which trips of which loops, at which bytes of which array.
+The formulas say which lanes make it, in which trips of which loops, at which bytes of which array.
 Nothing is left out and nothing is bounded: if something is not known exactly, there is a reason
 instead.
 """
@@ -20,11 +20,12 @@ from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Location, Module, Symbol
-from swzverify.compiled.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.spell import plain_name
+from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, unwrapped
 from swzverify.hardware import INSTRUCTIONS, Instruction
+from swzverify.ir.c_formula import CFormula, every
 from swzverify.ir.expr import Expr, conjuncts, variables
 
 MOST_TRIPS: Final = 4096
@@ -35,7 +36,7 @@ _MOST_LISTED: Final = 12
 class StatedLoop:
     """A loop that every thread runs `count` times.
 
-    `name` is the name of its trip in the texts, from 0; `line` is its first line in the PTX.
+    `name` is the name of its trip in the formulas, from 0; `line` is its first line in the PTX.
     """
 
     name: str
@@ -45,16 +46,16 @@ class StatedLoop:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """An access as C texts over `tid_x`, `tid_y`, `tid_z`, `lane` and the loops' names.
+    """An access as formulas over `tid_x`, `tid_y`, `tid_z`, `lane` and the loops' names.
 
     `address` counts bytes from the begin of the array. `condition` says which lanes make it;
-    without one all do. Loops that neither of them depends on repeat the access; all lanes leave
+    if it is None, all do. Loops that neither of them depends on repeat the access; all lanes leave
     them at the same trip.
     """
 
     instruction: Instruction
-    address: str
-    condition: str
+    address: CFormula
+    condition: CFormula | None
     loops: tuple[StatedLoop, ...]
     symbol: Symbol
 
@@ -71,29 +72,11 @@ class Stated:
 
 @dataclass(slots=True)
 class _Names:
-    """The names of the texts, and the loops that they stand for."""
+    """The names of the formulas, and the loops that they stand for."""
 
     known: dict[str, str] = field(default_factory=dict[str, str])
     limits: dict[str, int] = field(default_factory=dict[str, int])
     loops: list[StatedLoop] = field(default_factory=list[StatedLoop])
-
-
-def stated(module: Module, function: Function, line: int, block: BlockShape, given: Given = NOTHING_GIVEN) -> Stated:
-    """The access at a line of the PTX.
-
-    Raises:
-        NotWrittenError: There is no access, or something of it is not known exactly; with the reason.
-
-    >>> from swzverify.compiled.ptx import read_module
-    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
-    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
-    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2+64]; ret; }"
-    >>> module = read_module(text, "k.ptx")
-    >>> found = stated(module, module.functions[0], 1, (32, 1, 1))
-    >>> found.address, found.array, found.align_bytes
-    ('((tid_x << 3) + 64)', 's', 16)
-    """
-    return stated_at(read_accesses(module, function, block, given), line, block)
 
 
 def read_accesses(
@@ -105,7 +88,20 @@ def read_accesses(
 
 
 def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> Stated:
-    """As `stated`, for one of the accesses that `read_accesses` gives."""
+    """The one of the accesses that is at a line of the PTX.
+
+    Raises:
+        NotWrittenError: There is none, or something of it is not known exactly; with the reason.
+
+    >>> from swzverify.compiled.ptx import read_module
+    >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
+    >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
+    >>> text += "add.u32 %r2, %r2, %r1; ld.shared.u32 %r3, [%r2+64]; ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> found = stated_at(read_accesses(module, module.functions[0], (32, 1, 1)), 1, (32, 1, 1))
+    >>> str(found.address), found.array, found.align_bytes
+    ('(tid_x << 3) + 64', 's', 16)
+    """
     at_line = [each for each in found if each.site.line == line]
     if not at_line:
         lines = ", ".join(map(str, dict.fromkeys(each.site.line for each in found[:_MOST_LISTED])))
@@ -167,8 +163,8 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
     for loop in access.who.loops:
         if not loop.is_uniform and (loop.trips is None or loop.trips.name not in names.known):
             raise NotWrittenError(f"lanes may leave the loop at line {loop.line} at different trips")
-    condition = " && ".join(c_text(each, names.known, names.limits) for each in guards)
-    address = c_text(offset, names.known, names.limits, can_wrap=False)
+    condition = every([unwrapped(each, names.known, names.limits) for each in guards])
+    address = unwrapped(offset, names.known, names.limits, can_wrap=False)
     return Stated(row, address, condition, tuple(names.loops), array.symbol)
 
 

@@ -9,11 +9,12 @@ from typing import Final
 from swzverify.compiled.kernel import KernelAccess, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.powers import power_of_terms
-from swzverify.compiled.scan.c_text import COORDINATES, NotWrittenError, c_text
 from swzverify.compiled.scan.spell import plain_name
 from swzverify.compiled.scan.split import Parts, is_shared, split
+from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, unwrapped
 from swzverify.compiled.scan.verdict import Decision, Verdict
 from swzverify.hardware import INSTRUCTIONS
+from swzverify.ir.c_formula import CFormula, every
 from swzverify.ir.expr import TRUE, Expr, conjuncts, const
 
 MOST_BITS: Final = 16
@@ -72,7 +73,7 @@ def _written(access: KernelAccess, decision: Decision) -> Written:
     if row.warp_wide and parts.own_guard is not TRUE:
         raise NotWrittenError("some lanes of a warp do not make it, and it needs all")
     condition = "" if row.warp_wide else _condition(parts, names)
-    address = c_text(offset, names.known, names.limits)
+    address = unwrapped(offset, names.known, names.limits).text
     align = None
     if parts.shared.terms:
         align = max(row.width_bytes, power_of_terms(parts.shared.terms, _LARGEST_ALIGN))
@@ -124,17 +125,18 @@ def _condition(parts: Parts, names: _Names) -> str:
     Where lanes' distances are numbers, the cost was counted for all lanes that coordinates let
     through: what else the guard says may be left out.
     """
-    found: list[str] = []
+    found: list[CFormula] = []
     for each in (*conjuncts(parts.own_guard), *conjuncts(parts.other_guard)):
         try:
             found.append(_said(each, parts, names))
         except NotWrittenError:
             if not parts.is_exact or all(isinstance(leaf, LaneLeaf) for leaf in parts.leaves_of(each)):
                 raise
-    return " && ".join(found)
+    whole = every(found)
+    return "" if whole is None else whole.text
 
 
-def _said(condition: Expr, parts: Parts, names: _Names) -> str:
+def _said(condition: Expr, parts: Parts, names: _Names) -> CFormula:
     for leaf in parts.leaves_of(condition):
         names.take(leaf)
-    return c_text(condition, names.known, names.limits)
+    return unwrapped(condition, names.known, names.limits)

@@ -1,16 +1,19 @@
-"""Expressions of compiled code as C text of a spec, whose integers do not wrap.
+"""Expressions of compiled code as C expressions of a spec, whose integers do not wrap.
 
 Registers wrap, a spec's integers do not: they stay in -2^31 .. 2^32 - 1 (docs/semantics.md, section
-1). So a part of an expression becomes a text whose value is the part's modulo 2^width, with bounds;
-where an operator needs the very number, a mask makes it. What does not fit is not written.
+1). So a part of an expression becomes a C expression whose value is the part's modulo 2^width, with
+bounds; where an operator needs the very number, a mask makes it. What does not fit is not written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from swzverify.errors import SwzError
+from swzverify.ir.c_ast import MAX_NODES, VALUE_MAX, VALUE_MIN, BinaryOp, CExpr, Conditional, Name
+from swzverify.ir.c_formula import CFormula, joined, literal
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
@@ -27,25 +30,19 @@ from swzverify.ir.expr import (
     to_signed,
 )
 
-LOWEST: Final = -(1 << 31)
-HIGHEST: Final = (1 << 32) - 1
-MOST_CHARACTERS: Final = 2000
 COORDINATES: Final = {"tid.x": "tid_x", "tid.y": "tid_y", "tid.z": "tid_z", "laneid": "lane"}
 """What a spec calls the coordinates of a thread."""
-_SIGNS: Final = {
-    BinaryOperator.ADD: "+",
-    BinaryOperator.SUB: "-",
-    BinaryOperator.MUL: "*",
-    BinaryOperator.AND: "&",
-    BinaryOperator.OR: "|",
-    BinaryOperator.XOR: "^",
+_BITWISE: Final = {
+    BinaryOperator.AND: BinaryOp.BIT_AND,
+    BinaryOperator.OR: BinaryOp.BIT_OR,
+    BinaryOperator.XOR: BinaryOp.BIT_XOR,
 }
 _COMPARISONS: Final = {
-    Comparison.EQ: ("==", False),
-    Comparison.ULT: ("<", False),
-    Comparison.ULE: ("<=", False),
-    Comparison.SLT: ("<", True),
-    Comparison.SLE: ("<=", True),
+    Comparison.EQ: (BinaryOp.EQUAL, False),
+    Comparison.ULT: (BinaryOp.LESS, False),
+    Comparison.ULE: (BinaryOp.LESS_EQUAL, False),
+    Comparison.SLT: (BinaryOp.LESS, True),
+    Comparison.SLE: (BinaryOp.LESS_EQUAL, True),
 }
 _LONGEST_SHIFT: Final = 31
 _NO_LIMITS: Final[Mapping[str, int]] = {}
@@ -56,142 +53,154 @@ class NotWrittenError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    """A text whose value is `low` to `high`, and equals the part's modulo 2^width."""
+class _Part:
+    """A C expression whose value is `low` to `high`, and equals that of a part modulo 2^width."""
 
-    text: str
+    tree: CExpr
     low: int
     high: int
     width: int
 
-    def unsigned(self) -> _Text:
+    def by(self, operator: BinaryOp, right: CExpr | int, low: int, high: int) -> _Part:
+        """The part with an operator behind it, whose value is `low` to `high`."""
+        return _Part(joined(self.tree, operator, right), low, high, self.width)
+
+    def unsigned(self) -> _Part:
         """The number without a sign."""
         limit = 1 << self.width
         if self.low >= 0 and self.high < limit:
             return self
-        if limit - 1 > HIGHEST:
+        if limit - 1 > VALUE_MAX:
             raise NotWrittenError(f"a number of {self.width} bits wraps")
-        return _Text(f"({self.text} & {limit - 1})", 0, limit - 1, self.width)
+        return self.by(BinaryOp.BIT_AND, limit - 1, 0, limit - 1)
 
-    def signed(self) -> _Text:
+    def signed(self) -> _Part:
         """The number with a sign."""
         half = 1 << (self.width - 1)
         if -half <= self.low and self.high < half:
             return self
         plain = self.unsigned()
-        if half > HIGHEST or plain.high + half > HIGHEST * 2:
+        if half > VALUE_MAX or plain.high + half > VALUE_MAX * 2:
             raise NotWrittenError(f"a signed number of {self.width} bits wraps")
-        return _Text(f"(({plain.text} ^ {half}) - {half})", -half, half - 1, self.width)
+        return plain.by(BinaryOp.BIT_XOR, half, 0, 2 * half - 1).by(BinaryOp.SUBTRACT, half, -half, half - 1)
 
 
-def c_text(
+def unwrapped(
     root: Expr, names: Mapping[str, str], limits: Mapping[str, int] = _NO_LIMITS, *, can_wrap: bool = True
-) -> str:
-    """An expression as C text.
+) -> CFormula:
+    """An expression as a C expression.
 
     `names` gives the spec's names of the variables, and `limits` upper bounds of some of them. Without
     `can_wrap`, the number itself must be known not to wrap. The example is a sum that wraps modulo 2^8.
 
     Raises:
         NotWrittenError: A number is beyond the range of a spec, an operator or a name is not known, or
-            the text is too long.
+            the expression is too long.
 
     >>> from swzverify.ir.expr import const, binary, var
-    >>> c_text(binary(BinaryOperator.ADD, var("x", 256), const(255, 8)), {"x": "tid"})
-    '((tid - 1) & 255)'
+    >>> str(unwrapped(binary(BinaryOperator.ADD, var("x", 256), const(255, 8)), {"x": "tid"}))
+    'tid - 1 & 255'
     """
-    known: dict[Expr, _Text] = {}
+    known: dict[Expr, _Part] = {}
+    sizes: dict[Expr, int] = {}
     for node in postorder(root):
         made = _made(node, [known[part] for part in operands(node)], names, limits)
-        if made.low < LOWEST or made.high > HIGHEST:
+        if made.low < VALUE_MIN or made.high > VALUE_MAX:
             raise NotWrittenError("a number leaves the range of a spec's integers")
-        if len(made.text) > MOST_CHARACTERS:
+        # A part that several read stands in the text as often.
+        sizes[node] = 1 + sum(sizes[part] for part in operands(node))
+        if sizes[node] > MAX_NODES:
             raise NotWrittenError("the expression is too long")
         known[node] = made
     whole = known[root]
     if not can_wrap and (whole.low < 0 or whole.high >> whole.width):
         raise NotWrittenError("the address may lie before the begin of its array")
-    return whole.unsigned().text
+    try:
+        return CFormula.of(whole.unsigned().tree)
+    except SwzError as error:
+        raise NotWrittenError("the expression is too long") from error
 
 
-def _made(node: Expr, parts: list[_Text], names: Mapping[str, str], limits: Mapping[str, int]) -> _Text:
+def _made(node: Expr, parts: list[_Part], names: Mapping[str, str], limits: Mapping[str, int]) -> _Part:
     match node:
         case Const(value, width):
             number = to_signed(value, width) if width > 1 else value
-            return _Text(str(number) if number >= 0 else f"({number})", number, number, width)
+            if number < VALUE_MIN or number > VALUE_MAX:
+                raise NotWrittenError("a number leaves the range of a spec's integers")
+            return _Part(literal(number), number, number, width)
         case Var(name, limit, width):
             if name not in names:
                 raise NotWrittenError(f"it reads {name}")
-            return _Text(names[name], 0, min(limit, limits.get(name, limit)) - 1, width)
+            return _Part(Name(names[name]), 0, min(limit, limits.get(name, limit)) - 1, width)
         case Extract(_, low, width):
             return _extracted(parts[0], low, width)
         case Extend(_, width, signed):
             exact = parts[0].signed() if signed else parts[0].unsigned()
-            return _Text(exact.text, exact.low, exact.high, width)
+            return _Part(exact.tree, exact.low, exact.high, width)
         case Ite(_, _, _, width):
             condition, then, otherwise = parts[0].unsigned(), parts[1], parts[2]
-            text = f"({condition.text} ? {then.text} : {otherwise.text})"
-            return _Text(text, min(then.low, otherwise.low), max(then.high, otherwise.high), width)
+            tree = Conditional(condition.tree, then.tree, otherwise.tree)
+            return _Part(tree, min(then.low, otherwise.low), max(then.high, otherwise.high), width)
         case Compare(comparison, _, _, _):
             sign, is_signed = _COMPARISONS[comparison]
             one, two = (part.signed() if is_signed else part.unsigned() for part in parts)
-            return _Text(f"({one.text} {sign} {two.text})", 0, 1, 1)
+            return replace(one.by(sign, two.tree, 0, 1), width=1)
         case Binary(operator, _, _, width):
             return _combined(operator, parts[0], parts[1], width)
 
 
-def _extracted(part: _Text, low: int, width: int) -> _Text:
+def _extracted(part: _Part, low: int, width: int) -> _Part:
     if low == 0:
-        return _Text(part.text, part.low, part.high, width)
+        return _Part(part.tree, part.low, part.high, width)
     exact = part.unsigned()
     if low > _LONGEST_SHIFT:
         if exact.high >> low:
             raise NotWrittenError("a shift by more than 31")
-        return _Text("0", 0, 0, width)
-    return _Text(f"({exact.text} >> {low})", exact.low >> low, exact.high >> low, width)
+        return _Part(literal(0), 0, 0, width)
+    return replace(exact.by(BinaryOp.SHIFT_RIGHT, low, exact.low >> low, exact.high >> low), width=width)
 
 
-def _combined(operator: BinaryOperator, one: _Text, two: _Text, width: int) -> _Text:
+def _combined(operator: BinaryOperator, one: _Part, two: _Part, width: int) -> _Part:
     match operator:
         case BinaryOperator.ADD if two.low == two.high < 0:
-            return _Text(f"({one.text} - {-two.low})", one.low + two.low, one.high + two.low, width)
+            return one.by(BinaryOp.SUBTRACT, -two.low, one.low + two.low, one.high + two.low)
         case BinaryOperator.ADD:
-            return _Text(f"({one.text} + {two.text})", one.low + two.low, one.high + two.high, width)
+            return one.by(BinaryOp.ADD, two.tree, one.low + two.low, one.high + two.high)
         case BinaryOperator.SUB:
-            return _Text(f"({one.text} - {two.text})", one.low - two.high, one.high - two.low, width)
+            return one.by(BinaryOp.SUBTRACT, two.tree, one.low - two.high, one.high - two.low)
         case BinaryOperator.MUL:
             corners = [a * b for a in (one.low, one.high) for b in (two.low, two.high)]
-            return _Text(f"({one.text} * {two.text})", min(corners), max(corners), width)
+            return one.by(BinaryOp.MULTIPLY, two.tree, min(corners), max(corners))
         case BinaryOperator.AND | BinaryOperator.OR | BinaryOperator.XOR:
-            return _bitwise(operator, one, two, width)
+            return _bitwise(operator, one, two)
         case BinaryOperator.SHL:
             amount = _amount(two, width)
-            return _Text(f"({one.text} << {amount})", one.low << amount, one.high << amount, width)
+            return one.by(BinaryOp.SHIFT_LEFT, amount, one.low << amount, one.high << amount)
         case BinaryOperator.LSHR | BinaryOperator.ASHR:
             amount = _amount(two, width)
             exact = one.unsigned() if operator is BinaryOperator.LSHR else one.signed()
-            return _Text(f"({exact.text} >> {amount})", exact.low >> amount, exact.high >> amount, width)
+            return exact.by(BinaryOp.SHIFT_RIGHT, amount, exact.low >> amount, exact.high >> amount)
         case BinaryOperator.UDIV | BinaryOperator.UREM:
             above, below = one.unsigned(), two.unsigned()
             if below.low < 1:
                 raise NotWrittenError("a divisor may be 0")
             if operator is BinaryOperator.UDIV:
-                return _Text(f"({above.text} / {below.text})", 0, above.high // below.low, width)
-            return _Text(f"({above.text} % {below.text})", 0, min(above.high, below.high - 1), width)
+                return above.by(BinaryOp.DIVIDE, below.tree, 0, above.high // below.low)
+            return above.by(BinaryOp.REMAINDER, below.tree, 0, min(above.high, below.high - 1))
         case _:
             raise NotWrittenError("a signed division")
 
 
-def _bitwise(operator: BinaryOperator, one: _Text, two: _Text, width: int) -> _Text:
+def _bitwise(operator: BinaryOperator, one: _Part, two: _Part) -> _Part:
     """Bits of numbers without a sign: no result has more bits than the larger one."""
     sides = [side if side.low >= 0 else side.unsigned() for side in (one, two)]
     first, second = sides
     bits = (1 << max(first.high, second.high).bit_length()) - 1
     high = min(first.high, second.high) if operator is BinaryOperator.AND else bits
-    return _Text(f"({first.text} {_SIGNS[operator]} {second.text})", 0, high, width)
+    return first.by(_BITWISE[operator], second.tree, 0, high)
 
 
-def _amount(part: _Text, width: int) -> int:
+def _amount(part: _Part, width: int) -> int:
     if part.low != part.high or not 0 <= part.low <= min(_LONGEST_SHIFT, width - 1):
         raise NotWrittenError("a shift by a number that is not known, or too large")
     return part.low
