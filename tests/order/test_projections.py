@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from swzverify.compiled.order import projections
 from swzverify.compiled.order.interleaved import ACTIVE, Being, Member, Moments, moments_of
 from swzverify.compiled.order.projections import Projections
 
 from .random_ranks import ranked
 from .test_random_ranks import said
 
-MOST = 60_000
+MOST = 3_000
 _MOMENTS = Projections.moments
 
 
@@ -54,9 +55,19 @@ def _lacking(monkeypatch: pytest.MonkeyPatch, seeds: Sequence[int]) -> tuple[int
 
 
 @pytest.mark.parametrize(
-    "seeds", [(1, 2, 4, 5, 7, 8), pytest.param(range(400), marks=pytest.mark.nightly)], ids=["day", "night"]
+    "seeds", [(1, 2, 4), pytest.param(range(400), marks=pytest.mark.nightly)], ids=["day", "night"]
 )
 def test_no_moment_is_lost(seeds: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
     compared, lacking = _lacking(monkeypatch, seeds)
-    assert compared > len(seeds)
+    assert compared >= len(seeds)
     assert not lacking
+
+
+def test_a_planted_mistake_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If places behind what is left out are forgotten, something is lost."""
+
+    def wrong(_nodes: object, start: int, _keys: object) -> list[int]:
+        return [start]
+
+    monkeypatch.setattr(projections, "_reach", wrong)
+    assert _lacking(monkeypatch, (97,))[1]

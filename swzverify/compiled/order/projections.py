@@ -182,7 +182,9 @@ def _form(
     return _Form((tuple(nodes), objects), [key for key, _ in numbers], copies)
 
 
-def _facts(key: Key, scope: int, members: Sequence[Member], roles: Sequence[Role], barrier: Barrier) -> object:
+def _facts(
+    key: Key, scope: int, members: Sequence[Member], roles: Sequence[Role], barrier: Barrier
+) -> tuple[object, ...]:
     """What decides what a barrier does in runs of some threads."""
     kind = None if not isinstance(key, int) else key
     of_members = tuple(
