@@ -259,7 +259,7 @@ class Proxies:
                     new = self._range(access, each, Member(thread, place))
                     if new is None:
                         return None
-                    found[new] = None
+                    found[self._of_one(new, role.threads)] = None
         return list(found)
 
     def _of_one(self, found: Range, threads: tuple[int, ...]) -> Range:
