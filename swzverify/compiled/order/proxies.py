@@ -264,9 +264,10 @@ class Proxies:
 
     def _of_one(self, found: Range, threads: tuple[int, ...]) -> Range:
         """The bytes that an access touches, with the coordinates of its thread if only one makes it."""
-        if len(threads) > 1:
+        first, *others = threads
+        if others:
             return found
-        point = {name: int(values[threads[0]]) for name, values in self._threads.point.items()}
+        point = {name: int(values[first]) for name, values in self._threads.point.items()}
         there: dict[Var, Expr] = {
             each: const(point[each.name], each.width) for each in variables(found.address) if each.name in point
         }
