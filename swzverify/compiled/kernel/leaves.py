@@ -221,6 +221,14 @@ class Leaves:
         """Whether a value depends on values of the launch alone, and on one of them at least."""
         return bool(read := self.of(value)) and all(map(is_launch_value, read))
 
+    def are_of_thread(self, value: Expr) -> bool:
+        """Whether a value depends on the launch, and on nothing else but coordinates of the thread."""
+        read = self.of(value)
+        is_of_launch = [is_launch_value(each) for each in read]
+        return any(is_of_launch) and all(
+            of_launch or isinstance(each, LaneLeaf) for each, of_launch in zip(read, is_of_launch, strict=True)
+        )
+
     def add(self, leaf: Leaf) -> Var:
         """Keep a leaf, unless one of its name is there; give its variable."""
         return self.by_name.setdefault(leaf.name, leaf).variable

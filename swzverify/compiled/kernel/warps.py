@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swzverify.compiled.kernel.lanes import MOST_NODES
-from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, UniformLeaf, are_all
+from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, UniformLeaf, are_all, largest_parts
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.ir.expr import Expr, Var, postorder
 
@@ -24,9 +24,18 @@ def is_one_in_warp(slices: Slices, value: Expr, block: int = 0) -> bool:
 
     The value may depend on coordinates, or on what the block of threads shares.
     """
-    if slices.threads is None or not are_all(slices.leaves.of(value), LaneLeaf):
-        return are_all(slices.leaves.of(value), UniformLeaf)
-    return slices.threads.is_uniform(value) or slices.threads.is_uniform_where(value, _where(slices, block))
+    read, threads = slices.leaves.of(value), slices.threads
+    if threads is None or are_all(read, UniformLeaf):
+        return are_all(read, UniformLeaf)
+    parts = _parts_of_lanes(slices, value)
+    return are_all(read, (LaneLeaf, UniformLeaf)) and all(
+        threads.is_uniform(each) or threads.is_uniform_where(each, _where(slices, block)) for each in parts
+    )
+
+
+def _parts_of_lanes(slices: Slices, value: Expr) -> tuple[Expr, ...]:
+    """The largest parts of a value that read coordinates alone."""
+    return largest_parts(value, lambda each: isinstance(slices.leaves[each], LaneLeaf))
 
 
 def _where(slices: Slices, block: int) -> list[Expr]:
@@ -73,7 +82,9 @@ def _is_one(slices: Slices, value: Expr, headers: set[int], met: set[Var]) -> bo
     registers = [each.variable for each in read if isinstance(each, CarriedLeaf)]
     if not registers:
         return is_one_in_warp(slices, value)
-    if not are_all(read, (UniformLeaf, CarriedLeaf)):
+    if not are_all(read, (UniformLeaf, CarriedLeaf, LaneLeaf)):
+        return False
+    if not all(is_one_in_warp(slices, each) for each in _parts_of_lanes(slices, value)):
         return False
     new = [each for each in registers if each not in met]
     met.update(new)

@@ -9,7 +9,7 @@ Source: docs/semantics.md, section 11.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
@@ -100,7 +100,7 @@ def boxes_of(
 
 def _filled(kernel: Kernel, announcement: Deed, rooms: Mapping[int, tuple[int | None, int]]) -> int:
     """The bytes of the copies of a phase for which the launch says how many are expected: each fills its room."""
-    known = [room for room, _ in rooms.values() if room is not None]
+    known = [room * count for room, count in rooms.values() if room is not None]
     if len(known) < len(rooms):
         raise LostError(OF_LAUNCH.format(_line(kernel, announcement.index)))
     return sum(known)
@@ -163,11 +163,17 @@ def _phases(
         nodes = role.walk.nodes
         is_one = makers.keys() <= {at} and len(role.threads) == 1
         for deed, target in {each: None for node in nodes for each in node.deeds if _announces(each[0], key, events)}:
+            behind = _behind(nodes, target, key, events) if is_one else {}
             is_given = events[deed.index].given is not None
-            if is_given and not (is_one and _makes_all(nodes, target, key, events)):
+            is_whole = (
+                _makes_all(nodes, [target], behind, lambda each, key=key: _announces(each, key, events))
+                if is_one
+                else all(_makes_in_turn(roles[maker].walk.nodes, key, made) for maker, made in makers.items())
+            )
+            if is_given and not is_whole:
                 raise LostError(OF_LAUNCH.format(_line(kernel, deed.index)))
             if is_one:
-                yield deed, dict.fromkeys(_behind(nodes, target, key, events), 1), True
+                yield deed, dict.fromkeys(behind, 1), True
             else:
                 count: Counter[int] = Counter()
                 for maker, made in makers.items():
@@ -196,21 +202,38 @@ def _behind(nodes: Sequence[Node], start: int, key: Key, events: Mapping[int, Ev
     return found
 
 
-def _makes_all(nodes: Sequence[Node], start: int, key: Key, events: Mapping[int, Event]) -> bool:
-    """Whether a thread makes all copies to an object that it may make behind an announcement, on every path."""
-    for index in _behind(nodes, start, key, events):
-        pending, seen = [start], {start}
+def _makes_all(
+    nodes: Sequence[Node], starts: Iterable[int], copies: Iterable[int], is_next: Callable[[Deed], bool]
+) -> bool:
+    """Whether a thread makes all of some copies behind some nodes, on each path to an event that `is_next` picks."""
+    for index in copies:
+        pending = [*starts]
+        seen = {*pending}
         while pending:
             node = nodes[pending.pop()]
             if node.is_end:
                 return False
             for deed, target in node.deeds:
-                if _announces(deed, key, events):
+                if is_next(deed):
                     return False
                 if deed.index != index and target not in seen:
                     seen.add(target)
                     pending.append(target)
     return True
+
+
+def _makes_in_turn(nodes: Sequence[Node], key: Key, copies: Collection[int]) -> bool:
+    """Whether a thread makes its copies to an object together: behind one of them all others, before this one again."""
+
+    def is_copy(deed: Deed, index: int) -> bool:
+        return (deed.act, deed.key, deed.index) == (Act.COPY, key, index)
+
+    for first in copies:
+        behind = {target for node in nodes for deed, target in node.deeds if is_copy(deed, first)}
+        others = [each for each in copies if each != first]
+        if _makes_all(nodes, behind, others, lambda deed, first=first: is_copy(deed, first)):
+            return True
+    return False
 
 
 def with_boxes(roles: Iterable[Role], boxes: Boxes) -> None:

@@ -100,6 +100,11 @@ class Flights:
                 self._ends[each.index] = change
         self.guards = {each: kernel.owns[each] for each in (*self.begins, *self._ends) if each in kernel.owns}
 
+    @property
+    def changes(self) -> tuple[int, ...]:
+        """The instructions at which something begins or ceases to run on."""
+        return (*self.begins, *self._ends)
+
     def behind(self, index: int, flights: frozenset[Flight]) -> frozenset[Flight]:
         """What still runs behind an instruction that is executed."""
         change = self._ends.get(index)

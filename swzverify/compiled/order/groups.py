@@ -11,8 +11,9 @@ from itertools import combinations
 from typing import Final, TypeVar
 
 from swzverify.compiled.order.events import MASKS, Act
-from swzverify.compiled.order.interleaved import MOST_STATES, moments_of
+from swzverify.compiled.order.interleaved import MOST_STATES
 from swzverify.compiled.order.objects import Barrier, Key, scope_of
+from swzverify.compiled.order.projections import Projections
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.together import AllMoments, Member, Moments
@@ -35,10 +36,14 @@ _Found = Callable[[tuple[Member, ...], Moments, tuple[int, int], bool], Iterator
 
 
 class Groups:
-    """The sets of threads of a kernel, and what can be at one time in their runs."""
+    """The sets of threads of a kernel, and what can be at one time in their runs.
 
-    def __init__(self, roles: Sequence[Role], barriers: Mapping[Key, Barrier]) -> None:
+    The runs of several blocks are looked at in projections, as `has_ranks` says.
+    """
+
+    def __init__(self, roles: Sequence[Role], barriers: Mapping[Key, Barrier], *, has_ranks: bool) -> None:
         self._roles, self._barriers = roles, barriers
+        self._projections = Projections(roles, barriers, is_whole=not has_ranks)
         self._left = _MOST_WORK
         self._is_by_warp = any(isinstance(key, int) and key >= MASKS for key in barriers)
         """Whether it matters which threads are in one warp."""
@@ -146,9 +151,7 @@ class Groups:
         found, tried = self._moments.get(key, (None, 0))
         if found is None and tried < most:
             most = min(most, self._left)
-            found, states = moments_of(
-                members, self._roles, self._barriers, most, is_of_time=key[0], is_of_first=key[1]
-            )
+            found, states = self._projections.moments(members, most, is_of_time=key[0], is_of_first=key[1])
             self._left = max(0, self._left - states)
             # What is given up before its limit is given up with any.
             self._moments[key] = found, most if found is None and states >= most else MOST_STATES

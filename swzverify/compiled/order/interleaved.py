@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Final, NamedTuple, TypeVar
 
 from swzverify.compiled.order.events import MASKS, Act
-from swzverify.compiled.order.nodes import Deed, Touch
+from swzverify.compiled.order.nodes import Deed, Node, Touch
 from swzverify.compiled.order.objects import Barrier, Key, scope_of
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.together import AllMoments, Being, Member
@@ -69,18 +69,20 @@ class _Runs:
         members: Sequence[Member],
         roles: Sequence[Role],
         barriers: Mapping[Key, Barrier],
+        graphs: Sequence[Sequence[Node]],
         *,
         is_of_time: bool,
         is_of_first: bool,
     ) -> None:
         self._members, self._roles, self._barriers = members, roles, barriers
+        self._graphs = [graphs[each.role] for each in members]
         self._freezes = not is_of_time and any(each.portions for each in barriers.values())
         self._is_of_first = is_of_first
         self._keys: dict[tuple[Key, int], int] = {}
         """The place of each barrier that matters; those of masks are one for each warp."""
         used: dict[tuple[Key, int], set[tuple[int, Act]]] = {}
-        for at, member in enumerate(members):
-            for node in roles[member.role].walk.nodes:
+        for at in range(len(members)):
+            for node in self._graphs[at]:
                 for deed, _ in node.deeds:
                     used.setdefault(self._named(deed.key, at), set()).add((at, deed.act))
         for (key, warp), uses in used.items():
@@ -168,7 +170,7 @@ class _Runs:
                 if state.objects[held[0]].phase != held[1] and not state.objects[held[0]].is_lost:
                     yield state._replace(waits=_put(state.waits, who, None))
                 continue
-            node = self._roles[self._members[who].role].walk.nodes[at]
+            node = self._graphs[who][at]
             if node.is_end:
                 yield state._replace(waits=_put(state.waits, who, _RETURNED))
             for deed, target in node.deeds:
@@ -193,7 +195,7 @@ class _Runs:
         found: set[int] = set()
         for who, held in enumerate(state.waits):
             if held is None:
-                node = self._roles[self._members[who].role].walk.nodes[state.nodes[who]]
+                node = self._graphs[who][state.nodes[who]]
                 found |= {self._keys.get(self._named(deed.key, who), -1) for deed, _ in node.deeds}
             else:
                 found.add(held[0])
@@ -328,16 +330,18 @@ def moments_of(
     is_before_made: bool = False,
     is_of_time: bool = False,
     is_of_first: bool = False,
+    graphs: Sequence[Sequence[Node]] | None = None,
 ) -> tuple[AllMoments | None, int]:
     """What can be at one time in a run of some threads, and the states of all runs; None if these are too many.
 
     With `is_before_made`, runs end where every object is initialised. With `is_of_time`, the runs are what some threads
     do in launches. Otherwise they have what comes before two accesses, and may lack other steps of a launch. With
-    `is_of_first`, it is asked whether the first thread does something too early.
+    `is_of_first`, it is asked whether the first thread does something too early. `graphs` are those of all roles, if
+    they are not what the roles have.
     """
-    runs = _Runs(
-        members, roles, barriers, is_of_time=is_of_time or is_before_made, is_of_first=is_of_first or is_before_made
-    )
+    graphs = graphs or [each.walk.nodes for each in roles]
+    is_of_time, is_of_first = is_of_time or is_before_made, is_of_first or is_before_made
+    runs = _Runs(members, roles, barriers, graphs, is_of_time=is_of_time, is_of_first=is_of_first)
     return runs.all(most, is_before_made=is_before_made)
 
 

@@ -308,12 +308,16 @@ def launch_count_of(kernel: Kernel, needed: Iterable[Expr], never: Callable[[Exp
     These values mix it with what loops make of registers, as the stage behind a loop does.
     """
     mixed: dict[Expr, None] = {}
-    for value in needed:
-        for node in postorder(value):
-            if not kernel.leaves.are_of_launch(node):
-                mixed |= dict.fromkeys(
-                    e for e in operands(node) if e.width == _WIDTH and kernel.leaves.are_of_launch(e)
-                )
+    pending, seen = [*needed], set[Expr]()
+    while pending:
+        node = pending.pop()
+        # A condition on launch values and coordinates is one choice of a thread: what it reads is not needed.
+        is_choice = node.width == 1 and kernel.leaves.are_of_thread(node)
+        if node in seen or is_choice or kernel.leaves.are_of_launch(node):
+            continue
+        seen.add(node)
+        mixed |= dict.fromkeys(e for e in operands(node) if e.width == _WIDTH and kernel.leaves.are_of_launch(e))
+        pending += operands(node)
     parts = dict.fromkeys(node for each in mixed for node in postorder(each) if node.width == _WIDTH)
     for part in sorted(parts, key=lambda each: -len(postorder(each))):
         stand_in = var("count", MOST_TRIPS)

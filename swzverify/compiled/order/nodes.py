@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from swzverify.compiled.order.events import Act
@@ -55,6 +56,17 @@ def merged(nodes: list[Node]) -> list[Node]:
 
     What operations on barriers touch follows from what they do: the node has what any of its nodes touches so.
     """
+    classes = classes_of(nodes)
+    found: dict[int, Node] = {}
+    for node, number in zip(nodes, classes, strict=True):
+        found.setdefault(number, node).touches |= node.touches
+    for node in found.values():
+        node.deeds = {(deed, classes[target]): None for deed, target in node.deeds}
+    return [found[number] for number in range(len(found))]
+
+
+def classes_of(nodes: Sequence[Node]) -> list[int]:
+    """A number for each node: one for all from which a thread does the same."""
     classes = [0] * len(nodes)
     while True:
         kinds: dict[object, int] = {}
@@ -65,11 +77,5 @@ def merged(nodes: list[Node]) -> list[Node]:
             parts = touches, frozenset(each.running), frozenset(each.leaving), each.entry, each.is_end
             new.append(kinds.setdefault((known, deeds, parts), len(kinds)))
         if len(kinds) == len(set(classes)):
-            break
+            return classes
         classes = new
-    found: dict[int, Node] = {}
-    for node, number in zip(nodes, classes, strict=True):
-        found.setdefault(number, node).touches |= node.touches
-    for node in found.values():
-        node.deeds = {(deed, classes[target]): None for deed, target in node.deeds}
-    return [found[number] for number in range(len(found))]

@@ -81,7 +81,7 @@ class Pipelines:
         self.events = events
         self.boxes = Boxes({}, {}, {})
         self.handed: Handed | None = None
-        self.groups = Groups(roles, barriers)
+        self.groups = Groups(roles, barriers, has_ranks=kernel.ranks.count > 1)
         self._at = [self._places(role) for role in roles]
         self._made = [made_at(role.walk) for role in roles]
 

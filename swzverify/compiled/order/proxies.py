@@ -182,6 +182,8 @@ class Proxies:
             mine, its = self._range(one, first, member), self._range(two, second, member)
             if mine is None or its is None:
                 return None
+            if _are_apart(self._of_one(mine, threads[0]), self._of_one(its, threads[1])):
+                continue
             addresses, widths = (mine.address, its.address), (mine.width_bytes, its.width_bytes)
             found[Moment(addresses, threads, is_one_warp, widths)] = None
         return found
@@ -261,8 +263,19 @@ class Proxies:
                     new = self._range(access, each, Member(thread, place))
                     if new is None:
                         return None
-                    found[new] = None
+                    found[self._of_one(new, role.threads)] = None
         return list(found)
+
+    def _of_one(self, found: Range, threads: tuple[int, ...]) -> Range:
+        """The bytes that an access touches, with the coordinates of its thread if only one makes it."""
+        first, *others = threads
+        if others:
+            return found
+        point = {name: int(values[first]) for name, values in self._threads.point.items()}
+        there: dict[Var, Expr] = {
+            each: const(point[each.name], each.width) for each in variables(found.address) if each.name in point
+        }
+        return replace(found, address=normal(bounded(substitute(found.address, there))))
 
     def _range(self, access: SharedAccess, values: Values, member: Member) -> Range | None:
         """The bytes that an access touches; those of an operand as all threads of a warp group read them."""
@@ -303,6 +316,13 @@ class Proxies:
 def _common(some: dict[Moment, None], others: dict[Moment, None]) -> dict[Moment, None]:
     """The moments that may be among others, too: the same address may be written in two ways."""
     return {each: None for each in some if each in others or any(_may_be_one(each, other) for other in others)}
+
+
+def _are_apart(one: Range, two: Range) -> bool:
+    """Whether two ranges have no common byte, as their addresses show: other stages of a ring, or other blocks."""
+    distance = sum_of(sub(one.address, two.address))
+    is_known = not distance.terms and min(one.width_bytes, two.width_bytes) > 0
+    return is_known and two.width_bytes <= distance.number <= (1 << distance.width) - one.width_bytes
 
 
 def _may_be_one(one: Moment, two: Moment) -> bool:

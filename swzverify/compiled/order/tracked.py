@@ -10,12 +10,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import lcm
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, widened
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, is_launch_value, largest_parts
+from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, largest_parts
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.booleans import BOOLEAN, boolean_parts, joined
 from swzverify.compiled.order.events import Event
@@ -85,6 +86,7 @@ class Tracked:
         self.leaves = (*dict.fromkeys((*self.leaves, *_first_trips_only(kernel))), *answers, *loaded)
         self.leaves = (*self.leaves, *kernel.ranks.targets.values())
         self._readable: dict[Expr, bool] = {}
+        self._parts: dict[Expr, list[Expr]] = {}
         self._conditions = [self.put(event.guard) for event in events.values()]
         self._conditions += [
             self.put(kernel.edge(block.index, target))
@@ -124,7 +126,9 @@ class Tracked:
     def truth(self, condition: Expr, value: Callable[[Expr], Expr]) -> bool | None:
         """Whether a condition holds; None if it depends on what is not tracked. `value` is asked for parts of it."""
         known: dict[Expr, bool | None] = {}
-        for node in boolean_parts(condition):
+        if condition not in self._parts:
+            self._parts[condition] = boolean_parts(condition)
+        for node in self._parts[condition]:
             match node:
                 case Binary(operator, left, right) if node.width == 1 and operator in BOOLEAN:
                     known[node] = joined(operator, known[left], known[right])
@@ -219,7 +223,7 @@ class Tracked:
                     return each
         return None
 
-    @property
+    @cached_property
     def exact(self) -> int:
         """How many trips of loops that compare them with a count of the launch stand for themselves."""
         tests = () if self.count is None else self.count.tests.values()
@@ -339,7 +343,10 @@ def _candidates() -> Iterable[tuple[int, int]]:
 
 
 def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
-    """A variable for each condition on launch values alone that chooses among parts of some values."""
+    """A variable for each condition on launch values that chooses among parts of some values.
+
+    It may read coordinates of the thread, too: such a condition has one value in all trips of a thread.
+    """
     found: dict[Expr, Var] = {}
     for value in values:
         for node in postorder(value):
@@ -348,8 +355,7 @@ def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
                 is_joined = isinstance(atom, Ite) or (isinstance(atom, Binary) and atom.operator in BOOLEAN)
                 if is_joined or not read or any(each.name not in kernel.leaves.by_name for each in read):
                     continue
-                leaves = [kernel.leaves[each] for each in read]
-                if all(is_launch_value(e) for e in leaves):
+                if kernel.leaves.are_of_thread(atom):
                     found.setdefault(atom, var(f"choice {len(found)}", 2))
     return found
 

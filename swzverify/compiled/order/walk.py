@@ -83,6 +83,10 @@ class Walk:
         self._kernel, self._flow, self._events, self._tracked = kernel, kernel.flow, events, tracked
         self._flights, self._coordinates = flights, dict(coordinates)
         self._accesses = {each.index for each in kernel.accesses if not each.reason or each.index in events}
+        handed_on = () if handed is None else (*handed.stores, *handed.loads)
+        at_work = {*events, *self._accesses, *flights.changes, *handed_on}
+        self._at_work = [[e for e in range(each.start, each.stop) if e in at_work] for each in self._flow.blocks]
+        """For each block, the instructions that do something here."""
         self._states = {each.state for each in events.values() if each.act is Act.WAIT}
         self._memo: dict[tuple[Expr, Values], Expr] = {}
         self._needs: dict[int, int] = {}
@@ -135,7 +139,7 @@ class Walk:
             if cases := self._cases(place):
                 pending += cases
                 continue
-            for index in range(place.start, self._flow.blocks[block].stop):
+            for index in (each for each in self._at_work[block] if each >= place.start):
                 event = self._events.get(index)
                 if index in self._accesses:
                     for values in self._at_targets(event, place):
