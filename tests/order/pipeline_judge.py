@@ -49,8 +49,8 @@ def runs_of(drawn: Kernel) -> tuple[Races, ...]:
 
 
 def is_undefined(each: Races) -> bool:
-    """Whether a run does to a barrier what PTX does not define."""
-    return each.verdict == "divergent-barrier" or each.result.error.startswith("FaultError")
+    """Whether a run does to a barrier what PTX does not define, or threads wait for ever."""
+    return each.verdict == "divergent-barrier" or each.result.error.startswith(("FaultError", "HangError"))
 
 
 def seen(runs: Iterable[Races]) -> frozenset[str]:
@@ -73,7 +73,9 @@ def marked(said: Said, drawn: Kernel, runs: tuple[Races, ...]) -> str:
             return f"FALSE divergent-barrier ({told})"
     known = {pair for each in runs for pair in each.lines()}
     # The interpreter has plain copies for tensor copies: they bring the bytes of the box, not those that are expected.
-    for each in (said, *said.others) if "cp.async.bulk.tensor" not in drawn.text else (said,):
+    is_of_box = "cp.async.bulk.tensor" in drawn.text
+    is_other_box = is_of_box and any(each.startswith("wrong: bytes") for each in drawn.constructs)
+    for each in () if is_other_box else (said,) if is_of_box else (said, *said.others):
         number = next((value for name, value in each.parameters.items() if name.split("+")[0] == "n"), NUMBERS[-1])
         if each.lines is not None and each.verdict in ("race", "depends") and each.lines not in known and number < 100:
             known |= {pair for order in MORE for pair in run(drawn, number, order).lines()}

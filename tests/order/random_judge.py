@@ -47,7 +47,7 @@ class Said:
         """
         if self.pairs is None or races.divergences:
             return []
-        stands = {line for lines, verdict in self.pairs.items() if verdict == "unknown" for line in lines}
+        stands = {line for lines, verdict in self.pairs.items() if verdict != "race-benign" for line in lines}
         return [race for race in races.pairs if self._denies(race, stands)]
 
     def _denies(self, race: Race, stands: set[int]) -> bool:
@@ -126,6 +126,8 @@ def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
         return f"{said.verdict} {'' if races else 'not seen '}({seen})"
     for each in (said, *said.others):
         number = next((value for name, value in each.parameters.items() if _is_number(name)), NUMBERS[0])
+        if any(value > 1 for name, value in each.parameters.items() if name.startswith("ctaid")):
+            continue  # the launches have two blocks
         if not 0 <= number <= MOST_TRIPS:
             return f"{said.verdict} not run ({seen})"
         there = launches.get(number) or launched(drawn.text, drawn.block, number)
