@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from swzverify import claims
 from swzverify.claims import Claim, coalesced, cost_claim
 from swzverify.engines import crowd, exhaust, gf2, prices, residue, worst
 from swzverify.engines.obligations import Cost, GatherCost, WorstCost
 from swzverify.engines.smt import cost as smt_cost
 from swzverify.engines.smt import warp_rule
 from swzverify.hardware import Instruction, sector_cost, sectors_many
-from swzverify.spec import build_claims
 from swzverify.subjects import Access
 from swzverify.subjects.stated_access import StatedAccess
 from tests.differential.comparison import first_disagreement
@@ -190,7 +190,7 @@ def claims_of_the_other_memory_pass(patch: Patch) -> None:
 
 
 def standard_says_conflict_free(patch: Patch) -> None:
-    patch.setattr(build_claims, "Coalesced", build_claims.Aligned)
+    patch.setattr(claims, "Coalesced", claims.Aligned)
 
 
 def the_replay_counts_lanes(patch: Patch) -> None:

@@ -44,6 +44,7 @@ from swzverify.prover.panel import Panel
 from swzverify.subjects import Access, AlignedBase, Tile, lowered_access
 from swzverify.subjects import tile as tile_module
 from tests.engines import obligations as ob
+from tests.engines import test_distances as distance_file
 from tests.engines import test_octet_encodings as octet_file
 from tests.engines import test_wrong_encodings as first_file
 from tests.engines.memory import forget, forgotten
@@ -873,6 +874,7 @@ def test_the_page_counts_all_of_them() -> None:
         "test_wrong_encodings.py": [mutate.__name__ for mutate, _ in first_file.MUTATIONS],
         "test_wrong_lowering_and_rules.py": [name for name, _, _ in MUTATIONS],
         "test_octet_encodings.py": [name for name, _, _ in octet_file.MUTATIONS],
+        "test_distances.py": [*distance_file.PLANTED, *distance_file.IN_READER],
     }
     assert listed == {file: len(set(each)) for file, each in names.items()}
     assert f"have {sum(listed.values())} deliberately wrong encodings" in page

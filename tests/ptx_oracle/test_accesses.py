@@ -111,7 +111,7 @@ def test_only_the_lanes_of_the_matrix_count() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "mbarrier.init.shared.b64 [s], 1;",
+        "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [s], 1;",
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d1], 64, [s];",
         "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r2,%r3,%r4,%r5,%r6,%r7,%r8,%r9}, [s];",
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d2, 1, 1, 1, 0, 0;",

@@ -122,7 +122,8 @@ def test_a_loop_without_end_is_an_error() -> None:
 
 def test_an_mbarrier_that_never_opens_is_an_error() -> None:
     result = run(
-        "mbarrier.init.shared.b64 [s], 99;\nW:\nmbarrier.try_wait.parity.shared.b64 %p1, [s], 0;\n@!%p1 bra W;"
+        "setp.eq.u32 %p2, %r1, 0;\n@%p2 mbarrier.init.shared.b64 [s], 99;\n"
+        "W:\nmbarrier.try_wait.parity.shared.b64 %p1, [s], 0;\n@!%p1 bra W;"
     )
     assert "never opens" in result.error
 
