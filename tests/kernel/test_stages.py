@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from swzverify.compiled.kernel import induction, uniform
+from swzverify.compiled.kernel import induction, sequences, uniform
 from swzverify.compiled.kernel.leaves import CarriedLeaf, OpaqueLeaf
 from tests.kernel.test_programs import explained
 from tests.kernel.texts import kind, last, own
@@ -155,5 +155,6 @@ def test_multiples_taken_too_large(monkeypatch: pytest.MonkeyPatch, seeds: range
 
 @found_at(0, 60)
 def test_a_choice_taken_for_its_first_way(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
-    monkeypatch.setattr(induction, "ite", lambda _condition, then, _otherwise: then)
+    for module in (induction, sequences):
+        monkeypatch.setattr(module, "ite", lambda _condition, then, _otherwise: then)
     found_by_some(seeds)

@@ -17,15 +17,7 @@ from swzverify.compiled.kernel.divisions import Divisions, with_results
 from swzverify.compiled.kernel.evaluate import evaluate
 from swzverify.compiled.kernel.flow import FlowError, Loop
 from swzverify.compiled.kernel.generic import if_shared, in_aligned_shared
-from swzverify.compiled.kernel.induction import (
-    MOST_VALUES,
-    Forms,
-    by_trip,
-    find_forms,
-    in_one_trip,
-    sequence_of,
-    trips_of,
-)
+from swzverify.compiled.kernel.induction import Forms, by_trip, find_forms, in_one_trip, trips_of
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf, LoopLeaf, OpaqueLeaf, Open, TripsLeaf
 from swzverify.compiled.kernel.linear import normal
@@ -34,6 +26,7 @@ from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.reachable import Reachable
 from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.repeats import Repeats
+from swzverify.compiled.kernel.sequences import MOST_VALUES, sequence_of
 from swzverify.compiled.kernel.slices import Evaluate, Slices
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.uniform import Uniformity

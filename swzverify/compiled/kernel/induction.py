@@ -8,7 +8,7 @@ does not change in the loop. A register is known in four cases, by induction on 
   sign. The low k bits of F(c) are c, so they are a counter. The register is F of the counter in
   each trip after the first one, and in the first one if its value before the loop is F of its own
   low bits. That is checked: a register that begins with other high bits has no such form.
-- It [keeps its distance](distances.py) from a register that is known.
+- It [keeps its distance](distances.py) from another register, which need not be known.
 - Its next value is H(the next values of counters of this loop), where H reads nothing else that
   changes in the loop: it is H of the counters in each trip after the first one. In the first one it
   is so if its value before the loop is H of what the counters begin with. That is checked too.
@@ -21,30 +21,28 @@ several stages keep the distances between lanes, if all lanes change them alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import lcm
 from typing import Final
 
-from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_left, sub, widened
+from swzverify.compiled.kernel.arithmetic import add, mul, shift_left, sub, widened
 from swzverify.compiled.kernel.distances import kept_distance
 from swzverify.compiled.kernel.flow import Loop
 from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed
 from swzverify.compiled.kernel.powers import power_of
+from swzverify.compiled.kernel.sequences import Sequence, sequence_of
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
-from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
-    BinaryOperator,
     Comparison,
     Const,
     Expr,
     Extend,
     Ite,
     Var,
-    binary,
     compare,
     const,
     extend,
@@ -56,7 +54,6 @@ from swzverify.ir.expr import (
     variables,
 )
 
-MOST_VALUES: Final = 64
 MOST_PLACES: Final = 1024
 """Trips up to which the registers of a loop are listed."""
 MOST_CHOICES: Final = 8
@@ -96,59 +93,6 @@ def find_forms(slices: Slices) -> Forms:
         if carried.variable in forms:
             finals.values[carried.variable] = finals.resolve(forms[carried.variable])
     return finals
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """The values of a register in the trips of a loop.
-
-    After the last one, it returns to the value at index `turn`.
-    """
-
-    values: tuple[int, ...]
-    turn: int
-
-    def in_trip(self, trip: int) -> int:
-        """The value in a trip."""
-        count = len(self.values)
-        return self.values[trip if trip < count else self.turn + (trip - self.turn) % (count - self.turn)]
-
-    def at(self, trips: Expr, width: int) -> Expr:
-        """The value of so many bits in a trip."""
-        count = len(self.values)
-        period = count - self.turn
-        if period > 1:
-            turn, whole = const(self.turn, trips.width), const(period, trips.width)
-            round_ = add(turn, binary(BinaryOperator.UREM, sub(trips, turn), whole))
-            is_first = less(trips, const(count, trips.width), signed=False)
-            trips = ite(is_first, trips, round_) if self.turn else round_
-        found: Expr = const(self.values[-1], width)
-        for place in reversed(range(count - 1)):
-            is_here = compare(Comparison.EQ, trips, const(place, trips.width))
-            found = ite(is_here, const(self.values[place], width), found)
-        return found
-
-
-def sequence_of(carried: Carried) -> Sequence | None:
-    """All values of a register that each trip computes from its last value alone, from a number on.
-
-    None if there are many.
-
-    >>> from swzverify.ir.expr import const
-    >>> x = var("x", 256)
-    >>> sequence_of(Carried(x, Loop(0, (0,), frozenset({0})), const(96, 8), mul(x, const(2, 8))))
-    Sequence(values=(96, 192, 128, 0), turn=3)
-    """
-    if not isinstance(carried.before, Const) or variables(carried.after) != (carried.variable,):
-        return None
-    found: dict[int, int] = {}
-    value = carried.before.value
-    while value not in found:
-        if len(found) == MOST_VALUES:
-            return None
-        found[value] = len(found)
-        value = evaluate(carried.after, {carried.variable.name: value})
-    return Sequence(tuple(found), found[value])
 
 
 def by_trip(slices: Slices, value: Expr) -> Expr:
@@ -257,6 +201,9 @@ class _Solver:
             for variable, each in self._counters.items()
         }
         found = {variable: substitute(value, ends) for variable, value in self._values.items()}
+        for carried in registers:
+            if carried.variable not in found and carried.variable in beside and beside[carried.variable] is None:
+                found |= self._beside_another(carried, found)
         return found | {variable: value for variable, value in beside.items() if value is not None}
 
     def _step(self, carried: Carried, after: Expr) -> None:
@@ -300,13 +247,28 @@ class _Solver:
 
     def _keep_distance(self, carried: Carried, after: Expr) -> None:
         """Keep a register that stays as far from one that is known as it begins, if it does."""
-        for variable in [each for each in variables(after) if each in self._values]:
-            other = self._slices.carried[variable]
+        for variable, distance in self._distances(carried, after):
+            if variable in self._values:
+                self._keep(carried, add(self._values[variable], distance), is_fixed=False)
+                return
+
+    def _beside_another(self, carried: Carried, found: dict[Var, Expr]) -> dict[Var, Expr]:
+        """The form of a register that stays as far from one without a form as it begins; none if it does not."""
+        for variable, distance in self._distances(carried, _expanded(carried.after, self._known)):
+            if variable not in found:
+                return {carried.variable: add(variable, distance)}
+        return {}
+
+    def _distances(self, carried: Carried, after: Expr) -> Iterator[tuple[Var, Const]]:
+        """The registers of the loop that the next value of a register reads, and from which it keeps its distance."""
+        for variable in variables(after):
+            other = self._slices.carried.get(variable)
+            if other is None or other.loop.header != self._loop.header or other is carried:
+                continue
             of_other = variable, other.before, _expanded(other.after, self._known)
             distance = kept_distance((carried.variable, carried.before, after), of_other)
             if distance is not None:
-                self._keep(carried, add(self._values[variable], distance), is_fixed=False)
-                return
+                yield variable, distance
 
     def _beside(self, carried: Carried, after: Expr) -> Expr | None:
         """A register as what it begins with plus something without coordinates; None if it is not.

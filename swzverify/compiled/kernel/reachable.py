@@ -23,9 +23,10 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.graph import closure
-from swzverify.compiled.kernel.induction import MOST_VALUES, Forms, sequence_of
+from swzverify.compiled.kernel.induction import Forms
 from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf
 from swzverify.compiled.kernel.remainders import with_remainders
+from swzverify.compiled.kernel.sequences import MOST_VALUES, sequence_of
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
 from swzverify.compiled.kernel.uniform import Uniformity
