@@ -314,3 +314,24 @@ def test_a_register_that_begins_with_a_parameter_names_it() -> None:
     carried = [each for each in kernel.leaves.by_name.values() if isinstance(each, CarriedLeaf)]
     assert {parameter_behind(kernel, each) for each in carried} == {"param_1"}
     assert parameter_behind(kernel, kernel.leaves.by_name["tid.x"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "is_free"),
+    [
+        ("ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1; bar.sync 0;", True),
+        ("ld.u32 %r1, [%d1];", False),
+        ("st.shared.u32 [s], 1;", False),
+        ("red.shared.add.u32 [s], 1;", False),
+        ("mbarrier.init.shared.b64 [s], 1;", False),
+        ("cp.async.ca.shared.global [s], [%d1], 4;", False),
+        ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %d1, %d1, 1, 1, 1, 0, 0;", False),
+        ("call.uni other;", False),
+    ],
+)
+def test_a_kernel_without_accesses_is_free_for_every_block(code: str, is_free: bool) -> None:
+    text = f""".version 8.3 .target sm_90a .address_size 64 .extern .func other();
+    .shared .align 16 .b8 s[64]; .entry k() {{ .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; {code} ret; }}"""
+    module = read_module(text, "k.ptx")
+    found = races_of(module, module.functions[-1], Given())
+    assert found.verdict is (RaceVerdict.FREE if is_free else RaceVerdict.UNKNOWN)

@@ -21,6 +21,7 @@ from swzverify.compiled.kernel.clusters import OF_SHAPE, assumption_on_clusters,
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
 from swzverify.compiled.kernel.leaves import OpaqueLeaf
+from swzverify.compiled.kernel.listing import uses_of
 from swzverify.compiled.kernel.pointers import NOT_SHARED
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.special import BlockShape
@@ -62,6 +63,7 @@ DISTINCT: Final = "distinct arrays"
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
 _OWN_STORE: Final = "line {} may write the word of global memory that threads share at line {}"
 _NOT_RUN: Final = "threads of a cluster may touch a common byte without an order, which no run of one block shows"
+_NO_ACCESS: Final = "it does not access shared memory"
 _PRINTED: Final = "`printf` (PTX line {}) prints no text that shared memory holds"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 
@@ -95,6 +97,9 @@ def races_of(
     if function.problem is not None:
         return KernelRaces(RaceVerdict.UNKNOWN, function.problem.message, is_lockstep=lockstep)
     if block is None:
+        code = inlined(module, function).function.instructions
+        if not any(uses_of(each, capability_of(target)) for each in code):
+            return KernelRaces(RaceVerdict.FREE, _NO_ACCESS, is_lockstep=lockstep)
         return KernelRaces(RaceVerdict.UNKNOWN, "the shape of the block is not known", is_lockstep=lockstep)
     module, _ = with_alignment(module, given)
     facts = facts_of(function, given)
@@ -149,8 +154,7 @@ class _Judge:
         """The verdict on the kernel."""
         kernel = self._kernel
         if not kernel.accesses:
-            reason = "it does not access shared memory"
-            return KernelRaces(RaceVerdict.FREE, reason, is_lockstep=self._is_lockstep)
+            return KernelRaces(RaceVerdict.FREE, _NO_ACCESS, is_lockstep=self._is_lockstep)
         of_block, of_warp = self._of_block, self._of_warp
         self._left_out |= dict.fromkeys((*of_block.left_out, *of_warp.left_out))
         asked: list[Asked] = []
