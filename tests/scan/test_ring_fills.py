@@ -99,6 +99,7 @@ def test_no_mistake_stays_proved(name: str, ptx: str) -> None:
     ("old", "new", "at"),
     [
         ("add.u32 %r16, %r11, 1;", "add.u32 %r16, %r11, 0;", 0),  # both copies of a trip bring the same columns
+        ("add.u32 %r11, %r11, 2;", "", 1),  # each trip brings the columns of the first one
         NIGHTLY("add.u32 %r11, %r11, 2;", "add.u32 %r11, %r11, 1;", 1),  # a trip brings columns of the trip before
         (COPY_OF_B.format("%r16"), COPY_OF_B.format("%r11"), 1),
         NIGHTLY("[%r14], [%rd1", "[%r4], [%rd1", 1),
@@ -272,6 +273,7 @@ def no_next_trip(patch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_is_still(patch: pytest.MonkeyPatch) -> None:
+    no_next_trip(patch)
     patch.setattr(trips, "_is_still", lambda *_: False)
 
 
