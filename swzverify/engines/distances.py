@@ -52,6 +52,8 @@ MOST_LANES: Final = 1 << 12
 """Lanes of all values that are looked at."""
 MOST_PARTS: Final = 20_000
 """Parts of an address up to which it is read."""
+MOST_BITS: Final = 1 << 24
+"""Bits of all lanes that are kept, of 8 bytes each."""
 MOST_SHARED: Final = 512
 """Shared values that lanes may count differently."""
 _FAR: Final = 1 << 30
@@ -139,6 +141,8 @@ class _Reader:
         """One bit of a value in each lane."""
         key = node, at
         if key not in self._bits:
+            if len(self._bits) * self.size >= MOST_BITS:
+                raise _TooFarError
             self._bits[key] = self._bit(node, at)
         return self._bits[key]
 
@@ -257,7 +261,7 @@ class _Reader:
         low, high = form.low, form.high
         for at, count in form.counts.items():
             ends = [count * limit for limit in self.limits[at]]
-            if not _is_small(count, self.limits[at]):
+            if int(np.abs(count).max()) * self.limits[at][1] >= _FAR:
                 return False
             low, high = low + np.minimum(*ends), high + np.maximum(*ends)
         least, most = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
@@ -265,7 +269,7 @@ class _Reader:
 
 
 class _TooFarError(Exception):
-    """Bounds would leave 64 bits."""
+    """Bounds would leave 64 bits, or there are many bits."""
 
 
 def _low_zeros(numbers: Lanes) -> int:
@@ -278,10 +282,6 @@ def _near_enough(numbers: Lanes) -> Lanes:
     if (numbers >= _FAR).any() or (numbers <= -_FAR).any():
         raise _TooFarError
     return numbers
-
-
-def _is_small(count: Lanes, limits: tuple[int, int]) -> bool:
-    return int(np.abs(count).max()) * limits[1] < _FAR
 
 
 def _is_sum(node: Expr) -> bool:
@@ -357,12 +357,12 @@ def _decide(cost: Cost, own: tuple[Var, ...] = ()) -> Finding:
         return other
     reader = _Reader(roots, _points(cost), frozenset(each.name for each in own))
     try:
-        form = reader.form(cost.address)
-    except _TooFarError:
+        form, may_come = reader.form(cost.address), _may_come(reader, cost.active)
+    except (_TooFarError, RecursionError):  # bits are read by functions that call themselves
         return other
     size, most = row.joined_group_lanes, BANK_PERIOD_BYTES - max(row.width_bytes, BANK_WORD_BYTES)
-    comes = _may_come(reader, cost.active) & (np.arange(reader.size) % LANES < row.address_lanes)
-    is_near = all(each <= most for each in _distances(form, reader.limits, comes, size))
+    comes = may_come & (np.arange(reader.size) % LANES < row.address_lanes)
+    is_near = max(_distances(form, reader.limits, comes, size), default=0) <= most
     return Finding(NAME, Answer.HOLDS) if is_near else other
 
 

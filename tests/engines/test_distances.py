@@ -273,6 +273,25 @@ def test_bits_beyond_what_numbers_hold_give_no_answer(low: int) -> None:
         assert Distances().decide(goal).answer is Answer.NOT_APPLICABLE
 
 
+@pytest.mark.parametrize("depth", [100, 3000])
+def test_hashes_of_many_rounds_give_no_answer(depth: int) -> None:
+    """Rounds of a hash that are unrolled: no error, and not more memory than for some bits."""
+    word, side = var("word", 1 << 32), var("side", 64)
+    address = binary(XOR, word, binary(ADD, extend(LANE, 32, signed=False), extend(side, 32, signed=False)))
+    for at in range(depth):
+        address = binary(XOR, binary(XOR, binary(SHL, address, const(1, 32)), const(77 * at, 32)), address)
+    goal = Cost(
+        Domain((LANE, word, side), TRUE),
+        LANE,
+        binary(AND, address, const(0xFFC, 32)),
+        TRUE,
+        find_instruction("ld.shared.b32"),
+        None,
+        never,
+    )
+    assert Distances().decide(goal).answer is Answer.NOT_APPLICABLE
+
+
 def of_lanes(addresses: list[int], size: int) -> Cost:
     """Addresses that numbers alone decide."""
     address: Expr = const(0, 32)

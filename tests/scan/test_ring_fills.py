@@ -99,6 +99,7 @@ def test_no_mistake_stays_proved(name: str, ptx: str) -> None:
     ("old", "new", "at"),
     [
         ("add.u32 %r16, %r11, 1;", "add.u32 %r16, %r11, 0;", 0),  # both copies of a trip bring the same columns
+        ("add.u32 %r11, %r11, 2;", "", 1),  # each trip brings the columns of the first one
         NIGHTLY("add.u32 %r11, %r11, 2;", "add.u32 %r11, %r11, 1;", 1),  # a trip brings columns of the trip before
         (COPY_OF_B.format("%r16"), COPY_OF_B.format("%r11"), 1),
         NIGHTLY("[%r14], [%rd1", "[%r4], [%rd1", 1),
@@ -186,10 +187,43 @@ def test_zeros_behind_the_end_are_assumed_away() -> None:
         ("setp.ge.u32 %p0, %r1, 0;", "0"),  # it holds always
         ("setp.lt.u32 %p0, %r1, %r11;", "1"),
         ("setp.lt.u32 %p0, %r1, %r11;", "%r1"),
+        ("setp.eq.u32 %p0, %r11, 0;", "0"),  # the first trip of each launch
+        ("setp.eq.u32 %p0, %r10, 1;", "0"),  # one stage
     ],
 )
 def test_other_stores_are_not(condition: str, value: str) -> None:
     assert "unknown" in verdicts(zeros(condition, value))
+
+
+# ---- copies that some trips do not make
+
+COPY_OF_A = (
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r14], [%rd1, {%r16, %r23}]"
+)
+
+
+def in_trips(condition: str, k: str = "%r16") -> set[str]:
+    """The verdicts if A is copied under a condition, from column `k`."""
+    copy = f"{condition} @%p0 {COPY_OF_A}".replace("{%r16", f"{{{k}")
+    return verdicts(changed(PLAIN, COPY_OF_A, copy))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "setp.eq.u32 %p0, %r11, 0;",
+        "setp.ne.u32 %p0, %r11, 0;",
+        "setp.lt.u32 %p0, %r11, 5;",
+        "and.b32 %r66, %r11, 1; setp.eq.u32 %p0, %r66, 0;",
+    ],
+)
+def test_a_copy_that_trips_leave_out_is_not_assumed_to_be_made(condition: str) -> None:
+    """A is of an old trip then, and B of this one."""
+    assert "proved" not in in_trips(condition)
+
+
+def test_a_copy_that_a_launch_may_make_in_each_trip_is() -> None:
+    assert in_trips("setp.lt.u32 %p0, %r11, %r2;") == {"proved"}
 
 
 # ---- the last trip of a loop
@@ -239,6 +273,7 @@ def no_next_trip(patch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_is_still(patch: pytest.MonkeyPatch) -> None:
+    no_next_trip(patch)
     patch.setattr(trips, "_is_still", lambda *_: False)
 
 

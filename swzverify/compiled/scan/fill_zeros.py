@@ -5,23 +5,38 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf
+from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.lanes import Threads
+from swzverify.compiled.kernel.leaves import LoopLeaf, are_all, is_launch_value
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.engines.obligations import Answer
-from swzverify.ir.expr import Comparison, Extend, Ite, compare, conjunction, conjuncts, const, negation
+from swzverify.ir.expr import (
+    TRUE,
+    Comparison,
+    Expr,
+    Extend,
+    Ite,
+    Var,
+    compare,
+    conjunction,
+    conjuncts,
+    const,
+    negation,
+    substitute,
+    variables,
+)
 
 SubjectOf: TypeAlias = Callable[[KernelAccess], ValueSubject]
 """Gives a value with what questions about it need."""
 
 
 def may_be_zero(fill: KernelFill, subject_of: SubjectOf, threads: Threads) -> bool | None:
-    """Whether a copy may write zeros for some bytes; None if coordinates alone say that it does."""
+    """Whether a copy may write zeros for some bytes; None if coordinates or numbers of trips alone say that it does."""
     if fill.read_bytes is None:
         return False
     subject, value = subject_of(fill.read_bytes), fill.read_bytes.address
@@ -30,7 +45,7 @@ def may_be_zero(fill: KernelFill, subject_of: SubjectOf, threads: Threads) -> bo
     answer, _ = subject.other(negation(compare(Comparison.EQ, value, const(fill.width_bytes, value.width))))
     if answer is Answer.EMPTY:
         return False
-    if answer is Answer.HOLDS and all(isinstance(leaf, LaneLeaf) for leaf in subject.leaves_of(value)):
+    if answer is Answer.HOLDS and are_all(subject.leaves_of(value), (LaneLeaf, LoopLeaf)):
         return None
     while isinstance(value, Extend):
         value = value.operand
@@ -41,10 +56,55 @@ def may_be_zero(fill: KernelFill, subject_of: SubjectOf, threads: Threads) -> bo
     return True
 
 
+def is_left_out(
+    subject: ValueSubject,
+    decide: Container[Var],
+    threads: Threads,
+    are_fixed: Callable[[Sequence[int], int], bool],
+) -> bool:
+    """Whether numbers of trips alone say that a copy is not executed, so that what is there may be of another trip.
+
+    A copy that is made in the first trip, and would bring the same in all others, leaves nothing out. `are_fixed` says
+    that of the loop at a place of those around.
+    """
+    around = [loop.header for loop in subject.access.who.loops]
+    _, rest = by_coordinates(subject, subject.access.who.guard, threads)
+    for each in rest:
+        changing = [leaf for leaf in subject.leaves_of(each) if isinstance(leaf, LoopLeaf) and leaf.block in around]
+        if all(leaf.variable in decide for leaf in changing) or _reads_launch(subject, each):
+            continue
+        first: dict[Var, Expr] = {leaf.variable: const(0, leaf.variable.width) for leaf in changing}
+        is_first = are_all(changing, TripsLeaf) and substitute(each, first) is TRUE
+        if not is_first or not all(are_fixed(around, around.index(leaf.block)) for leaf in changing):
+            return True
+    return False
+
+
+def _reads_launch(subject: ValueSubject, condition: Expr) -> bool:
+    """Whether a condition depends on values of the launch or on data, and not on coordinates and trips alone.
+
+    A condition on the number of a trip alone holds in some trip of each launch that gets there: to assume that it
+    never does would be wrong.
+    """
+    pending, seen = [condition], set[str]()
+    while pending:
+        for each in variables(pending.pop()):
+            if each.name in seen:
+                continue
+            seen.add(each.name)
+            leaf = subject.here.leaves.get(each.name)
+            if leaf is not None and (is_launch_value(leaf) or (isinstance(leaf, OpaqueLeaf) and leaf.is_moment)):
+                return True
+            if isinstance(leaf, OpaqueLeaf):
+                pending += leaf.feeds
+    return False
+
+
 def may_be_left_out(writer: KernelAccess, access: KernelAccess, subject_of: SubjectOf, threads: Threads) -> bool:
     """Whether an instruction can be executed where a writer is not, whose condition reads more than coordinates."""
     _, rest = by_coordinates(subject_of(writer), writer.who.guard, threads)
-    if not (rest := rest - frozenset(conjuncts(access.who.guard))):
+    rest -= frozenset(conjuncts(access.who.guard))
+    if not any(_reads_launch(subject_of(writer), each) for each in rest):
         return False
     every = (*access.leaves, *access.around, *writer.leaves, *writer.around)
     leaves = tuple({leaf.name: leaf for leaf in reversed(every)}.values())

@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeGuard
@@ -42,7 +42,7 @@ from swzverify.compiled.scan.fill_copies import (
     line_of,
     states_of,
 )
-from swzverify.compiled.scan.fill_zeros import may_be_left_out, may_be_zero
+from swzverify.compiled.scan.fill_zeros import is_left_out, may_be_left_out, may_be_zero
 from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
 from swzverify.compiled.scan.operand_fields import start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates, in_threads
@@ -193,7 +193,7 @@ class Fills:
         offset, decide = self.parts.cut(whole, lambda read: is_cut([leaves[each] for each in read]))
         gone = {*variables(whole)} - {*variables(offset)}
         start = replace(start, offset=offset)
-        of_place, not_known = set(variables(whole)), ""
+        of_place, not_known = {*variables(whole)}, ""
         for variable, leaf in leaves.items():
             if isinstance(leaf, LaneLeaf) or variable in gone:
                 continue
@@ -207,6 +207,8 @@ class Fills:
                 what = fill.reason if places else f"what it copies depends on {leaf.reason}"
                 return _NotPlaced(f"{where}: {what}", frame, places)
             decide[variable] = leaf.values
+        if self._leaves_out(subject, sources, decide, whole):
+            return _NotPlaced(f"{where}: the number of a trip alone decides whether it copies", frame)
         if fill.moved is not None:
             copier = copier_of(subject, fill.block, self._threads)
             runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
@@ -217,8 +219,7 @@ class Fills:
             return box
         runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
         path = None if has_zeros else self._path(subject, runs, around)
-        source = next((value for _, value in sources), None)
-        copy = ThreadsCopy(fill, start, source, decide, subject, path)
+        copy = ThreadsCopy(fill, start, next((value for _, value in sources), None), decide, subject, path)
         return _NotPlaced(not_known, frame, copy=copy) if not_known else copy
 
     def _of_thread(self, value: Expr, copier: object, decide: Mapping[Var, object], around: set[int]) -> Expr:
@@ -362,6 +363,19 @@ class Fills:
             )
             for leaf in leaves
         )
+
+    def _leaves_out(
+        self, subject: ValueSubject, sources: Sequence[tuple[ValueSubject, Expr]], decide: Container[Var], place: Expr
+    ) -> bool:
+        """Whether the number of a trip alone says that a copy is not made, or that what it stores is not loaded."""
+        self.leaves |= subject.here.leaves
+        are_fixed = partial(self._are_fixed, variables(place, *(value for _, value in sources)))
+        subjects = (subject, *(each for each, _ in sources)) if sources else ()
+        return any(is_left_out(each, decide, self._threads, are_fixed) for each in subjects)
+
+    def _are_fixed(self, read: Iterable[Var], around: Sequence[int], at: int) -> bool:
+        """Whether each thread has the same numbers in all trips of a loop."""
+        return all(isinstance(self.leaves[each.name], LaneLeaf) or self._is_fixed(each, around, at) for each in read)
 
 
 def _origins(fill: KernelFill) -> tuple[KernelAccess, ...]:

@@ -215,6 +215,7 @@ def _in_next_trips(
 ) -> Iterator[_Place]:
     """Where a pair begins in the next trip of each loop, if it moves along K alone.
 
+    A pair that does not move counts in the innermost loop around copies and instruction, or that of other threads.
     Loops around the instruction count if all of their trips surely add to its sums.
     """
     (one, _), (other, _) = pair.values()
@@ -223,9 +224,10 @@ def _in_next_trips(
         if starts_anew or trips not in other.trips:
             continue
         parts = [once(_in_trip, each[1], trips, loop, other.trips[trips])[1] for each in pair.values()]
-        known = [each for each in parts if each is not None and not each[1] and set(each[0]) == {()}]
-        if len(known) == len(parts):
-            number = known[-1][0][()]
+        known = [each for each in parts if each is not None and not each[1] and set(each[0]) <= {()}]
+        is_innermost = trips is [*one.trips][-1] and (loop.header not in around or around <= one.around)
+        if len(known) == len(parts) and (known[-1][0] or is_innermost):
+            number = known[-1][0].get((), 0)
             yield _Place(place.fills, frozenset(each + number for each in place.columns), place.kind)
 
 
