@@ -281,6 +281,8 @@ TILES: Final = {
     ),
     "boxed, an object behind it": Tiles(boxed(size=2048, object_at=512), True, 128),
     "boxed, a write behind the object": Tiles(boxed(FENCE, "%r20+1024", 2048, object_at=512), True, 128),
+    "boxed, an object that leaves room for no box": Tiles(boxed(FENCE, "%r20+1024", 2048, object_at=8), False, 128),
+    "boxed, an object behind the smallest box": Tiles(boxed(FENCE, "%r20+1024", 2048, object_at=16), True, 128),
     "boxed, a write before the object": Tiles(boxed(FENCE, "%r20", 2048, object_at=1024), False, 128),
     "boxed, a write at the end of the array": Tiles(boxed(FENCE, "%r20+1024", 2048), False, 128),
     "kept, no wait": Tiles(kept(""), False, 128),

@@ -123,6 +123,17 @@ def test_a_misuse_may_depend_on_parameters_and_on_data() -> None:
     assert races(of_data, "n=3").verdict is RaceVerdict.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("body", "sure"), [(f"{ONE}{GO}\n", RaceVerdict.DIVERGENT), (STUCK, RaceVerdict.DEADLOCK)], ids=["misused", "hung"]
+)
+def test_what_a_null_pointer_prevents_is_not_sure(body: str, sure: RaceVerdict) -> None:
+    """A pointer may be null where a part of the kernel is not wanted; where it is read, it is not."""
+    without = "setp.eq.u64 %p3, %rd1, 0;\n@%p3 bra Z;\n"
+    assert races(f"{without}{body}N:\nZ:\n", "n=3").verdict is RaceVerdict.UNKNOWN
+    read = "ld.global.u32 %r9, [%rd1];\n"
+    assert races(f"{read}{without}{body}N:\nZ:\n", "n=3").verdict is sure
+
+
 def test_objects_that_are_used_right_are_no_finding() -> None:
     """A phase may go on with one arrival each, and memory may be an object again behind `inval`."""
     for body in (f"{INIT}\n{GO}\n{GO}\n{INVAL}", f"{INIT}\n{INVAL}\n{INIT}\n{GO}"):

@@ -1,7 +1,7 @@
 """Calls of functions of the driver, which a module only declares.
 
 `__assertfail` ends the kernel. `vprintf`, which `printf` makes, changes no memory that threads share; it reads
-its arguments, and the texts that they point to.
+its format, its arguments, and the texts that they point to.
 
 Source: CUDA Programming Guide, Assertion; Formatted Output.
 """

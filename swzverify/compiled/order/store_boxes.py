@@ -21,6 +21,11 @@ from swzverify.compiled.order.step import BlockThreads
 from swzverify.hardware.targets import MOST_SHARED_BYTES
 from swzverify.ir.expr import Expr, const, variables
 
+LEAST_BYTES: Final = 16
+"""A row of a box has at least so many bytes.
+
+Source: CUDA driver API, cuTensorMapEncodeTiled: boxDim and the size of an element multiply to a multiple of 16.
+"""
 AT_MOST: Final = "the box of the tensor map at line {} has at most {} bytes"
 
 
@@ -33,7 +38,7 @@ def most_of_stores(kernel: Kernel, roles: Sequence[Role], known: Collection[int]
     """The bytes up to the next barrier object, or to the end of the array, for each copy whose box is not known.
 
     One instruction has one tensor map: the least room of all its places counts. Nothing is said of a copy that has
-    places of which the offset in an array is not known.
+    places of which the offset in an array is not known, or that have room for no box.
     """
     places = {deed.key for role in roles for node in role.walk.nodes for deed, _ in node.deeds}
     objects = [sum_of(each) for each in places if isinstance(each, Expr)]
@@ -44,7 +49,7 @@ def most_of_stores(kernel: Kernel, roles: Sequence[Role], known: Collection[int]
         is_fixed = all(isinstance(kernel.leaves[each], UniformLeaf) for each in variables(address))
         if is_open and is_fixed and FROM_SHARED.fullmatch(copy.opcode) and moves_one_box(copy):
             rooms = {_room(kernel, each, objects) for each in _places(kernel, roles, index)}
-            if rooms and min(rooms) > 0:
+            if rooms and min(rooms) >= LEAST_BYTES:
                 found[index] = min(rooms)
     return found
 

@@ -93,9 +93,10 @@ def _with_stops(
 ) -> Sequence[BarrierFinding]:
     """The barriers, with the instructions at which threads wait for ever, or misuse a barrier object.
 
-    This is sure if each launch has it in some order of its warps, and launches differ in nothing but data.
+    This is sure if each launch has it in some order of its warps, and launches differ in nothing but data: one of them
+    has null pointers, if the kernel can run with these.
     """
-    stopped = [run for run in runs if run.found.hangs or run.found.misuse is not None]
+    stopped = [run for run in runs if run.is_stopped]
     every = {run.launch.words for run in runs}
     if not stopped or not (stopped[0].values or {run.launch.words for run in stopped} == every):
         return known

@@ -64,7 +64,7 @@ _RETURNED: Final = "what a thread did before it returned comes before the end of
 _OWN_STORE: Final = "line {} may write the word of global memory that threads share at line {}"
 _NOT_RUN: Final = "threads of a cluster may touch a common byte without an order, which no run of one block shows"
 _NO_ACCESS: Final = "it does not access shared memory"
-_PRINTED: Final = "`printf` (PTX line {}) prints no text that shared memory holds"
+_PRINTED: Final = "`printf` (PTX line {}) reads nothing in shared memory"
 _GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
 
 

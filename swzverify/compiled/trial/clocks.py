@@ -56,6 +56,7 @@ _SEARCHED: Final = (
     Plan((1,), (Data.ZERO,)),
 )
 """Launches in which any race is looked for."""
+_WITHOUT_BUFFERS: Final = Plan((1,), (Data.NONE,))
 _PLANS: Final = (
     Plan((4, 8), (Data.SMALL,)),
     Plan((64,), (Data.SMALL,)),
@@ -132,6 +133,11 @@ class Run:
     launch: Launch
     values: tuple[tuple[str, int], ...]
     placement: Placement
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether threads wait for ever in it, or misuse a barrier object."""
+        return bool(self.found.hangs) or self.found.misuse is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,12 +231,28 @@ class Launches:
         return found
 
     def search(self) -> Iterator[Run]:
-        """A few launches, as far as they are followed. One with a fault shows nothing."""
+        """A few launches, as far as they are followed. One with a fault shows nothing.
+
+        If all of them stop, one without buffers shows whether a null pointer prevents it.
+        """
+        every, stopped = set[str](), set[str]()
+        has_buffers = False
+        for run in self._searched(_SEARCHED):
+            every.add(run.launch.words)
+            if run.is_stopped:
+                stopped.add(run.launch.words)
+                has_buffers |= bool(run.launch.buffers)
+            yield run
+        if has_buffers and stopped == every:
+            yield from self._searched([_WITHOUT_BUFFERS])
+
+    def _searched(self, plans: Sequence[Plan]) -> Iterator[Run]:
+        """The launches of some plans, with both orders of the warps."""
         whole, left = self._whole(), STEPS_OF_SEARCH
         launcher = self._launcher(whole)
         depends_on_order = any(map(depends_on_others, whole.instructions))
         has_races = False
-        for launch, is_late in product(self._launches(whole, _SEARCHED), (False, True)):
+        for launch, is_late in product(self._launches(whole, plans), (False, True)):
             if left <= 0:
                 return
             if is_late and not depends_on_order and not has_races:
