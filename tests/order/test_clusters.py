@@ -11,7 +11,7 @@ import pytest
 
 from swzverify.compiled.kernel import clusters as alone
 from swzverify.compiled.kernel import whole
-from swzverify.compiled.order import barriers, boxes, events, groups, interleaved, objects
+from swzverify.compiled.order import barriers, boxes, events, interleaved, objects, projections
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import races as scan
@@ -126,7 +126,7 @@ def _all_ranks_are_one_block(patch: pytest.MonkeyPatch) -> None:
 def _copies_release_their_thread(patch: pytest.MonkeyPatch) -> None:
     """Runs end a phase only when all copies are begun, and with them all that their threads did before."""
     right = interleaved.moments_of
-    patch.setattr(groups, "moments_of", lambda *given, **named: right(*given, **{**named, "is_of_time": True}))
+    patch.setattr(projections, "moments_of", lambda *given, **named: right(*given, **{**named, "is_of_time": True}))
 
 
 def _bytes_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
