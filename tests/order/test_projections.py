@@ -10,6 +10,9 @@ from swzverify.compiled.order import projections
 from swzverify.compiled.order.interleaved import moments_of
 from swzverify.compiled.order.projections import Projections
 from swzverify.compiled.order.together import ACTIVE, AllMoments, Being, Member
+from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan.given import Given
+from swzverify.compiled.scan.races import races_of
 
 from .random_ranks import ranked
 from .test_random_ranks import said
@@ -77,3 +80,75 @@ def test_a_planted_mistake_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(projections, "_reach", wrong)
     assert _lacking(monkeypatch, (97,))[1]
+
+
+_STAGES = """
+.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 src) .reqnctapercluster 2, 1, 1
+{
+.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %d<9>;
+.shared .align 16 .b8 buf[128];
+.shared .align 16 .b8 far[64];
+.shared .align 8 .b8 bar[16];
+ld.param.u64 %d2, [src]; mov.u32 %r1, %tid.x; mov.u32 %r2, buf; mov.u32 %r3, bar; mov.u32 %r8, far;
+setp.eq.u32 %p1, %r1, 0; setp.eq.u32 %p3, %r1, 32; setp.eq.u32 %p4, %r1, 64;
+@!%p1 bra A;
+mbarrier.init.shared.b64 [%r3], 1;
+mbarrier.init.shared.b64 [%r3+8], 1;
+A:
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
+mapa.shared::cluster.u32 %r9, %r8, 1;
+ld.shared::cluster.u32 %r10, [%r9];
+and.b32 %r5, %r1, 1; shl.b32 %r6, %r5, 3; shl.b32 %r7, %r5, 2; add.u32 %r3, %r3, %r6; add.u32 %r2, %r2, %r7;
+shl.b32 %r7, %r5, 6; mov.u32 %r2, buf; add.u32 %r2, %r2, %r7;
+shr.u32 %r12, %r1, 1;
+setp.eq.u32 %p3, %r12, 16; setp.eq.u32 %p4, %r12, 32; setp.eq.u32 %p6, %r1, 80; setp.eq.u32 %p7, %r1, 81;
+@%p3 bra P;
+@%p4 bra C;
+@%p6 bra N0;
+@%p7 bra N1;
+bra E;
+N0:
+mbarrier.arrive.expect_tx.shared.b64 %d1, [%r3], 64;
+bra E;
+N1:
+mbarrier.arrive.expect_tx.shared.b64 %d1, [%r3], 32;
+NW:
+mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0;
+@!%p2 bra NW;
+mbarrier.arrive.expect_tx.shared.b64 %d1, [%r3], 32;
+bra E;
+P:
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d2], 32, [%r3];
+PW:
+mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0;
+@!%p2 bra PW;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2+32], [%d2], 32, [%r3];
+bra E;
+C:
+mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0;
+@!%p2 bra C;
+ld.shared.u32 %r11, [%r2+32];
+E:
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
+ret;
+}
+"""
+"""Two stages, to which a thread copies twice, and waits between: one expects all bytes at once, the other one half.
+
+The first copier waits forever. The second one copies again while the other thread reads, with which it has no order.
+"""
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_what_decides_the_runs(knows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads of both stages have one graph: what their objects expect, which a third thread says, is another."""
+    if not knows:
+        monkeypatch.setattr(projections, "_facts", lambda key, *_: key if isinstance(key, int) else None)
+    module = read_module(_STAGES, "k.ptx")
+    found = races_of(module, module.functions[0], Given(), block=(96, 1, 1))
+    assert (found.verdict.value == "free") is not knows

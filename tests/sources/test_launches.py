@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 from swzverify.apps.cli import main
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Blocks, LaunchedBlock, judged_block
+from swzverify.spec.sources import launches
 from swzverify.spec.sources.launches import blocks_of_files, blocks_of_source
 from tests.binaries.test_files import has_tool
 
@@ -33,6 +35,8 @@ from tests.binaries.test_files import has_tool
         ("k<<<1, 0x40>>>(p);", (64,)),
         ("const int n = 64; k<<<1, n * 2>>>(p);", (128,)),
         ("unsigned int n = 64, m = 2; k<<<m, n>>>(p);", (64,)),
+        ("int m = 1, n = 64, l = 3; k<<<1, n>>>(p);", (64,)),
+        ("const int m = 2, n = 64; if (m && n == 64) k<<<m, n>>>(p);", (64,)),
         ("dim3 b(32, 4); k<<<dim3(m), b, 0, stream>>>(p);", (32, 4)),
         ("dim3 b = dim3(32, 4); k<<<1, b>>>(p);", (32, 4)),
         ("dim3 b{32, 4}; k<<<1, b>>>(p);", (32, 4)),
@@ -89,11 +93,68 @@ def test_numbers(launch: str, extents: tuple[int, ...]) -> None:
         "k<<<1, 64>>>(p);\n k<<<1, 128>>>(p); k<<<1, 64>>>(p);",
         "k<8><<<1, 64>>>(p); k<16><<<1, 128>>>(p);",
         "(*q)<<<1, 64>>>(p);",
+        "int n = 64; int &r = n; r = 128; k<<<1, n>>>(p);",
+        "int n = 64; int &r{n}; r = 128; k<<<1, n>>>(p);",
+        "int n = 64; (n) = 128; k<<<1, n>>>(p);",
+        "int n = 64; ((n)) += m; k<<<1, n>>>(p);",
+        "int n = 64, m = 1; (p ? n : m) = 128; k<<<1, n>>>(p);",
+        "int n = 64; max(n, m) = 128; k<<<1, n>>>(p);",
+        "int n = 64; reinterpret_cast<int &>(n) = 128; k<<<1, n>>>(p);",
+        "k<<<1, 64>>>(p); cudaLaunchKernel(k, 1, 128, args);",
+        "k<<<1, 64>>>(p); cudaLaunchKernelEx(&config, k<8>, p);",
+        "k<<<1, 64>>>(p);" + " j<<<1, 64>>>(p);" * 2000 + " k<<<1, 128>>>(p);",
         "",
     ],
 )
 def test_what_is_no_number_or_differs(launch: str) -> None:
     assert "k" not in blocks_of_source(launch)
+
+
+@pytest.mark.parametrize(
+    "hides",
+    [
+        "void f() { int m(1), n = 128; LAUNCH }",
+        "void f() { int m = 1, n(128); LAUNCH }",
+        "void f() { int m, n, l; (n) = 128; LAUNCH }",
+        "void f() { auto [n, m] = sizes(); LAUNCH }",
+        "void f() { const auto& [m, n] = sizes(); LAUNCH }",
+        "void f(std::integral_constant<int, 128> n) { LAUNCH }",
+        "void f(Size &&n) { LAUNCH }",
+        "void f(const Size<3>& n) { LAUNCH }",
+        "void f() { Size<int> n = 128; LAUNCH }",
+        "void f() { decltype(m) n = 128; LAUNCH }",
+        "void f() { int (n) = 128; LAUNCH }",
+        "void f() { for (int n : {64, 128}) LAUNCH }",
+        "void f() { for (auto n : sizes) { LAUNCH } }",
+        "void f() { for (const int n: {64, 128}) LAUNCH }",
+        "void f() { for (int i = 0, n = 128; ; ) LAUNCH }",
+        "void f() { if (int n = 128) LAUNCH }",
+        "void f() { [n = 128] { LAUNCH }(); }",
+        "void f() { using other::n; LAUNCH }",
+        "struct S { void f() { LAUNCH } static const int n = 128; };",
+        "struct S { void f() { LAUNCH } int n; };",
+    ],
+)
+def test_a_constant_that_is_hidden(hides: str) -> None:
+    """In any way that C++ has, also in one that is not understood."""
+    launch = "k<<<1, n>>>(p);"
+    assert blocks_of_source(f"const int n = 64; void f() {{ {launch} }}") != {}
+    assert blocks_of_source("const int n = 64; " + hides.replace("LAUNCH", launch)) == {}
+
+
+def test_what_is_no_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe would be waited for, and a device has no end; a PTX and a source may name any."""
+    os.mkfifo(tmp_path / "pipe.cu")
+    (tmp_path / "dir.cu").mkdir()
+    (tmp_path / "zero.cu").symlink_to("/dev/zero")
+    names = ("pipe.cu", "dir.cu", "zero.cu", "a\0.cu", "a\udfff.cu", "a" * 100_000 + ".cu")
+    assert blocks_of_files(tuple(str(tmp_path / each) for each in names)) == {}
+    head = "".join(f'#include "{each}"\n' for each in (*names[:4], "/dev/zero"))
+    (tmp_path / "k.cu").write_text(head + "void f() { k<<<1, 64>>>(); }", encoding="utf-8")
+    assert [*blocks_of_files((str(tmp_path / "k.cu"),))] == ["k"]
+    monkeypatch.setattr(launches, "_MOST_BYTES", 8)
+    (tmp_path / "large.cu").write_text("void f() { k<<<1, 64>>>(); }", encoding="utf-8")
+    assert blocks_of_files((str(tmp_path / "large.cu"),)) == {}
 
 
 def test_a_large_source_takes_no_time() -> None:
@@ -107,6 +168,17 @@ def test_a_large_source_takes_no_time() -> None:
         "/*" * 50_000,
         "k<<<" + "(" * 50_000,
         "'" * 50_000,
+        "void f() { int n = 64; " + "k<<<1, n>>>();\n" * 5_000 + "}",
+        "int n = 64; " * 150 + " " * 1_000_000 + "void f() {" + "k<<<1, n>>>();\n" * 200 + "}",
+        "void f() { int n = 64; " + "g(n + 1); h((n)); " * 10_000 + "k<<<1, n>>>(); }",
+        "void f() { int n = 64; " + "dim3 a(n, n), " * 10_000 + "b; k<<<1, n>>>(); }",
+        "void f() { " + "const " * 20_000 + "; k<<<1, n>>>(); }",
+        "int a0 = 1; "
+        + "".join(f"int a{i} = {' + '.join(['a' + str(i - 1)] * 9)};" for i in range(1, 9))
+        + "f<<<1, a8>>>",
+        "int a0 = 1, "
+        + ";".join(f"int a{i} = " + "+".join(f"a{j}" for j in range(i)) for i in range(1, 30))
+        + "; f<<<1, a29>>>",
     ):
         blocks_of_source(text)
     assert time.process_time() - begin < 10

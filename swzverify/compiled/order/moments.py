@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.compiled.kernel.arithmetic import sub
+from swzverify.compiled.kernel.leaves import Leaves, UniformLeaf
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.kernel.symbols import ADDRESSES
-from swzverify.ir.expr import Expr
+from swzverify.ir.expr import Expr, variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,16 @@ class Moment:
     is_one_warp: bool | None
     widths: tuple[int, int] | None = None
 
-    def surely_meets(self) -> bool | None:
-        """Whether the accesses meet, if the addresses alone decide it; None if they do not."""
+    def surely_meets(self, leaves: Leaves) -> bool | None:
+        """Whether the accesses meet, if the addresses alone decide it; None if they do not.
+
+        A coordinate, or the trip of a loop, has another value in another thread: it is not taken from itself.
+        """
+        read = (leaves.by_name.get(each.name) for each in variables(*self.addresses))
+        if self.widths is None or not min(self.widths) or not all(isinstance(each, UniformLeaf) for each in read):
+            return None
         distance = sum_of(sub(self.addresses[1], self.addresses[0]))
-        if distance.terms or self.widths is None:
+        if distance.terms:
             return None
         return distance.number < self.widths[0] or -distance.number % ADDRESSES < self.widths[1]
 

@@ -182,9 +182,11 @@ class Proxies:
             mine, its = self._range(one, first, member), self._range(two, second, member)
             if mine is None or its is None:
                 return None
-            if _are_apart(self._of_one(mine, threads[0]), self._of_one(its, threads[1])):
-                continue
             addresses, widths = (mine.address, its.address), (mine.width_bytes, its.width_bytes)
+            of_ones = self._of_one(mine, threads[0]).address, self._of_one(its, threads[1]).address
+            # Other stages of a ring, or other blocks.
+            if Moment(of_ones, threads, is_one_warp, widths).surely_meets(self._kernel.leaves) is False:
+                continue
             found[Moment(addresses, threads, is_one_warp, widths)] = None
         return found
 
@@ -316,13 +318,6 @@ class Proxies:
 def _common(some: dict[Moment, None], others: dict[Moment, None]) -> dict[Moment, None]:
     """The moments that may be among others, too: the same address may be written in two ways."""
     return {each: None for each in some if each in others or any(_may_be_one(each, other) for other in others)}
-
-
-def _are_apart(one: Range, two: Range) -> bool:
-    """Whether two ranges have no common byte, as their addresses show: other stages of a ring, or other blocks."""
-    distance = sum_of(sub(one.address, two.address))
-    is_known = not distance.terms and min(one.width_bytes, two.width_bytes) > 0
-    return is_known and two.width_bytes <= distance.number <= (1 << distance.width) - one.width_bytes
 
 
 def _may_be_one(one: Moment, two: Moment) -> bool:

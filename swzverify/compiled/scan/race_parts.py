@@ -184,8 +184,8 @@ class Parts:
         moments = None if self._proxies is None else self._proxies.moments(one, two, level)
         if moments is None:
             return None
-        open_ones = [each for each in moments if each.surely_meets() is not False]
-        if any(each.surely_meets() for each in open_ones):
+        open_ones = [each for each in moments if each.surely_meets(self._kernel.leaves) is not False]
+        if any(each.surely_meets(self._kernel.leaves) for each in open_ones):
             return None
         return [each for moment in open_ones for each in self._at(one, two, moment)]
 
@@ -231,7 +231,7 @@ class Parts:
         """Whether what an operation of the async proxy touches has no byte in common with some bytes behind places."""
         touched = self._proxies.places(one) if self._proxies is not None and one.is_bulk else None
         return touched is not None and all(
-            Moment((each.address, key), None, None, (each.width_bytes, size)).surely_meets() is False
+            Moment((each.address, key), None, None, (each.width_bytes, size)).surely_meets(self._kernel.leaves) is False
             for each in touched
             for key in places
         )

@@ -8,10 +8,12 @@ a hint for an assumption that every verdict states, never a fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final
 
 from swzverify.compiled.kernel.special import BlockShape
@@ -22,29 +24,27 @@ from swzverify.ir.c_parse import parse
 from swzverify.spec.sources.c_text import read_c
 from swzverify.spec.sources.constants import constant
 from swzverify.spec.sources.languages import Language
+from swzverify.spec.sources.scopes import declaration_at, parts_of, value_of
 
 ConstantOf = Callable[[str], int | None]
 """The value of a constant outside functions, by its name; None for what is none."""
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _DIM3: Final = re.compile(r"\s*dim3\s*[({](.*)[)}]\s*", re.ASCII | re.DOTALL)
+_OTHER: Final = re.compile(r"\b(?:cuda|cu|hip)Launch\w*\s*\([^;]{0,400}", re.ASCII)
+"""A launch by a function, which may state another block."""
 _HEADER: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_WORDS: Final = r"(?:(?:static|const|constexpr|unsigned|signed|int|long|short|size_t|u?int\d\d_t|auto|dim3)\s+)+"
-_NO_TYPES: Final = frozenset(
-    {"return", "else", "case", "goto", "throw", "new", "delete", "co_return", "typename"}
-    | {"define", "undef", "ifdef", "ifndef", "defined"}
-)
-_WRITES: Final = r"\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--|\.\s*[xyz]\s*(?:[-+*/%&|^]|<<|>>)?=(?!=))"
-_READERS: Final = frozenset(("dim3", "printf", "fprintf", "min", "max", "sizeof", "if", "while", "for", "return"))
-"""What leaves a variable between round brackets as it is."""
 _MOST_LETTERS: Final = 2000
-"""Letters of a kernel's template arguments, of what stands between `<<<` and `>>>`, and of a call's arguments."""
+"""Letters of a kernel's template arguments, and of what stands between `<<<` and `>>>`."""
 _DEEPEST: Final = 8
 """Variables that are defined by one another."""
 _SOURCES: Final = (".cu", ".cuh", ".h", ".hpp", ".cpp")
 _MOST_HEADERS: Final = 20
-_MOST_DECLARED: Final = 200
-"""Places of a file that may declare a name."""
+_MOST_INCLUDES: Final = 1000
+_MOST_BYTES: Final = 1 << 23
+"""Of a file; larger ones are not read."""
+_MOST_LAUNCHES: Final = 2000
+"""Of a file; the kernels of further ones have no block."""
 
 
 def blocks_of_files(paths: tuple[str, ...]) -> dict[str, LaunchedBlock]:
@@ -79,15 +79,27 @@ def _texts_of(path: str) -> tuple[str, ...]:
     pending = [Path(path)]
     while pending and len(texts) <= _MOST_HEADERS:
         at = pending.pop(0)
-        try:
-            texts[at] = at.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
-        except OSError:
+        text = _text_of(at)
+        if text is None:
             if not texts:
                 return ()
             continue
-        headers = [at.parent / each for each in _HEADER.findall(texts[at])]
+        texts[at] = text
+        headers = [at.parent / each for each in islice(_HEADER.findall(text), _MOST_INCLUDES)]
         pending += [each for each in headers if each not in texts and each not in pending]
     return tuple(texts.values())
+
+
+def _text_of(path: Path) -> str | None:
+    """The text of a plain file; None for another one, as a device or a pipe, and for one that is too large."""
+    try:
+        known = path.stat()
+        if not S_ISREG(known.st_mode) or known.st_size > _MOST_BYTES:
+            return None
+        return path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
+    except (OSError, ValueError):
+        # The name may be none that a file has.
+        return None
 
 
 def _first_or_only(name: str, texts: tuple[str, ...]) -> int | None:
@@ -124,13 +136,15 @@ def _launches(source: str, constant_of: ConstantOf) -> dict[str, LaunchedBlock |
     """Each kernel that is launched, with its block; None where launches differ or one is no numbers."""
     text = read_c(source).code
     found: dict[str, LaunchedBlock | None] = {}
-    for begin in re.finditer("<<<", text):
+    others = {name for call in _OTHER.findall(text) for name in re.findall(r"\w+", call)}
+    for number, begin in enumerate(re.finditer("<<<", text)):
         name = _launched(text, begin.start())
         if name is None:
             continue
-        extents = _Values(text, begin.start(), constant_of).block(_second(text, begin.end()))
+        values = _Values(text, begin.start(), constant_of)
+        extents = values.block(_second(text, begin.end())) if number < _MOST_LAUNCHES else None
         line = source.count("\n", 0, begin.start()) + 1
-        first = found.setdefault(name, LaunchedBlock(extents, line) if extents else None)
+        first = found.setdefault(name, LaunchedBlock(extents, line) if extents and name not in others else None)
         if first is not None and first.extents != extents:
             found[name] = None
     return found
@@ -155,21 +169,8 @@ def _launched(text: str, end: int) -> str | None:
 def _second(text: str, begin: int) -> str:
     """The second of the values from an offset to `>>>`; empty if there is none."""
     end = text.find(">>>", begin, begin + _MOST_LETTERS)
-    parts = _parts(text[begin:end]) if end >= 0 else []
+    parts = parts_of(text[begin:end]) if end >= 0 else []
     return parts[1] if len(parts) > 1 else ""
-
-
-def _parts(text: str) -> list[str]:
-    """The text between commas outside brackets; nothing where brackets do not balance."""
-    depth, parts, begin = 0, list[str](), 0
-    for at, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if depth < 0:
-            return []
-        if depth == 0 and letter == ",":
-            parts.append(text[begin:at])
-            begin = at + 1
-    return [] if depth else [*parts, text[begin:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,8 @@ class _Values:
     at: int
     constant_of: ConstantOf
     depth: int = 0
+    known: dict[tuple[str, int, int], int | None] = field(default_factory=dict[tuple[str, int, int], int | None])
+    """The values of names at places that were looked up already."""
 
     def block(self, text: str) -> BlockShape | None:
         """The three extents of a block; None if they are no numbers or no block."""
@@ -188,7 +191,7 @@ class _Values:
 
     def _extents(self, text: str) -> tuple[int, ...]:
         if made := _DIM3.fullmatch(text):
-            values = [self._value(each) for each in _parts(made[1])]
+            values = [self._value(each) for each in parts_of(made[1])]
             return tuple(each for each in values if each is not None) if None not in values else ()
         if (value := self._value(text)) is not None:
             return (value,)
@@ -208,103 +211,19 @@ class _Values:
             return None
 
     def _named(self, name: str) -> int | None:
-        declared = self._declared(name)
-        return self.constant_of(name) if declared is None else declared[0]._value(declared[1])
+        key = name, self.at, self.depth
+        if key not in self.known:
+            declared = self._declared(name)
+            self.known[key] = self.constant_of(name) if declared is None else declared[0]._value(declared[1])
+        return self.known[key]
 
     def _declared(self, name: str) -> tuple[_Values, str] | None:
         """The value that a variable is declared with, and where its names have theirs; None for no variable.
 
         The value is empty where there is none, or where something may write the variable.
         """
-        form = rf"\b({_WORDS})?(\w+)?(?:(?<=\w)\s+|(?<=\s)|\s*&\s*){name}\s*(=(?!=)|[({{,;)>[])"
-        named = list(re.finditer(form, self.code[: self.at], re.ASCII))
-        if len(named) > _MOST_DECLARED:
-            return self, ""
-        seen = [
-            each
-            for each in named
-            if (each[1] or each[2]) and each[2] not in _NO_TYPES and _is_visible(self.code, each.end() - 1, self.at)
-        ]
-        if not seen:
+        found = declaration_at(self.code, name, self.at)
+        if found is None:
             return None
-        found, begin = seen[-1], seen[-1].end()
-        inner = replace(self, at=found.start(), depth=self.depth + 1)
-        if found[1] is None or found[2] or found[3] in ",;)>[" or self.depth == _DEEPEST:
-            return inner, ""
-        if found[3] == "=":
-            end = self.code.find(";", begin)
-            value = (_parts(self.code[begin:end]) or [""])[0]
-        else:
-            end = _closing(self.code, begin - 1)
-            value = f"dim3({self.code[begin:end]})" if "dim3" in found[1] else self.code[begin:end]
-        is_written = "const" not in found[1] and _may_write(name, self.code, end, _scope_end(self.code, end))
-        return inner, "" if is_written else value
-
-
-def _is_visible(code: str, declared: int, at: int) -> bool:
-    """Whether a name that is declared at an offset is seen at a later one: the block around it, or its function's."""
-    begin = declared
-    if (head := _head_end(code, declared)) is not None:
-        begin = code.find("{", head) + 1
-        if not begin or ";" in code[head:begin] or begin > at:
-            return False
-    return _scope_end(code, begin) >= at
-
-
-def _head_end(code: str, at: int) -> int | None:
-    """Where the round brackets end, or the list of a template, that an offset is in; None if it is in none."""
-    depth = 0
-    for place in range(at, min(at + _MOST_LETTERS, len(code))):
-        if code[place] in ";{}" and depth == 0:
-            break
-        depth += (code[place] == "(") - (code[place] == ")")
-        if depth < 0:
-            return place
-    begin = max(0, at - _MOST_LETTERS)
-    is_template = re.search(r"\btemplate\s*<[^;{}()]*\Z", code[begin : at + 1], re.ASCII)
-    return at if is_template else None
-
-
-def _closing(code: str, opening: int) -> int:
-    """The bracket that closes the one at an offset; the end of the code if none does."""
-    depth = 0
-    for at in range(opening, len(code)):
-        depth += (code[at] in "([{") - (code[at] in ")]}")
-        if depth == 0:
-            return at
-    return len(code)
-
-
-def _scope_end(code: str, begin: int) -> int:
-    """Where the innermost block around an offset ends."""
-    depth = 0
-    for at in range(begin, len(code)):
-        depth += (code[at] == "{") - (code[at] == "}")
-        if depth < 0:
-            return at
-    return len(code)
-
-
-def _may_write(name: str, code: str, begin: int, end: int) -> bool:
-    """Whether anything in a stretch of code assigns a variable, takes its address, or gives it to a function."""
-    scope = code[begin:end]
-    if re.search(rf"\b{name}\b{_WRITES}|(?:\+\+|--|&)\s*{name}\b|>>\s*{name}\b(?!\s*[-+*/,)])", scope, re.ASCII):
-        return True
-    return any(called not in _READERS for called in _calls_with(name, scope))
-
-
-def _calls_with(name: str, scope: str) -> Iterator[str]:
-    """The functions that get a variable itself as an argument."""
-    for found in re.finditer(rf"[(,]\s*{name}\s*(?=[,)])", scope, re.ASCII):
-        depth = 0
-        for at in range(found.start(), max(-1, found.start() - _MOST_LETTERS), -1):
-            depth += (scope[at] == ")") - (scope[at] == "(")
-            if scope.startswith("<<<", at) and depth == 0:
-                break
-            if depth < 0:
-                called = _NAME.search(scope[:at].rstrip())
-                # `dim3 block(8, n), grid(m, n)` makes each of values.
-                made = re.search(r"\bdim3\s+([^;{}]*)\Z", scope[:at], re.ASCII)
-                is_dim3 = made is not None and made[1].count("(") == made[1].count(")")
-                yield "dim3" if is_dim3 or called is None else called[0]
-                break
+        inner = replace(self, at=found.start, depth=self.depth + 1)
+        return inner, "" if self.depth == _DEEPEST else value_of(self.code, name, found)

@@ -1,0 +1,236 @@
+"""What a name stands for at a place of C++ code that is not compiled: where it is declared, seen and written.
+
+The code is text without comments and literals. What may declare or write a name counts as if it did, so that no
+value is taken from a declaration that another one hides.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+_WORDS: Final = (
+    r"(?:(?:static|const|constexpr|unsigned|signed|int|long|short|size_t|u?int\d\d_t|auto|dim3)\s{1,99}){1,9}"
+)
+_NO_TYPES: Final = frozenset(
+    {"return", "else", "case", "goto", "throw", "new", "delete", "co_return", "typename"}
+    | {"define", "undef", "ifdef", "ifndef", "defined"}
+)
+_ASSIGNS: Final = r"(?:=(?!=)|[-+*/%&|^]=|<<=|>>=)"
+_WRITES: Final = rf"\s*(?:{_ASSIGNS}|\+\+|--|\.\s*[xyz]\s*{_ASSIGNS})"
+_READERS: Final = frozenset(("dim3", "printf", "fprintf", "min", "max", "sizeof", "if", "while", "for", "return"))
+"""What leaves a variable between round brackets as it is."""
+_NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+_MOST_LETTERS: Final = 2000
+"""Letters of a head, and of a call's arguments."""
+_MOST_DECLARED: Final = 1000
+"""Places of a file that may declare a name."""
+_MOST_USES: Final = 200
+"""Brackets in which a variable may be given to a function."""
+
+
+class Declaration(NamedTuple):
+    """A place that may declare a name.
+
+    Attributes:
+        start: Where it begins.
+        begin: Where the value begins, behind its sign.
+        types: The words of the type; None if these are not known, or the value is not.
+        sign: What stands behind the name: `=`, or a bracket.
+        opening: Where the block begins in which the name is seen.
+        closing: Where that block ends.
+    """
+
+    start: int
+    begin: int
+    types: str | None
+    sign: str
+    opening: int
+    closing: int
+
+
+def declaration_at(code: str, name: str, at: int) -> Declaration | None:
+    """The declaration of a name that is seen at an offset; None for a name without one.
+
+    >>> declaration_at("int n = 4; void f() { k(n); }", "n", 24).begin
+    7
+    >>> declaration_at("int n = 4; void f(std::vector<int> n) { k(n); }", "n", 42).types is None
+    True
+    """
+    found = _declarations(code, name)
+    if found is None:
+        return Declaration(at, at, None, "", 0, len(code))
+    seen = [each for each in found if each.opening <= at <= each.closing]
+    before = [each for each in seen if each.start < at]
+    opening = before[-1].opening if before else 0
+    # A class has members whose declarations stand behind its functions.
+    later = [each for each in seen if each.start > at and each.opening > opening]
+    return later[0]._replace(types=None) if later else before[-1] if before else None
+
+
+def value_of(code: str, name: str, found: Declaration) -> str:
+    """The text of the value that a declaration gives; empty if there is none, or if something may write the name."""
+    if found.types is None:
+        return ""
+    if found.sign == "=":
+        end = code.find(";", found.begin)
+        value = (parts_of(code[found.begin : end]) or [""])[0]
+    else:
+        end = _closing(code, found.begin - 1)
+        value = code[found.begin : end]
+        value = f"dim3({value})" if "dim3" in found.types else value
+    return "" if "const" not in found.types and _may_write(name, code, end, found.closing) else value
+
+
+def parts_of(text: str) -> list[str]:
+    """The text between commas outside brackets; nothing where brackets do not balance."""
+    depth, parts, begin = 0, list[str](), 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            return []
+        if depth == 0 and letter == ",":
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [] if depth else [*parts, text[begin:]]
+
+
+@lru_cache(maxsize=256)
+def _declarations(code: str, name: str) -> list[Declaration] | None:
+    """All places that may declare a name, in order; None if there are too many."""
+    plain = rf"\b({_WORDS})?(\w+)?(?:(?<=\w)\s+|(?<=\s)|\s*&\s*){name}\s*(=(?!=)|[({{,;)>[:])(?!:)"
+    unknown = "|".join(
+        (
+            # A type that ends with a bracket or a sign, or a further name of a declaration.
+            rf"(?:(?<!-)>|&)\s*{name}\s*(?:=(?!=)|[{{;,):](?!:))",
+            rf"[)\[,(;{{}}]\s*\(?{name}\)?\s*{_ASSIGNS}",
+            rf",\s*{name}\s*[{{(;]",
+            rf"(?<![^;{{}}(])\s*{_WORDS}[^;{{}}()]*,\s*{name}\s*,",
+            rf"\busing\s+[\w:]*::{name}\s*;",
+            rf"\bauto\s*(?:const\s*)?&{{0,2}}\s*\[[^\]]*\b{name}\b",
+        )
+    )
+    known = [
+        (each.start(), each.end(), None if each[2] or each[3] in ",;)>[:" else each[1], each[3])
+        for each in re.finditer(plain, code, re.ASCII)
+        if (each[1] or each[2]) and each[2] not in _NO_TYPES
+    ]
+    further = rf"(?:^|[;{{}}])\s*({_WORDS})\w+\s*=[^;{{}}()]*,\s*{name}\s*=(?!=)"
+    known += [(each.start(), each.end(), each[1], "=") for each in re.finditer(further, code, re.ASCII | re.MULTILINE)]
+    ends = {end for _, end, _, _ in known}
+    others = [
+        (each.start(), each.end(), None, "") for each in re.finditer(unknown, code, re.ASCII) if each.end() not in ends
+    ]
+    if len(known) + len(others) > _MOST_DECLARED:
+        return None
+    return [
+        Declaration(start, end, types, sign, *_seen(code, end - 1))
+        for start, end, types, sign in sorted(known + others, key=lambda each: each[1])
+    ]
+
+
+def _seen(code: str, declared: int) -> tuple[int, int]:
+    """Where a name is seen that is declared at an offset: the block around it, or what its head belongs to."""
+    head = _head_end(code, declared)
+    if head is None:
+        return _around(code, declared)
+    begin, end = code.find("{", head), code.find(";", head)
+    if begin < 0 or 0 <= end < begin:
+        return head, max(head, end)
+    return begin + 1, _around(code, begin + 1)[1]
+
+
+def _head_end(code: str, at: int) -> int | None:
+    """Where the round brackets end, or the list of a template, that an offset is in; None if it is in none."""
+    depth = 0
+    for place in range(at, min(at + _MOST_LETTERS, len(code))):
+        if code[place] in ";{}" and depth == 0:
+            break
+        depth += (code[place] == "(") - (code[place] == ")")
+        if depth < 0:
+            return place
+    begin = max(0, at - _MOST_LETTERS)
+    is_template = re.search(r"\btemplate\s*<[^;{}()]*\Z", code[begin : at + 1], re.ASCII)
+    return at if is_template else None
+
+
+@lru_cache(maxsize=16)
+def _blocks(code: str) -> tuple[list[int], list[int], list[int]]:
+    """All braces, with the begin and the end of the innermost block around the text before each of them."""
+    braces = [each.start() for each in re.finditer("[{}]", code)]
+    begins, ends, around = list[int](), list[int](), [0]
+    for each in braces:
+        begins.append(around[-1])
+        if code[each] == "{":
+            around.append(each + 1)
+        elif len(around) > 1:
+            around.pop()
+    begins.append(around[-1])
+    around = [len(code)]
+    ends.append(len(code))
+    for each in reversed(braces):
+        if code[each] == "}":
+            around.append(each)
+        elif len(around) > 1:
+            around.pop()
+        ends.append(around[-1])
+    return braces, begins, ends[::-1]
+
+
+def _around(code: str, at: int) -> tuple[int, int]:
+    """The begin and the end of the innermost block around an offset."""
+    braces, begins, ends = _blocks(code)
+    place = bisect_left(braces, at)
+    return begins[place], ends[place]
+
+
+def _closing(code: str, opening: int) -> int:
+    """The bracket that closes the one at an offset; the end of the code if none does."""
+    depth = 0
+    for at in range(opening, min(len(code), opening + _MOST_LETTERS)):
+        depth += (code[at] in "([{") - (code[at] in ")]}")
+        if depth == 0:
+            return at
+    return len(code)
+
+
+@lru_cache(maxsize=1024)
+def _may_write(name: str, code: str, begin: int, end: int) -> bool:
+    """Whether anything in a stretch of code assigns a variable, takes its address, or gives it to a function."""
+    scope = code[begin:end]
+    written = "|".join(
+        (
+            rf"\b{name}\b{_WRITES}",
+            rf"(?:\+\+|--|&)\s*{name}\b",
+            rf">>\s*{name}\b(?!\s*[-+*/,)])",
+            # Assignments to brackets, and references to what is made of it.
+            rf"\b{name}\b[^;{{}}=]{{0,200}}\)\s*{_ASSIGNS}",
+            rf"&\s*\w+\s*(?:=(?!=)|[({{])[^;]{{0,200}}\b{name}\b",
+        )
+    )
+    return re.search(written, scope, re.ASCII) is not None or any(
+        called not in _READERS for called in _calls_with(name, scope)
+    )
+
+
+def _calls_with(name: str, scope: str) -> Iterator[str]:
+    """The functions that get a variable itself as an argument; an empty one if there are too many."""
+    for number, found in enumerate(re.finditer(rf"[(,]\s*{name}\s*(?=[,)])", scope, re.ASCII)):
+        if number == _MOST_USES:
+            yield ""
+            return
+        depth, begin = 0, max(0, found.start() - _MOST_LETTERS)
+        for at in range(found.start(), begin - 1, -1):
+            depth += (scope[at] == ")") - (scope[at] == "(")
+            if scope.startswith("<<<", at) and depth == 0:
+                break
+            if depth < 0:
+                called = _NAME.search(scope[begin:at].rstrip())
+                # `dim3 block(8, n), grid(m, n)` makes each of values.
+                made = re.search(r"\bdim3\s+([^;{}]*)\Z", scope[begin:at], re.ASCII)
+                is_dim3 = made is not None and made[1].count("(") == made[1].count(")")
+                yield "dim3" if is_dim3 or called is None else called[0]
+                break
