@@ -215,6 +215,7 @@ def in_trips(condition: str, k: str = "%r16") -> set[str]:
         "setp.ne.u32 %p0, %r11, 0;",
         "setp.lt.u32 %p0, %r11, 5;",
         "and.b32 %r66, %r11, 1; setp.eq.u32 %p0, %r66, 0;",
+        "cvt.rn.f32.u32 %f3, %r11; cvt.rzi.u32.f32 %r66, %f3; setp.eq.u32 %p0, %r66, 0;",
     ],
 )
 def test_a_copy_that_trips_leave_out_is_not_assumed_to_be_made(condition: str) -> None:

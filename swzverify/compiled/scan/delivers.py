@@ -153,7 +153,7 @@ class _Judge:
                 return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
             return not_known(f"{status.broken}, where {name} begins at a multiple of {REPEATS_BYTES}", REPEATS_BYTES)
         # Blocks are compared with each other: where one array moves, no array of another one stays.
-        if needs <= (own if own >= REPEATS_BYTES else min(own, step)):
+        if needs <= min(own, step):
             return Claim(ClaimVerdict.PROVED, engines=_ENGINES, assumptions=assumptions)
         words = f"it holds where {name} begins at a multiple of {needs}; PTX says a multiple of {own}"
         return not_known(words, needs)

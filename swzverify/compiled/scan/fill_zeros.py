@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf, OpaqueLeaf, TripsLeaf
+from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf, Leaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import LoopLeaf, are_all, is_launch_value
 from swzverify.compiled.scan.operand_offsets import by_coordinates
@@ -70,7 +70,8 @@ def is_left_out(
     around = [loop.header for loop in subject.access.who.loops]
     _, rest = by_coordinates(subject, subject.access.who.guard, threads)
     for each in rest:
-        changing = [leaf for leaf in subject.leaves_of(each) if isinstance(leaf, LoopLeaf) and leaf.block in around]
+        behind = _leaves_behind(subject, each)
+        changing = [leaf for leaf in behind if isinstance(leaf, LoopLeaf) and leaf.block in around]
         if all(leaf.variable in decide for leaf in changing) or _reads_launch(subject, each):
             continue
         first: dict[Var, Expr] = {leaf.variable: const(0, leaf.variable.width) for leaf in changing}
@@ -86,18 +87,23 @@ def _reads_launch(subject: ValueSubject, condition: Expr) -> bool:
     A condition on the number of a trip alone holds in some trip of each launch that gets there: to assume that it
     never does would be wrong.
     """
-    pending, seen = [condition], set[str]()
+    return any(
+        is_launch_value(leaf) or (isinstance(leaf, OpaqueLeaf) and leaf.is_moment)
+        for leaf in _leaves_behind(subject, condition)
+    )
+
+
+def _leaves_behind(subject: ValueSubject, value: Expr) -> list[Leaf]:
+    """The leaves of a value, and those that feed them."""
+    found: dict[str, Leaf] = {}
+    pending = [*variables(value)]
     while pending:
-        for each in variables(pending.pop()):
-            if each.name in seen:
-                continue
-            seen.add(each.name)
-            leaf = subject.here.leaves.get(each.name)
-            if leaf is not None and (is_launch_value(leaf) or (isinstance(leaf, OpaqueLeaf) and leaf.is_moment)):
-                return True
-            if isinstance(leaf, OpaqueLeaf):
-                pending += leaf.feeds
-    return False
+        name = pending.pop().name
+        leaf = subject.here.leaves.get(name)
+        if leaf is not None and name not in found:
+            found[name] = leaf
+            pending += variables(*leaf.feeds) if isinstance(leaf, OpaqueLeaf) else ()
+    return [*found.values()]
 
 
 def may_be_left_out(writer: KernelAccess, access: KernelAccess, subject_of: SubjectOf, threads: Threads) -> bool:
