@@ -15,7 +15,9 @@ from swzverify.apps.cli import main
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import read_module, read_module_file
 from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan.stated import read_accesses, stated_at
 from swzverify.compiled.scan.unwrapped import NotWrittenError, unwrapped
+from swzverify.ir import c_formula
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     BinaryOperator,
@@ -202,3 +204,21 @@ def test_a_guard_that_is_left_out_where_it_counts_is_found(monkeypatch: pytest.M
 def test_what_a_spec_cannot_say_is_not_written(root: Expr, said: str) -> None:
     with pytest.raises(NotWrittenError, match=said):
         unwrapped(root, {"x": "x"})
+
+
+_GUARDS = "".join(
+    f"mul.lo.u32 %r10, %r1, {factor}; and.b32 %r10, %r10, 63; setp.eq.u32 %p1, %r10, {factor + 1}; @%p1 bra END;\n"
+    for factor in (3, 7)
+)
+
+
+def test_conditions_that_are_too_long_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them is written, and all of them are more than a spec may have: that is a reason, and no error."""
+    body = f"{_GUARDS}{strided(8)}\nEND:"
+    assert scanned(body)[0].written.condition.count("&&") == 1
+    monkeypatch.setattr(c_formula, "MAX_CHARACTERS", 40)
+    assert scanned(body)[0].written.reason == "the condition is too long"
+    module = read_module(text_of(body), "k.ptx")
+    (access,) = read_accesses(module, module.functions[0], (64, 1, 1))
+    with pytest.raises(NotWrittenError, match="the condition is too long"):
+        stated_at([access], access.site.line, (64, 1, 1))

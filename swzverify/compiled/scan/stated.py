@@ -23,9 +23,9 @@ from swzverify.compiled.ptx import Function, Location, Module, Symbol
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Given, facts_of
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.spell import plain_name
-from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, unwrapped
+from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, all_of, unwrapped
 from swzverify.hardware import INSTRUCTIONS, Instruction
-from swzverify.ir.c_formula import CFormula, every
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import Expr, conjuncts, variables
 
 MOST_TRIPS: Final = 4096
@@ -163,7 +163,7 @@ def _stated(access: KernelAccess, block: Block) -> Stated:
     for loop in access.who.loops:
         if not loop.is_uniform and (loop.trips is None or loop.trips.name not in names.known):
             raise NotWrittenError(f"lanes may leave the loop at line {loop.line} at different trips")
-    condition = every([unwrapped(each, names.known, names.limits) for each in guards])
+    condition = all_of([unwrapped(each, names.known, names.limits) for each in guards])
     address = unwrapped(offset, names.known, names.limits, can_wrap=False)
     return Stated(row, address, condition, tuple(names.loops), array.symbol)
 

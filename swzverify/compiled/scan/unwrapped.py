@@ -7,13 +7,13 @@ bounds; where an operator needs the very number, a mask makes it. What does not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from swzverify.errors import SwzError
 from swzverify.ir.c_ast import MAX_NODES, VALUE_MAX, VALUE_MIN, BinaryOp, CExpr, Conditional, Name
-from swzverify.ir.c_formula import CFormula, joined, literal
+from swzverify.ir.c_formula import CFormula, every, joined, literal
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
@@ -119,6 +119,18 @@ def unwrapped(
         return CFormula.of(whole.unsigned().tree)
     except SwzError as error:
         raise NotWrittenError("the expression is too long") from error
+
+
+def all_of(conditions: Sequence[CFormula]) -> CFormula | None:
+    """The formula that is true where all conditions are; None without any.
+
+    Raises:
+        NotWrittenError: They are too long together.
+    """
+    try:
+        return every(conditions)
+    except SwzError as error:
+        raise NotWrittenError("the condition is too long") from error
 
 
 def _made(node: Expr, parts: list[_Part], names: Mapping[str, str], limits: Mapping[str, int]) -> _Part:

@@ -11,10 +11,10 @@ from swzverify.compiled.kernel.arithmetic import add
 from swzverify.compiled.kernel.powers import power_of_terms
 from swzverify.compiled.scan.spell import plain_name
 from swzverify.compiled.scan.split import Parts, is_shared, split
-from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, unwrapped
+from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, all_of, unwrapped
 from swzverify.compiled.scan.verdict import Decision, Verdict
 from swzverify.hardware import INSTRUCTIONS
-from swzverify.ir.c_formula import CFormula, every
+from swzverify.ir.c_formula import CFormula
 from swzverify.ir.expr import TRUE, Expr, conjuncts, const
 
 MOST_BITS: Final = 16
@@ -132,7 +132,7 @@ def _condition(parts: Parts, names: _Names) -> str:
         except NotWrittenError:
             if not parts.is_exact or all(isinstance(leaf, LaneLeaf) for leaf in parts.leaves_of(each)):
                 raise
-    whole = every(found)
+    whole = all_of(found)
     return "" if whole is None else whole.text
 
 
