@@ -10,6 +10,8 @@ import pytest
 
 from swzverify.compiled.kernel.last_trips import LastTrip, last_trip
 from swzverify.compiled.kernel.repeats import Again
+from swzverify.compiled.scan.claim import ClaimVerdict
+from swzverify.compiled.scan.delivers import APART
 from swzverify.compiled.scan.filled import NO_GAPS
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Comparison, Expr, Var, compare, const, extract, negation, var
@@ -305,3 +307,27 @@ def test_planted_mistakes_are_found(
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         check()
+
+
+_COPIES = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+_OF_A = f"{_COPIES} [%r14], [%rd1, {{%r16, %r23}}], [%r6];"
+_OF_B = f"{_COPIES} [%r15], [%rd2, {{%r16, %r24}}], [%r6];"
+
+
+def _by_two_threads(change: Callable[[str], str] = str) -> str:
+    """The kernel with A copied by thread 0, and B by thread 32 in a loop of its own, in which something is changed."""
+    begin, end = PLAIN.index("FILL:"), PLAIN.index("DONE: ret")
+    filling, first = PLAIN[begin:end], "FILL: setp.ne.u32 %p8, %r7, 0; @%p8 bra DONE;"
+    part = "FILL: setp.eq.u32 %p8, %r7, 32; @%p8 bra FILLB; setp.ne.u32 %p8, %r7, 0; @%p8 bra DONE;"
+    of_a = changed(changed(filling, _OF_B, ""), first, part)
+    of_b = change(changed(changed(filling, _OF_A, ""), first, "FILLB: ").replace("COPY", "CPB"))
+    return f"{PLAIN[:begin]}{of_a} bra DONE;\n{of_b}{PLAIN[end:]}"
+
+
+def test_what_two_threads_copy_in_loops_of_their_own_is_assumed_to_agree() -> None:
+    """Nothing compares the trips of two loops: the verdict names what it takes for granted, and others do not."""
+    twice = partial(changed, old="shl.b32 %r16, %r16, 6;", new="shl.b32 %r16, %r16, 7;")
+    for text, is_assumed in ((PLAIN, False), (_by_two_threads(), True), (_by_two_threads(twice), True)):
+        claims = [each.claim("delivers") for each in scanned(text, None, MAPS)]
+        assert {each.verdict for each in claims} == {ClaimVerdict.PROVED}
+        assert {APART in each.assumptions for each in claims} == {is_assumed}

@@ -29,6 +29,7 @@ from swzverify.layout.tma import BASE_ALIGN_BYTES
 from swzverify.subjects.descriptor import ADDRESS_LIMIT, REPEATS_BYTES
 
 _ENGINES: Final = ("sums of products", "exhaustion")
+APART: Final = "A and B, which copies in loops of their own bring, are of the same columns of K in each trip"
 TOGETHER: Final = "one coordinate along a dimension of a tensor beside rows and columns means one thing for A and B"
 """What counting along such dimensions assumes of the strides of two tensor maps."""
 _MOST_SOURCES: Final = 4
@@ -108,6 +109,7 @@ class _Judge:
                 refuted = [one and bool(two.broken) for one, two in zip(refuted, there, strict=True)]
                 for one, two in zip(first, there, strict=True):
                     one.has_gaps |= two.has_gaps
+                    one.is_apart |= two.is_apart
             needs = [multiple if one else need for one, need in zip(alive, needs, strict=True)]
         return [
             (self._claim(operand, status, need, step, is_refuted=is_refuted), self._elements(status))
@@ -146,6 +148,7 @@ class _Judge:
         assumptions = (
             NO_WRAP,
             *([NO_GAPS] if status.has_gaps else []),
+            *([APART] if status.is_apart else []),
             *([TOGETHER] if any(map(leaves_dimensions, maps)) else []),
         )
         if status.broken:

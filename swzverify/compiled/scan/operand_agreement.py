@@ -27,6 +27,7 @@ from swzverify.compiled.scan.operand_places import MOST_POINTS, Key
 from swzverify.compiled.scan.operand_trips import (
     Brought,
     Pair,
+    are_apart,
     compare_products,
     compare_trips,
     compare_with_fixed,
@@ -58,6 +59,7 @@ class Judged:
         k: The first instruction with which it was compared, and where along K it starts, counted from there; None if
             not known.
         has_gaps: Whether threads may leave out some of the copies that bring it, or write zeros.
+        is_apart: Whether copies in a loop of their own bring it, so that A and B are not compared from trip to trip.
         read: The leaves that decide between its places, for each way in which it may have been loaded.
         compared: For each comparison with another operand, what is wrong; empty if nothing is.
     """
@@ -69,6 +71,7 @@ class Judged:
     maps: dict[int, list[tuple[Fill, ElementMap]]] = field(default_factory=dict[int, list[tuple[Fill, ElementMap]]])
     k: tuple[int, int] | None = None
     has_gaps: bool = False
+    is_apart: bool = False
     read: frozenset[frozenset[Var]] = frozenset()
     compared: list[str] = field(default_factory=list[str])
 
@@ -130,7 +133,9 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
     """Compare how A and B of an instruction go on from trip to trip."""
     if pairs:
         trips = compare_trips(pairs, roles[OperandRole.B].kernel.sums, names, once)
+        is_apart = any(are_apart(pair) for pair in pairs)
         for each in roles.values():
+            each.is_apart = is_apart
             each.broken = each.broken or trips.broken
             each.leave_open(trips.is_open)
         kernel = roles[OperandRole.B].kernel

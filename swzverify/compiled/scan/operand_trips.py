@@ -142,6 +142,12 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Onc
         yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
 
 
+def are_apart(pair: Pair) -> bool:
+    """Whether A and B are brought in loops, but in none together: from trip to trip they are not compared."""
+    a, b = (fill.trips.keys() for fill, _ in pair.values())
+    return bool(a and b) and a.isdisjoint(b)
+
+
 def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once) -> Iterator[str]:
     """Why what the same copies bring to A and B does not go on alike; empty if it does."""
     of_fills: dict[object, list[Pair]] = {}
