@@ -201,6 +201,15 @@ def test_constants_of_headers_in_quotes(tmp_path: Path) -> None:
     assert blocks_of_files((path,)) == blocks
 
 
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    """As `scan --watch` does; a header counts like the source."""
+    header, source = tmp_path / "sizes.h", tmp_path / "k.cu"
+    source.write_text('#include "sizes.h"\nvoid f() { k<<<1, W>>>(); }', encoding="utf-8")
+    for threads in (64, 128):
+        header.write_text(f"#define W {threads}\n", encoding="utf-8")
+        assert blocks_of_files((str(source),))["k"].extents == (threads, 1, 1)
+
+
 def test_a_launch_in_a_header_of_a_kernel_elsewhere(tmp_path: Path) -> None:
     """Its constants may stand in the file that includes it."""
     (tmp_path / "launch.cuh").write_text("void f() { k<<<1, dim3(W, 2)>>>(); }", encoding="utf-8")

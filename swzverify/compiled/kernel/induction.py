@@ -8,7 +8,7 @@ does not change in the loop. A register is known in four cases, by induction on 
   sign. The low k bits of F(c) are c, so they are a counter. The register is F of the counter in
   each trip after the first one, and in the first one if its value before the loop is F of its own
   low bits. That is checked: a register that begins with other high bits has no such form.
-- It [keeps its distance](distances.py) from another register, which need not be known.
+- It is another register plus a number in each trip (`kept_distance`). That one may be any, also one without a form.
 - Its next value is H(the next values of counters of this loop), where H reads nothing else that
   changes in the loop: it is H of the counters in each trip after the first one. In the first one it
   is so if its value before the loop is H of what the counters begin with. That is checked too.

@@ -1,4 +1,5 @@
-"""The text of kernels: comment blocks that hold contracts, and integer constants of the code.
+"""The text of kernels: comment blocks that hold contracts, integer constants of the code, and launches.
 
-Pure functions of text. Nothing here opens a file, and nothing that a file holds is ever run.
+Pure functions of text, but for `launches`, which opens the sources and headers that a scanned kernel names. Nothing
+that a file holds is ever run.
 """

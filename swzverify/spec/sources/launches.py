@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
@@ -70,7 +70,6 @@ def blocks_of_files(paths: tuple[str, ...]) -> dict[str, LaunchedBlock]:
     return {name: each for name, each in found.items() if each is not None}
 
 
-@cache
 def _texts_of(path: str) -> tuple[str, ...]:
     """A CUDA source file and the headers that it and these name in quotes; empty for another file."""
     if not path.lower().endswith(_SOURCES):
@@ -96,10 +95,16 @@ def _text_of(path: Path) -> str | None:
         known = path.stat()
         if not S_ISREG(known.st_mode) or known.st_size > _MOST_BYTES:
             return None
-        return path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
+        return _read(path, known.st_mtime_ns, known.st_size)
     except (OSError, ValueError):
         # The name may be none that a file has.
         return None
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, changed_ns: int, size_bytes: int) -> str:  # noqa: ARG001 - a file that changes is read again
+    """The text of a file: kernels of one library name the same headers."""
+    return path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
 
 
 def _first_or_only(name: str, texts: tuple[str, ...]) -> int | None:
@@ -109,7 +114,7 @@ def _first_or_only(name: str, texts: tuple[str, ...]) -> int | None:
     return own if own is not None else found.pop() if len(found) == 1 else None
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _constant(text: str, name: str) -> int | None:
     try:
         return constant(text, Language.C, name).value if name in text else None
