@@ -91,7 +91,7 @@ def stated_at(found: Sequence[KernelAccess], line: int, block: BlockShape) -> St
     """The one of the accesses that is at a line of the PTX.
 
     Raises:
-        NotWrittenError: There is none, or something of it is not known exactly; with the reason.
+        NotWrittenError: There is no such access, or a part of it is not known exactly; the text says which.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 16 .b8 s[512]; .entry k() {"
