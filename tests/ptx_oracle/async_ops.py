@@ -7,16 +7,19 @@ once or later, and have no addresses of lanes: they are listed without a cost.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from .access import copy_async, everyone, load, store
-from .fetch import Array, Batch, Env, Step
+from .fetch import Array, Batch, Env, Getter, Step
 from .mbarriers import find
-from .model import Imm, Instr
+from .model import Addr, Imm, Instr, Vec
 from .parse import address_of
+from .record import Access
 from .spaces import SHARED_SPAN
 from .table import nothing, opcode
+from .tensors import box_at
 
 
 @opcode("cp")
@@ -78,11 +81,7 @@ def bulk(instr: Instr, env: Env) -> Step:
     """Compile bulk copies: plain ones move bytes, tensors and reductions leave memory as it is."""
     record = env.record(instr, "cp.async.bulk", 0, blind=True)
     if "tensor" in instr.mods:
-
-        def listed(batch: Batch, mask: Array) -> None:
-            record.note(batch.block.index, mask, np.zeros(mask.shape, np.uint64))
-
-        return listed
+        return tensor(instr, env, record)
     into, source = (env.address(address_of(instr, at), instr.line) for at in (0, 1))
     size = env.src(instr.operands[2], "u32", instr.line)
     to_space, from_space = (mod.split("::")[0] for mod in instr.mods if mod.split("::")[0] in SPACES)
@@ -113,6 +112,43 @@ def bulk(instr: Instr, env: Env) -> Step:
     return step
 
 
+def tensor(instr: Instr, env: Env, record: Access) -> Step:
+    """Compile tensor copies: one into shared memory moves its box if the launch says what its map is."""
+    is_load = len(instr.operands) == 3 and "im2col" not in instr.mods  # a store has two, one to several blocks more
+    operands = instr.operands if is_load else []
+    where = [env.address(each, instr.line) for each in operands]
+    source = operands[1] if operands else None
+    coordinates: list[Getter] = []
+    if isinstance(source, Addr) and source.extra and isinstance(source.extra[0], Vec):
+        coordinates = [env.src(each, "s32", instr.line) for each in source.extra[0].items]
+
+    def step(batch: Batch, mask: Array) -> None:
+        record.note(batch.block.index, mask, np.zeros(mask.shape, np.uint64))
+        if not where or not coordinates or not batch.block.has_maps:
+            return
+        to, at, objects = (everyone(batch, get(batch)) for get in where)
+        numbers = [everyone(batch, get(batch)) for get in coordinates]
+        for lane in np.flatnonzero(mask).tolist():
+            box = box_at(batch, lane, int(at[lane]))
+            record.is_placed = box is not None
+            if box is not None:
+                first = tuple(int(each[lane]) for each in numbers)
+                move = partial(box.copy, batch, batch.block.place(lane, int(to[lane])), first)
+                places = int(to[lane]), int(at[lane]), int(objects[lane])
+                spaces = "shared", "global"
+                _depart(batch, _flight(batch, instr, lane, places, box.bytes, spaces=spaces, move=move))
+
+    return step
+
+
+def _depart(batch: Batch, flight: Callable[[], None]) -> None:
+    """A copy is done at once, or when the launch decides."""
+    if batch.block.flights is None:
+        flight()
+    else:
+        batch.block.flights.append(flight)
+
+
 def _ranks(batch: Batch, lane: int, masks: Array | None) -> list[int]:
     """For each block that a copy goes to its rank plus 1; 0 for the block that its address names."""
     if masks is None or batch.block.ranks == 1:
@@ -121,7 +157,14 @@ def _ranks(batch: Batch, lane: int, masks: Array | None) -> list[int]:
 
 
 def _flight(
-    batch: Batch, instr: Instr, lane: int, places: tuple[int, int, int], count: int, *, spaces: tuple[str, str]
+    batch: Batch,
+    instr: Instr,
+    lane: int,
+    places: tuple[int, int, int],
+    count: int,
+    *,
+    spaces: tuple[str, str],
+    move: Callable[[], None] | None = None,
 ) -> Callable[[], None]:
     """Issue a bulk copy of one lane; give what is to be done when it completes."""
     block, (to, origin, object_at) = batch.block, places
@@ -138,7 +181,9 @@ def _flight(
     def done() -> None:
         if block.clocks is not None:
             block.clocks.settle()
-        if "reduce" not in instr.mods:
+        if move is not None:
+            move()
+        elif "reduce" not in instr.mods:
             offsets = np.arange(0, count, 4, dtype=np.uint64)
             lanes = np.full(len(offsets), lane)
             words = load(block, spaces[1], lanes, np.uint64(origin) + offsets, 4)

@@ -13,6 +13,7 @@ from .layout import Layout
 from .mbarriers import Mbarrier, place_of
 from .model import Instr
 from .occurrences import Recorder
+from .products import Products
 from .program import Code
 from .spaces import SHARED_BASE, SHARED_SPAN, PerLane, Shared
 from .splits import Split
@@ -37,6 +38,10 @@ class Shape(NamedTuple):
     """Writes down what registers get: see `occurrences`."""
     cluster: tuple[int, int, int] = (1, 1, 1)
     """The blocks of a cluster, which run together as one: their threads have numbers one behind the other, by rank."""
+    products: Products | None = None
+    """Writes down what the tensor core multiplies: see `products`."""
+    has_maps: bool = False
+    """Whether the launch says what its tensor maps are: see `tensors`."""
 
     @property
     def ranks(self) -> int:
@@ -70,7 +75,10 @@ class BlockState:
             self.recorder.begin(index, self.lanes)
         instrs = [instr for function in layout.functions for instr in function.instrs]
         bulk = [instr for instr in instrs if instr.op == "cp" and "bulk" in instr.mods]
-        self.counts_bytes = not any("tensor" in instr.mods or _stays(instr, shape.ranks) for instr in bulk)
+        self.products, self.has_maps = shape.products, shape.has_maps
+        self.counts_bytes = not any(
+            ("tensor" in instr.mods and not shape.has_maps) or _stays(instr, shape.ranks) for instr in bulk
+        )
         """Whether it is known how many bytes each bulk copy has; else those that are expected are there."""
         self.clocks: Clocks | None = None
         if shape.clocked is not None:

@@ -19,10 +19,12 @@ from .layout import Layout
 from .model import Function, Module, Symbol
 from .occurrences import Recorder
 from .parse import parse
+from .products import Products
 from .program import Program
 from .record import Access, Violation
 from .schedule import Runner
 from .spaces import GLOBAL_BASE, SHARED_BASE, Arena
+from .tensors import is_map
 
 STEPS = 100_000
 """Steps that a launch may take.
@@ -125,6 +127,7 @@ class Launch:
         self.exits_order = True
         self.shuffle: int | None = None
         self.recorder: Recorder | None = None
+        self.products: Products | None = None
 
     def arguments(self, given: Mapping[int, Argument], seed: int) -> tuple[bytes, dict[Place, tuple[int, int]]]:
         """Place the buffers; give the bytes of all parameters, and where the buffers lie."""
@@ -199,7 +202,8 @@ class Launch:
         }
         values = specials(block, grid, sizes)
         watched = (self.clocked, self.exits_order, self.shuffle, self.recorder)
-        common = Shape(grid, block, values, parameters, not self.strict, *watched, cluster)
+        has_maps = any(isinstance(each, Record) and is_map(each) for each in given.values())
+        common = Shape(grid, block, values, parameters, not self.strict, *watched, cluster, self.products, has_maps)
         try:
             self._run_blocks(program, common, result, steps, max_blocks, only)
         except OracleError as error:
@@ -297,3 +301,14 @@ def run_kernel(
     `result.error` says so, `result.partial` is true, and the accesses hold what was seen before.
     """
     return launch(ptx, kernel, grid, block, smem, params, seed, auto=auto, strict=False, steps=steps)
+
+
+def run_products(
+    ptx: str, kernel: str, block: Sequence[int], params: Arguments, *, grid: Sequence[int] = (1,), steps: int = STEPS
+) -> tuple[Result, Products]:
+    """Run a kernel; also give what the tensor core multiplied."""
+    going = Launch(ptx, kernel)
+    going.products = Products()
+    pairs = params.items() if isinstance(params, Mapping) else enumerate(params)
+    given = {place_of(name, going.function): value for name, value in pairs}
+    return going.run((grid, block), 0, given, steps=steps), going.products

@@ -10,11 +10,14 @@ from .access import elements, everyone, load, note, store
 from .clocks import PRODUCTS
 from .errors import UnsupportedError
 from .fetch import Array, Batch, Env, Step
-from .model import Imm, Instr, Vec
-from .moves import matrix, space_in
+from .floats import garbage
+from .integers import first_of_pair
+from .model import Imm, Instr, Sink, Vec
+from .moves import space_in
 from .parse import address_of
+from .products import Reader, across, is_followed, operand_bytes
 from .spaces import SHARED_SPAN
-from .table import opcode
+from .table import nothing, opcode
 
 
 def row_addresses(batch: Batch, mask: Array, address: Array, count: int) -> Array:
@@ -84,6 +87,25 @@ def rows_of(value: Array, *, trans: bool) -> Array:
     return fragments(cells, trans=True).reshape(len(value), 8, 4) if trans else cells
 
 
+@opcode("mma", "movmatrix")
+def matrix(instr: Instr, env: Env) -> Step:
+    """Compile matrix instructions: their results are data that no address should come from."""
+    if not instr.operands or "store" in instr.mods or instr.mods[0] in ("fence", "commit_group", "wait_group"):
+        return nothing
+    head, _ = first_of_pair(instr)
+    items = head.items if isinstance(head, Vec) else (head,)
+    results = [(env.dst(item, instr.line), at) for at, item in enumerate(items) if not isinstance(item, Sink)]
+    reader = Reader(instr, env) if is_followed(instr) else None
+
+    def step(batch: Batch, mask: Array) -> None:
+        products = batch.block.products
+        sums = reader.note(products, batch, mask) if reader is not None and products is not None else None
+        for put, at in results:
+            put(batch, garbage(batch, instr.line * 64 + at) if sums is None else sums, mask)
+
+    return step
+
+
 @opcode("wmma", "wgmma")
 def compile_fragment(instr: Instr, env: Env) -> Step:
     """Compile wmma and wgmma: those that touch shared memory are listed without a cost."""
@@ -123,42 +145,27 @@ def grouped(instr: Instr) -> Step:
 
 
 def reads_of(instr: Instr, env: Env) -> Step | None:
-    """What a product reads through its descriptors, K-major; None for other instructions."""
+    """What a product reads through its descriptors; None for other instructions."""
     shape = re.fullmatch(r"m64n(\d+)k(\d+)", next((mod for mod in instr.mods if mod.startswith("m64n")), ""))
     if "mma_async" not in instr.mods or shape is None or "sp" in instr.mods:
         return None
-    flags = [each for each in instr.operands[6:] if isinstance(each, Imm) and each.value]
-    if flags:
-        return None
     size = 32 // int(shape[2])
-    operands = [(rows, each) for rows, each in zip((64, int(shape[1])), instr.operands[1:3], strict=True)]
-    gets = [(rows, env.src(each, "b64", instr.line)) for rows, each in operands if not isinstance(each, Vec)]
+    operands = zip((64, int(shape[1])), instr.operands[1:3], across(instr), strict=True)
+    gets = [
+        (rows, env.src(each, "b64", instr.line), is_across)
+        for rows, each, is_across in operands
+        if not isinstance(each, Vec)
+    ]
 
     def step(batch: Batch, mask: Array) -> None:
         clocks = batch.block.clocks
         for warp in np.flatnonzero(mask.reshape(-1, 32).all(axis=1)).tolist():
             ranges: list[tuple[int, int]] = []
-            for rows, get in gets:
+            for rows, get, is_across in gets:
                 value = int(everyone(batch, get(batch))[32 * warp])
-                ranges += sorted({(at // 16 * 16, 16) for at in operand_bytes(value, rows, size)})
+                places = operand_bytes(value, rows, size, is_across=is_across)
+                ranges += [(at, 16) for at in np.unique(places // 16 * 16).tolist()]
             if clocks is not None:
                 clocks.product(instr.line, warp, ranges)
 
     return step
-
-
-def operand_bytes(descriptor: int, rows: int, size: int) -> list[int]:
-    """The first bytes of the elements of an operand, by section 9: K-major, `size` bytes each."""
-    start, far, down = ((descriptor >> low & 0x3FFF) * 16 for low in (0, 16, 32))
-    offset, width = descriptor >> 49 & 7, {0: 0, 1: 128, 2: 64, 3: 32}[descriptor >> 62]
-    mask = {0: 0, 32: 1, 64: 3, 128: 7}[width]
-    found: list[int] = []
-    for row in range(rows):
-        for at in range(0, 32, size):
-            if width:
-                linear = row % 8 * width + row // 8 * down + at
-            else:
-                linear = row % 8 * 16 + row // 8 * down + at // 16 * far + at % 16
-            address = start + linear
-            found.append(address ^ ((((address >> 7) - offset) & mask) << 4))
-    return found

@@ -6,7 +6,6 @@ import numpy as np
 
 from .errors import FaultError, UnsupportedError
 from .fetch import Array, Batch, Env, Step
-from .floats import garbage
 from .integers import first_of_pair
 from .model import WIDTHS, Instr, Operand, Reg, Sink, Vec
 from .spaces import GENERIC, SHARED_SPAN, UINT, WINDOW_BITS
@@ -188,21 +187,5 @@ def texture(instr: Instr, env: Env) -> Step:
     def step(batch: Batch, mask: Array) -> None:
         for put in puts:
             put(batch, np.zeros(1, np.uint32), mask)
-
-    return step
-
-
-@opcode("mma", "movmatrix")
-def matrix(instr: Instr, env: Env) -> Step:
-    """Compile matrix instructions: their results are data that no address should come from."""
-    if not instr.operands or "store" in instr.mods or instr.mods[0] in ("fence", "commit_group", "wait_group"):
-        return nothing
-    head, _ = first_of_pair(instr)
-    items = head.items if isinstance(head, Vec) else (head,)
-    results = [(env.dst(item, instr.line), at) for at, item in enumerate(items) if not isinstance(item, Sink)]
-
-    def step(batch: Batch, mask: Array) -> None:
-        for put, at in results:
-            put(batch, garbage(batch, instr.line * 64 + at), mask)
 
     return step

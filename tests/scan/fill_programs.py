@@ -231,9 +231,10 @@ mov.u32 %r4, tile; mov.u32 %r5, %tid.x; mov.u32 %r6, 0; mov.u32 %r8, 0;
     return "\n".join(body)
 
 
-def fill(program: Program, *, is_loop: bool, is_dump: bool) -> Iterator[str]:
-    """Copies both tiles of the stage at %r9, of the columns of K with the number %r10."""
-    for side, pointer, pitch in ((program.a, "%rd1", "%r1"), (program.b, "%rd2", "%r2")):
+def fill(program: Program, *, is_loop: bool, is_dump: bool, roles: str = "ab") -> Iterator[str]:
+    """Copies the tiles of the stage at %r9, of the columns of K with the number %r10."""
+    sides = {"a": (program.a, "%rd1", "%r1"), "b": (program.b, "%rd2", "%r2")}
+    for side, pointer, pitch in map(sides.__getitem__, roles):
         columns, stage = side.advance or program.columns, "%r10"
         if side.late and is_loop and program.stages > 1:
             stage = "%r19"
@@ -302,17 +303,19 @@ def places(side: Side) -> tuple[int, int, int]:
     return (16, 128, side.rows * 16) if not side.mn else (16, 128, side.sbo)
 
 
-def multiply(program: Program, step: int, sums: str, *, is_dump: bool) -> Iterator[str]:
-    """One step along K of the stage at %r8, or what shared memory holds and the two descriptors."""
-    for side, register in ((program.a, 5), (program.b, 6)):
+def multiply(
+    program: Program, step: int, sums: str, *, is_dump: bool, stages: tuple[str, str] = ("%r8", "%r8"), scale: str = "1"
+) -> Iterator[str]:
+    """One step along K of the stages of A and B, or what shared memory holds and the two descriptors."""
+    for side, register, stage in ((program.a, 5, stages[0]), (program.b, 6, stages[1])):
         begin = (0 if side is program.a else program.tile_bytes(program.a)) + step * side.step + side.shift
         bits = CODES[side.mode] << 62 | side.base_offset << 49 | side.sbo >> 4 << 32 | side.lbo >> 4 << 16
-        yield f"add.u32 %r30, %r4, %r8; add.u32 %r30, %r30, {begin}; and.b32 %r30, %r30, 0x3ffff;"
+        yield f"add.u32 %r30, %r4, {stage}; add.u32 %r30, %r30, {begin}; and.b32 %r30, %r30, 0x3ffff;"
         yield f"shr.u32 %r30, %r30, 4; cvt.u64.u32 %rd{register}, %r30; or.b64 %rd{register}, %rd{register}, {bits};"
     if not is_dump:
         flags = f"{int(program.a.mn)}, {int(program.b.mn)}"
         opcode = f"wgmma.mma_async.sync.aligned.m64n{program.b.rows}k16.f32.f16.f16"
-        yield f"{opcode} {{{sums}}}, %rd5, %rd6, 1, 1, 1, {flags};"
+        yield f"{opcode} {{{sums}}}, %rd5, %rd6, {scale}, 1, 1, {flags};"
         return
     size = program.bytes + 16
     yield f"mad.lo.u32 %r31, %r6, {program.steps}, {step}; mul.wide.u32 %rd7, %r31, {size}; add.s64 %rd7, %rd7, %rd9;"

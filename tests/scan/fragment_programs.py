@@ -261,7 +261,7 @@ def planted(program: Program, mistake: str, draw: random.Random) -> Program:
     return replace(program, a=side) if name == "a" else replace(program, b=side)
 
 
-class _Writer:
+class Writer:
     """The text of a kernel; each value has a register of its own."""
 
     def __init__(self) -> None:
@@ -281,7 +281,7 @@ class _Writer:
 
 def text(program: Program, *, is_dump: bool = False) -> str:
     """The PTX; with `is_dump` it writes registers to the buffer `out` instead of multiplying."""
-    out = _Writer()
+    out = Writer()
     out.lines += ["mov.u32 %thread, %tid.x; mov.u32 %base, tile; mov.u32 %trip, 0; mov.u32 %stage, 0;"]
     ahead = program.ahead_of
     for stage in range(max(ahead, int(program.a.once or program.b.once))):
@@ -329,7 +329,7 @@ def text(program: Program, *, is_dump: bool = False) -> str:
     return whole(out, program)
 
 
-def whole(out: _Writer, program: Program) -> str:
+def whole(out: Writer, program: Program) -> str:
     """The module with a kernel."""
     size = program.stages * program.stage_bytes + 2048
     head = f"""
@@ -353,7 +353,7 @@ def unrolled(program: Program, pairs: Sequence[tuple[int, int]], first: Sequence
 
     A barrier stands behind the copies of each stage. In a trip, these are of the columns of K of the stages `first`.
     """
-    out = _Writer()
+    out = Writer()
     out.lines += ["mov.u32 %thread, %tid.x; mov.u32 %base, tile; mov.u32 %trip, 0;"]
     for stage in range(program.stages):
         fill(out, program, str(stage * program.stage_bytes), str(stage), is_loop=False)
@@ -374,7 +374,7 @@ def unrolled(program: Program, pairs: Sequence[tuple[int, int]], first: Sequence
 
 
 def multiply(
-    out: _Writer, program: Program, carried: list[list[str]], held: list[list[list[str]]], *, is_dump: bool
+    out: Writer, program: Program, carried: list[list[str]], held: list[list[list[str]]], *, is_dump: bool
 ) -> None:
     """The loads and products of a trip."""
     for step in range(program.steps):
@@ -388,7 +388,7 @@ def multiply(
 
 
 def behind(
-    out: _Writer, program: Program, carried: list[list[str]], held: list[list[list[str]]], left: int, *, is_dump: bool
+    out: Writer, program: Program, carried: list[list[str]], held: list[list[list[str]]], left: int, *, is_dump: bool
 ) -> None:
     """A trip behind the main loop, so many from the end; no copies follow."""
     out.lines.append(f"sub.u32 %trip, %n, {left};")
@@ -410,7 +410,7 @@ def behind_of(side: Side) -> Side:
     return replace(side, ring=side.behind)
 
 
-def stage_of(out: _Writer, program: Program, name: str, trip: str, *, is_shift: bool = False) -> None:
+def stage_of(out: Writer, program: Program, name: str, trip: str, *, is_shift: bool = False) -> None:
     """The place of the stage of a trip, which is a remainder."""
     if is_shift:
         sign = out.op("shr.u32", trip, 31)
@@ -421,14 +421,14 @@ def stage_of(out: _Writer, program: Program, name: str, trip: str, *, is_shift: 
     out.lines.append(f"mul.lo.u32 {name}, {rest}, {program.stage_bytes};")
 
 
-def turn(out: _Writer, program: Program, place: str) -> None:
+def turn(out: Writer, program: Program, place: str) -> None:
     """Go on to the next stage of the ring."""
     last = (program.stages - 1) * program.stage_bytes
     out.lines.append(f"setp.eq.u32 %p1, {place}, {last}; add.u32 {place}, {place}, {program.stage_bytes};")
     out.lines.append(f"selp.b32 {place}, 0, {place}, %p1;")
 
 
-def move(out: _Writer, carried: list[list[str]], held: list[list[list[str]]]) -> None:
+def move(out: Writer, carried: list[list[str]], held: list[list[list[str]]]) -> None:
     """Keep registers for the next trip."""
     for names, tiles in zip(carried, held, strict=True):
         flat = [each for tile in tiles for each in tile]
@@ -444,7 +444,7 @@ def back(carried: list[list[str]], held: list[list[list[str]]]) -> list[list[lis
     return found
 
 
-def xor(out: _Writer, program: Program, side: Side, line: str, chunk: str, mask: int) -> str:
+def xor(out: Writer, program: Program, side: Side, line: str, chunk: str, mask: int) -> str:
     """The byte of a chunk of a line."""
     _, chunks, pitch = program.lines(side)
     by = max(0, 3 - (chunks.bit_length() - 1))
@@ -452,10 +452,11 @@ def xor(out: _Writer, program: Program, side: Side, line: str, chunk: str, mask:
     return out.op("mad.lo.u32", line, pitch, out.op("shl.b32", out.op("xor.b32", chunk, key), 4))
 
 
-def fill(out: _Writer, program: Program, where: str, stage: str, *, is_loop: bool) -> None:
-    """Copies both tiles of a stage at `where`, of the columns of K with a number."""
+def fill(out: Writer, program: Program, where: str, stage: str, *, is_loop: bool, roles: str = "ab") -> None:
+    """Copies the tiles of a stage at `where`, of the columns of K with a number."""
     size = program.shape[2]
-    for side, pointer, pitch in ((program.a, "%w1", "%lda"), (program.b, "%w2", "%ldb")):
+    sides = {"a": (program.a, "%w1", "%lda"), "b": (program.b, "%w2", "%ldb")}
+    for side, pointer, pitch in map(sides.__getitem__, roles):
         if program.parted and side is program.b:
             out.lines.append("bar.sync 0;")
         if side.once and is_loop:
@@ -490,7 +491,7 @@ def fill(out: _Writer, program: Program, where: str, stage: str, *, is_loop: boo
                 out.lines.append(f"{at_p}cp.async.cg.shared.global [{byte}], [%w3], 16;")
 
 
-def step_of(out: _Writer, program: Program, step: int, roles: str = "ab") -> list[list[list[str]]]:
+def step_of(out: Writer, program: Program, step: int, roles: str = "ab") -> list[list[list[str]]]:
     """The registers of A, and those of each tile of B, of one step along K; none of other operands."""
     tiles = {"a": [(program.a, 0)], "b": [(program.b, tile) for tile in range(program.tiles)]}
     found: list[list[list[str]]] = []
@@ -503,7 +504,7 @@ def step_of(out: _Writer, program: Program, step: int, roles: str = "ab") -> lis
     return found
 
 
-def loads(out: _Writer, program: Program, side: Side, step: int, tile: int, stage: str) -> list[str]:
+def loads(out: Writer, program: Program, side: Side, step: int, tile: int, stage: str) -> list[str]:
     """The registers of a fragment."""
     rows, columns, size = program.shape
     each, halves = columns * size // 16, rows // 8 if program.is_a(side) else 1
@@ -561,7 +562,7 @@ def loads(out: _Writer, program: Program, side: Side, step: int, tile: int, stag
 
 
 def product(
-    out: _Writer, program: Program, loaded: list[list[list[str]]], step: int, tile: int, *, is_dump: bool
+    out: Writer, program: Program, loaded: list[list[list[str]]], step: int, tile: int, *, is_dump: bool
 ) -> None:
     """A product, or what its registers hold."""
     a, b = loaded[0][0], loaded[1][tile]

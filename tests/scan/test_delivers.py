@@ -186,11 +186,16 @@ TWICE = replace(PLAIN, a=replace(PLAIN.a, advance=64))
 
 
 def check_late() -> None:
-    """The main loop starts one stage behind where the prologue ends, for one operand alone or for both."""
+    """The main loop starts one stage behind where the prologue ends, for one operand alone or for both.
+
+    If it does so for both, the columns of K of one stage are added twice.
+    """
     late = replace(PLAIN, a=replace(PLAIN.a, late=1))
     assert set(verdicts(text(late))) == {"unknown"}
     assert "from stage to stage: A by 32 and B by 64 columns" in scanned(text(late))[0].claim("delivers").reason
-    assert verdicts(text(replace(late, b=replace(PLAIN.b, late=1)))) == ["proved"] * 4
+    claims = [each.claim("delivers") for each in scanned(text(replace(late, b=replace(PLAIN.b, late=1))))]
+    assert {each.verdict.value for each in claims} == {"unknown"}
+    assert "the same columns of K" in claims[0].reason
 
 
 def test_the_main_loop_goes_on_where_the_prologue_ends() -> None:

@@ -519,7 +519,7 @@ PLANTED: dict[str, tuple[Callable[[], Plant], Callable[[], object]]] = {
     ),
     "copies of two sections not compared": (
         lambda: mock.patch.object(operand_trips, "_between_stages", return_value=()),
-        lambda: check(replace(PARTED, b=replace(PARTED.b, late=1))),
+        lambda: check(replace(PARTED, b=replace(PARTED.b, late=-1))),
     ),
     "instructions of other copies not compared": (
         lambda: mock.patch.object(

@@ -126,10 +126,11 @@ class ThreadsCopy:
         """
         words, runs = self.places(threads, values, begin)
         source = substitute(self.source or const(0, 64), values)
-        found = reading.products(source)
-        _check(source, found, threads.point)
+        # What is said of other threads, such as those whose number less that of the first copier wraps, does not count.
+        found = {one: of[runs] for one, of in reading.products(source).items()}
+        _check(source, found, {name: of[runs] for name, of in threads.point.items()})
         steps = np.arange(words.shape[1], dtype=np.uint64) * np.uint64(BANK_WORD_BYTES)
-        numbers = {one: np.repeat(of[runs], words.shape[1]) for one, of in found.items()}
+        numbers = {one: np.repeat(of, words.shape[1]) for one, of in found.items()}
         numbers[()] = numbers.get((), np.zeros(words.size, np.uint64)) + np.tile(steps, len(words))
         return Brought(words.reshape(-1), np.repeat(np.flatnonzero(runs), words.shape[1]), numbers)
 

@@ -43,6 +43,7 @@ _Maps: TypeAlias = dict[OperandRole, ElementMap]
 _Placed: TypeAlias = tuple[_Roles, dict[OperandRole, tuple[Address, Address]], _Maps]
 """The operands of an instruction, how far they are from those of the first one of the same matrices, and their maps."""
 
+_EXCHANGED: Final = "A and B come from one matrix in some products, and from two in others of one loop"
 _NOT_DECIDED: Final = "where along K it starts is not decided"
 
 
@@ -127,6 +128,24 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
     for (roles, _), reason in zip(known, compare_products(own, names, once), strict=True):
         for each in roles.values():
             each.leave_open(reason)
+    _find_exchanged(known, once)
+
+
+def _find_exchanged(found: Sequence[tuple[_Roles, Sequence[Pair]]], once: Once) -> None:
+    """Find loops in which some products have A and B from the same pointers, and others do not."""
+    loops: dict[object, list[tuple[_Roles, set[bool]]]] = {}
+    for roles, pairs in found:
+        pointers = [[once(_pointers, each) for _, each in pair.values()] for pair in pairs]
+        around = frozenset(loop.header for loop in next(iter(roles.values())).kernel.access.who.loops)
+        loops.setdefault(around, []).append((roles, {own[0] == own[1] for own in pointers}))
+    for of_loop in loops.values():
+        if len(set[bool]().union(*(is_one for _, is_one in of_loop))) > 1:
+            for each in (each for roles, _ in of_loop for each in roles.values()):
+                each.leave_open(_EXCHANGED)
+
+
+def _pointers(steps: ElementMap) -> object:
+    return pointers_of(steps.first, steps)
 
 
 def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once) -> None:

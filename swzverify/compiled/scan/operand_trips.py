@@ -6,7 +6,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, TypeAlias
 
@@ -168,7 +168,7 @@ def compare_products(
     """
     found: list[str] = []
     first: dict[object, Pair] = {}
-    before: dict[object, dict[_Place, None]] = {}
+    before: dict[object, dict[tuple[int, Sums | None, _Place], None]] = {}
     steps: list[list[tuple[object, _Place]]] = []
     for block, sums, around, pairs in products:
         reasons: dict[object, str] = {}
@@ -182,19 +182,41 @@ def compare_products(
                 reasons[matrices] = _between(base, pair, names, once)
             place = None if base is None else _place(base, pair, once)
             if place is not None:
-                key = block, sums and (sums.registers, sums.resets), matrices, place.kind
+                key = around, matrices, place.kind
                 own.setdefault(key, {})[place] = None
                 steps[-1] += [(key, each) for each in _in_next_trips(place, pair, sums, around, once)]
         is_repeated = any(
-            _are_repeated(one, other) for key, places in own.items() for one in before.get(key, ()) for other in places
+            _are_repeated(one, other)
+            for key, places in own.items()
+            for of_block, of_sums, one in before.get(key, ())
+            if _may_be_one_sum((of_block, of_sums), (block, sums))
+            for other in places
         ) or any(_are_repeated(*each, is_one=True) for places in own.values() for each in combinations(places, 2))
         for key, places in own.items():
-            before.setdefault(key, {}).update(places)
+            before.setdefault(key, {}).update({(block, sums, each): None for each in places})
         found.append(next(filter(None, reasons.values()), _REPEATED if is_repeated else ""))
-    for at, of_product in enumerate(steps):
-        if not found[at] and any(each.overlaps(one) for key, each in of_product for one in before[key]):
+    for at, (own_product, of_product) in enumerate(zip(products, steps, strict=True)):
+        if not found[at] and any(
+            each.overlaps(one)
+            for key, each in of_product
+            for of_block, of_sums, one in before[key]
+            if _may_be_one_sum((of_block, of_sums), own_product[:2])
+        ):
             found[at] = _OVERLAPPING
     return found
+
+
+def _may_be_one_sum(one: tuple[int, Sums | None], other: tuple[int, Sums | None]) -> bool:
+    """Whether two instructions, each with its basic block, may add to the same sums.
+
+    Those of `mma.sync` are followed through the registers of one basic block alone.
+    """
+    (block, mine), (its_block, its) = one, other
+    if mine is None or its is None:
+        return block != its_block or mine is its
+    if block == its_block:
+        return (mine.registers, mine.resets) == (its.registers, its.resets)
+    return isinstance(mine.registers, int) or mine.registers == its.registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +226,19 @@ class _Place:
     Attributes:
         fills: The fill of A, and that of B.
         columns: The columns of K, counted from those of the first instruction.
-        kind: The loops, and all that is not columns.
+        loops: The loops.
+        kind: All that is not columns.
     """
 
     fills: tuple[Fill, ...]
     columns: frozenset[int]
+    loops: frozenset[Var]
     kind: tuple[object, ...]
 
     def overlaps(self, other: _Place) -> bool:
         """Whether some column is one of another place, in the same loops and rows."""
-        return self.kind == other.kind and not self.columns.isdisjoint(other.columns)
+        is_alike = self.loops == other.loops and self.kind == other.kind
+        return is_alike and not self.columns.isdisjoint(other.columns)
 
 
 def _in_next_trips(
@@ -234,7 +259,7 @@ def _in_next_trips(
         is_innermost = trips is [*one.trips][-1] and (loop.header not in around or around <= one.around)
         if len(known) == len(parts) and (known[-1][0] or is_innermost):
             number = known[-1][0].get((), 0)
-            yield _Place(place.fills, frozenset(each + number for each in place.columns), place.kind)
+            yield replace(place, columns=frozenset(each + number for each in place.columns))
 
 
 def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
@@ -248,17 +273,21 @@ def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
     rest = tuple(frozenset(each.items()) for _, each in known)
     others = frozenset(each for each in of_k.items() if each[0])
     columns = frozenset(each + of_k.get((), 0) for each in order)
-    return _Place(fills, columns, (frozenset(fills[0].trips), others, *rest))
+    return _Place(fills, columns, frozenset(fills[0].trips), (others, *rest))
 
 
 def _are_repeated(one: _Place, other: _Place, *, is_one: bool = False) -> bool:
     """Whether different copies bring columns of K that they have in common.
 
-    If it `is_one` instruction, copies in one state may be those of two branches of which a thread takes one.
+    Copies before a loop and those of its first trip are compared, too. If it `is_one` instruction, copies in the
+    same loops and in one state may be those of two branches of which a thread takes one.
     """
+    if not one.loops <= other.loops and not other.loops <= one.loops:
+        return False
+    may_branch = is_one and one.loops == other.loops
     fills = [(mine, its) for mine, its in zip(one.fills, other.fills, strict=True) if mine is not its]
     is_other = bool(fills) and all(
-        mine.section != its.section and not (is_one and mine.states & its.states) for mine, its in fills
+        mine.section != its.section and not (may_branch and mine.states & its.states) for mine, its in fills
     )
     return is_other and not one.columns.isdisjoint(other.columns)
 
