@@ -110,8 +110,8 @@ def read(matrices: Sequence[Matrix], numbers: Any, *, is_affine: bool) -> Read:
     return Read("right" if is_right else "broken", matrix.first, int(column[0, 0]), order)
 
 
-class HangsError(Exception):
-    """A launch has no end."""
+class NoEndError(Exception):
+    """A launch waits for ever, or accesses what is not there."""
 
 
 class Launch:
@@ -169,8 +169,8 @@ class Launch:
         text, threads = write(self.ring), (self.ring.threads,)
         for plane in range(-(-total.bit_length() // (8 * size))):
             launch, products = run_products(text, "k", threads, self.arguments(plane))
-            if launch.error.startswith("HangError"):
-                raise HangsError
+            if launch.error.startswith(("HangError", "FaultError")):
+                raise NoEndError
             assert not launch.partial, launch.error
             planes.append(products.made)
         for same in zip(*planes, strict=True):
@@ -229,8 +229,8 @@ def judge(ring: Ring, said: Sequence[Said]) -> tuple[str, str]:
     """What the launches say of verdicts: an answer, and the details of a wrong one."""
     try:
         runs = launches(ring)
-    except HangsError:
-        return "hangs", ""
+    except NoEndError:
+        return "no end", ""
     found = {each for run in runs for each in faults(run)}
     lines = {product.line for run in runs for product, _, _ in run.products}
     verdicts = {(each.line, each.role): each for each in said}

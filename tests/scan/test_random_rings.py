@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from swzverify.compiled.kernel.reachable import Reachable
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, scan_fragments, scan_operands
 from swzverify.compiled.scan.delivers import APART
@@ -110,6 +111,60 @@ def check_wrapped() -> None:
     assert verdicts(RIGHT["a warp that copies"]) == {"proved"}
 
 
+PERSISTENT = replace(
+    PLAIN, tiles=replace(TILES, warps=2), ahead=0, roles=True, outer=True, reading="counter", writing="counter"
+)
+"""Two warps copy into a ring that goes on from tile to tile of the product."""
+
+
+def copied(old: str, new: str) -> set[str]:
+    """The verdicts on it with another text where warps copy."""
+    before, _, after = write(PERSISTENT).partition("FILL:\n")
+    assert old in after
+    module = read_module(f"{before}FILL:\n{after.replace(old, new, 1)}", "k.ptx")
+    found = scan_fragments(module, module.functions[0], None, Given(), None)
+    return {each.claim("delivers").verdict.value for each in found}
+
+
+def check_one_state() -> None:
+    """Each warp begins with a stage of its own, goes on in its own way, or makes as many trips as memory says."""
+    begin, step = "mov.u32 %ws, 0;", "add.u32 %ws, %ws, 1;"
+    last = "setp.ge.u32 %p10, %thread, 32;"
+    for old, new in (
+        (begin, "shr.u32 %ws, %thread, 5;"),
+        (begin, f"{begin} ld.shared.u32 %n, [%base+4000];"),
+        (begin, f"{begin} ld.global.u32 %n, [%w1];"),
+        (begin, f"{begin} add.u32 %n, %n, %thread;"),
+        (step, f"{last} @%p10 {step}"),
+        (step, f"{last} @%p10 bra OWN; {step} OWN:"),
+        (step, f"{last} selp.b32 %r51, 2, 1, %p10; add.u32 %ws, %ws, %r51;"),
+    ):
+        assert copied(old, new) == {"unknown"}, new
+    assert copied(begin, begin) == {"proved"}
+
+
+def test_threads_that_copy_parts_are_in_one_state() -> None:
+    check_one_state()
+
+
+def test_the_last_trip_of_a_loop_is_one_of_all_threads() -> None:
+    ring = replace(PLAIN, tiles=replace(TILES, warps=2), stages=1, ahead=0, peeled=True)
+    assert verdicts(ring) == {"proved"}
+    assert not seen(ring)
+
+
+@pytest.mark.parametrize("roles", ["a", "b"])
+def test_copies_before_the_loop_fill_a_stage_for_both(roles: str) -> None:
+    check_shallow(roles)
+
+
+def check_shallow(roles: str) -> None:
+    """In the second tile of the product, the stage holds what the last trip of the first one left there."""
+    ring = replace(PLAIN, outer=True, mistakes=Mistakes(shallow=roles))
+    assert seen(ring) == {"empty", "agreement"}
+    assert verdicts(ring) == {"unknown"}
+
+
 OF_OTHERS = replace(PLAIN, reading="rem", stages=2, ahead=1, mistakes=Mistakes(pitch="b"))
 """B is read from half of a stage, where A is of the next one."""
 
@@ -119,7 +174,7 @@ def check_exchanged() -> None:
     assert "matrix" in seen(ring)
     found = said_of(ring)
     assert "proved" not in {each.verdict for each in found}
-    assert {each.reason for each in found} == {agreement._EXCHANGED}
+    assert {each.reason for each in found} == {trips._EXCHANGED}
 
 
 def test_an_operand_that_is_read_from_the_other_matrix_in_some_stages_is_not_proved() -> None:
@@ -191,7 +246,7 @@ MISTAKES: dict[str, tuple[Ring, str]] = {
 def test_launches_show_mistakes(name: str) -> None:
     ring, kind = MISTAKES[name]
     assert kind in seen(ring)
-    assert "proved" not in verdicts(ring) or kind == "empty"
+    assert "proved" not in verdicts(ring)
 
 
 @dataclass(frozen=True)
@@ -214,7 +269,7 @@ def test_a_judge_that_knows_nothing_is_found() -> None:
 
 
 def nothing_is_exchanged(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(agreement, "_find_exchanged", lambda *_: None)
+    patch.setattr(agreement, "find_exchanged", lambda products, _: [""] * len(products))
 
 
 def of_one_block(patch: pytest.MonkeyPatch) -> None:
@@ -228,6 +283,14 @@ def of_one_loop(patch: pytest.MonkeyPatch) -> None:
 
 def every_thread_counts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(copies, "_check", every_check(copies._check))
+
+
+def states_do_not_count(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(agreement, "_unlike_states", lambda _: "")
+
+
+def one_in_each_block(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Reachable, "is_of_block", lambda *_: True)
 
 
 def every_check(right: Callable[..., None]) -> Callable[..., None]:
@@ -244,6 +307,8 @@ def every_check(right: Callable[..., None]) -> Callable[..., None]:
         (of_one_block, lambda: check_again("wgmma in another block of code")),
         (of_one_loop, lambda: check_again("one instruction")),
         (every_thread_counts, check_wrapped),
+        (one_in_each_block, check_one_state),
+        (states_do_not_count, lambda: check_shallow("b")),
     ],
 )
 def test_planted_mistakes_are_found(

@@ -6,7 +6,7 @@ Source: PTX ISA 8.7, cp.async, st, mbarrier; Instruction Set.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,12 +17,12 @@ from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import Flow, base_name
 from swzverify.compiled.kernel.graph import reached
-from swzverify.compiled.kernel.leaves import LaneLeaf, is_input
+from swzverify.compiled.kernel.leaves import LaneLeaf, LoopLeaf, is_input
 from swzverify.compiled.kernel.listing import Touch, Use, count_synchronizations, use_of
 from swzverify.compiled.ptx import Address, Bracketed, Immediate, Instruction, Operand, Vector, size_of_type
 from swzverify.hardware import CHUNK_BYTES, Kind
 from swzverify.hardware.kinds import MATRIX_OPCODES
-from swzverify.ir.expr import Const, Expr, Extend, Ite, conjuncts, negation, variables
+from swzverify.ir.expr import Const, Expr, Extend, Ite, Var, conjuncts, negation, variables
 
 STORES: Final = "it stores registers"
 """The reason for an instruction whose registers are not followed to a load."""
@@ -101,6 +101,8 @@ class KernelFill:
         zeros: A store of zeros, in the reading that instructions have in which divisions may have no result.
         leads_to: The blocks to which paths lead from behind its block.
         follows: The blocks from which paths lead to its block.
+        of_block: The names of its leaves that loops decide, and of which all threads of the block have one value where
+            they are in the same trips of all loops around.
     """
 
     block: int
@@ -114,6 +116,7 @@ class KernelFill:
     zeros: KernelAccess | None
     leads_to: frozenset[int]
     follows: frozenset[int]
+    of_block: frozenset[str] = frozenset()
 
     def may_precede(self, block: int, index: int) -> bool:
         """Whether it does not stand behind an instruction of some block, in each thread.
@@ -256,8 +259,12 @@ def known_fill(
     stored: Sequence[KernelAccess],
     *,
     may_be_zero: bool,
+    is_of_block: Callable[[Var], bool],
 ) -> KernelFill:
-    """A writer with the values of its operands; `may_be_zero` if the registers that it stores may be 0."""
+    """A writer with the values of its operands; `may_be_zero` if the registers that it stores may be 0.
+
+    `is_of_block` says of a leaf that loops decide whether all threads of the block have one value.
+    """
     block = flow.block_of[instruction.index]
     nowhere = blank(instruction, Use(Touch.OTHER, given.reason or "it is not looked at"))
     is_zero = bool(stored) and all(isinstance(each.address, Const) and not each.address.value for each in stored)
@@ -268,7 +275,10 @@ def known_fill(
     if may_be_zero:
         read_bytes = nowhere
     width = given.width_bytes if moved is None else moved.box.size_bytes
-    return KernelFill(block, section, place, width, source, read_bytes, moved, given.reason, zeros, behind, before)
+    read = [leaf for of in (place, source) if of is not None for leaf in of.leaves if isinstance(leaf, LoopLeaf)]
+    shared = frozenset(leaf.name for leaf in read if is_of_block(leaf.variable))
+    parts = source, read_bytes, moved, given.reason, zeros, behind, before, shared
+    return KernelFill(block, section, place, width, *parts)
 
 
 def with_divisions(access: KernelAccess) -> KernelAccess:

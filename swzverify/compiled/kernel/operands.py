@@ -198,7 +198,8 @@ def read_fills(
             origin = replace(origin, address=add(origin.address, const(load.first, origin.address.width)))
         may_be_zero = load is not None and load.may_be_zero
         parts = destination, origin, size, moved, stored
-        yield known_fill(flow, order, each, given, *parts, may_be_zero=may_be_zero)
+        is_of_block = reader.reachable.is_of_block
+        yield known_fill(flow, order, each, given, *parts, may_be_zero=may_be_zero, is_of_block=is_of_block)
 
 
 def _behind_loops(reader: Reader, access: KernelAccess) -> KernelAccess:

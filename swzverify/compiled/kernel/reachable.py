@@ -29,7 +29,7 @@ from swzverify.compiled.kernel.remainders import with_remainders
 from swzverify.compiled.kernel.sequences import MOST_VALUES, sequence_of
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
-from swzverify.compiled.kernel.uniform import Uniformity
+from swzverify.compiled.kernel.uniform import Uniformity, UniformityOfTrips
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
@@ -123,6 +123,25 @@ class Reachable:
         if self._in_launches is None:
             self._in_launches = self._in_groups(divisions)
         return self._in_launches
+
+    @cached_property
+    def in_block(self) -> Uniformity | None:
+        """Which registers have one value in all threads of the block that are in the same trips of all loops around.
+
+        What depends on more than launch values and trips, such as what memory holds, is no such value.
+        """
+        slices = self._slices
+        if slices.threads is None:
+            return None
+        threads = slices.threads.in_groups(len(slices.threads.first_of_warp))
+        counts = Counts(slices.flow, slices.leaves, self._choices, threads)
+        return UniformityOfTrips(slices.flow, slices.leaves, slices.carried, self._choices, threads, counts)
+
+    def is_of_block(self, variable: Var) -> bool:
+        """Whether all threads of the block have one value of a register, of a state or of a number of trips."""
+        if self.in_block is None:
+            return False
+        return all(map(self.in_block.leaf, self.registers.get(variable, (variable,))))
 
     def _in_groups(self, never_read: Collection[Var]) -> Uniformity:
         slices = self._slices

@@ -21,7 +21,16 @@ from collections.abc import Collection, Iterable, Mapping
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.flow import Flow, Loop
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaf, Leaves, OpaqueLeaf, TripsLeaf, UniformLeaf
+from swzverify.compiled.kernel.leaves import (
+    CarriedLeaf,
+    LaneLeaf,
+    Leaf,
+    Leaves,
+    Made,
+    OpaqueLeaf,
+    TripsLeaf,
+    UniformLeaf,
+)
 from swzverify.compiled.kernel.slices import Carried
 from swzverify.ir.expr import Expr, Var, operands, postorder
 
@@ -143,6 +152,14 @@ class Uniformity:
             self._is_shared_choice(block) or self._counts.are_together(self._flow.loop_at[header], block)
             for block in self._outside[header]
         )
+
+
+class UniformityOfTrips(Uniformity):
+    """The leaves that lanes share which are in the same trips, whenever they are: what memory holds is none."""
+
+    def _stays(self, leaf: Leaf) -> bool:
+        is_open = isinstance(leaf, OpaqueLeaf) and leaf.made is not Made.DETERMINED and leaf.name not in self._own
+        return not is_open and super()._stays(leaf)
 
 
 def _ways_out(flow: Flow, loop: Loop) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from swzverify.compiled.kernel import (
     KernelFill,
     LaneLeaf,
     Leaf,
+    LoopLeaf,
     OpaqueLeaf,
     TripsLeaf,
     UniformLeaf,
@@ -108,9 +109,11 @@ class Fills:
         self._copiers: dict[object, int] = {}
         self._filled: dict[tuple[int, ...], Filled] = {}
         self._left_out: dict[tuple[int, Expr], bool] = {}
+        self._one_in_block = set[str]()
         for each in fills:
             if each.destination.address is None and each.width_bytes:
                 continue  # no path leads to it
+            self._one_in_block |= each.of_block
             found = self._copy(each)
             if isinstance(found, _NotPlaced) or (each.source is None and each.moved is None):
                 self._others.append(self._written(each, found))
@@ -198,11 +201,10 @@ class Fills:
             if isinstance(leaf, LaneLeaf) or variable in gone:
                 continue
             if leaf.values is None and variable not in of_place and fill.moved is None:
-                not_known = f"{where}: what it copies depends on {leaf.reason}"
+                if leaf.name not in self._one_in_block:
+                    not_known = f"{where}: what it copies depends on {leaf.reason}"
                 continue
-            # One thread is in one state; threads that copy parts each may be in different ones.
-            is_own = is_state(leaf) or (leaf.block is not None and leaf.block not in around)
-            if leaf.values is None or (is_own and fill.source is not None):
+            if leaf.values is None or (fill.source is not None and self._may_differ(leaf, around)):
                 places = None if _origins(fill) else all_places(whole, leaves.values())
                 what = fill.reason if places else f"what it copies depends on {leaf.reason}"
                 return _NotPlaced(f"{where}: {what}", frame, places)
@@ -221,6 +223,11 @@ class Fills:
         path = None if has_zeros else self._path(subject, runs, around)
         copy = ThreadsCopy(fill, start, next((value for _, value in sources), None), decide, subject, path)
         return _NotPlaced(not_known, frame, copy=copy) if not_known else copy
+
+    def _may_differ(self, leaf: Leaf, around: Container[int | None]) -> bool:
+        """Whether threads that copy parts may have different values of a leaf; one thread has one."""
+        is_left = leaf.block is not None and leaf.block not in around
+        return (is_state(leaf) or is_left) and leaf.name not in self._one_in_block
 
     def _of_thread(self, value: Expr, copier: object, decide: Mapping[Var, object], around: set[int]) -> Expr:
         """A coordinate in which what each thread has of its own has a name of its own for the thread that copies."""
@@ -341,8 +348,10 @@ class Fills:
         leaf = self.leaves.get(variable.name)
         if leaf is None:
             return False
-        if isinstance(leaf, UniformLeaf | TripsLeaf):
-            return leaf.block is None or leaf.block in around
+        if isinstance(leaf, UniformLeaf | TripsLeaf) and (leaf.block is None or leaf.block in around):
+            return True
+        if isinstance(leaf, LoopLeaf):
+            return leaf.name in self._one_in_block
         return _is_made(leaf) and all(self._is_shared(each, around) for each in variables(*leaf.feeds))
 
     def _is_no_lane(self, variable: Var) -> bool:

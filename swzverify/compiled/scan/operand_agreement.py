@@ -31,6 +31,7 @@ from swzverify.compiled.scan.operand_trips import (
     compare_products,
     compare_trips,
     compare_with_fixed,
+    find_exchanged,
     find_moves,
 )
 from swzverify.hardware.tensor_cores import OperandRole
@@ -43,7 +44,6 @@ _Maps: TypeAlias = dict[OperandRole, ElementMap]
 _Placed: TypeAlias = tuple[_Roles, dict[OperandRole, tuple[Address, Address]], _Maps]
 """The operands of an instruction, how far they are from those of the first one of the same matrices, and their maps."""
 
-_EXCHANGED: Final = "A and B come from one matrix in some products, and from two in others of one loop"
 _NOT_DECIDED: Final = "where along K it starts is not decided"
 
 
@@ -125,27 +125,10 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
         (kernel.block, kernel.sums, frozenset(loop.header for loop in kernel.access.who.loops), pairs)
         for kernel, (_, pairs) in zip(kernels, known, strict=True)
     ]
-    for (roles, _), reason in zip(known, compare_products(own, names, once), strict=True):
+    reasons = compare_products(own, names, once), find_exchanged(own, once)
+    for (roles, _), *found_here in zip(known, *reasons, strict=True):
         for each in roles.values():
-            each.leave_open(reason)
-    _find_exchanged(known, once)
-
-
-def _find_exchanged(found: Sequence[tuple[_Roles, Sequence[Pair]]], once: Once) -> None:
-    """Find loops in which some products have A and B from the same pointers, and others do not."""
-    loops: dict[object, list[tuple[_Roles, set[bool]]]] = {}
-    for roles, pairs in found:
-        pointers = [[once(_pointers, each) for _, each in pair.values()] for pair in pairs]
-        around = frozenset(loop.header for loop in next(iter(roles.values())).kernel.access.who.loops)
-        loops.setdefault(around, []).append((roles, {own[0] == own[1] for own in pointers}))
-    for of_loop in loops.values():
-        if len(set[bool]().union(*(is_one for _, is_one in of_loop))) > 1:
-            for each in (each for roles, _ in of_loop for each in roles.values()):
-                each.leave_open(_EXCHANGED)
-
-
-def _pointers(steps: ElementMap) -> object:
-    return pointers_of(steps.first, steps)
+            each.leave_open(next(filter(None, found_here), ""))
 
 
 def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once) -> None:
@@ -252,6 +235,10 @@ def _unlike_states(roles: _Roles) -> str:
         found = [_states_of(fills, shared) for fills in brought]
         if any(states[at] != found[0][at] for states in found for at in states.keys() & found[0].keys()):
             return "copies of one loop bring A and B in different states: one may be of another stage"
+        around = [{fill.around for fill in fills} for fills in brought]
+        common = set[frozenset[int]].intersection(*around)
+        if len({any(one < loops for one in own for loops in common) for own in around}) > 1:
+            return "copies before a loop fill a stage for A or B alone, and those of the loop fill it for both"
     return ""
 
 

@@ -26,6 +26,7 @@ Pair: TypeAlias = Mapping[OperandRole, Brought]
 
 
 _OVERLAPPING: Final = "the next trip of a loop brings some of the same columns of K to instructions with the same sums"
+_EXCHANGED: Final = "A and B come from one matrix in some products, and from two in others of one loop"
 _REPEATED: Final = "other copies may bring the same columns of K to an instruction before it with the same sums"
 
 
@@ -146,6 +147,20 @@ def are_apart(pair: Pair) -> bool:
     """Whether A and B are brought in loops, but in none together: from trip to trip they are not compared."""
     a, b = (fill.trips.keys() for fill, _ in pair.values())
     return bool(a and b) and a.isdisjoint(b)
+
+
+def find_exchanged(
+    products: Sequence[tuple[int, Sums | None, frozenset[int], Sequence[Pair]]], once: Once
+) -> list[str]:
+    """For each instruction, why A or B may come from the other one's matrix; empty if that is not so.
+
+    In its loops, A and B of all products come from the same pointers, or those of none do.
+    """
+    found: dict[frozenset[int], set[bool]] = {}
+    for *_, around, pairs in products:
+        pointers = [[once(_pointers, *each) for each in pair.values()] for pair in pairs]
+        found.setdefault(around, set()).update(of_a == of_b for of_a, of_b in pointers)
+    return [_EXCHANGED if len(found[around]) > 1 else "" for *_, around, _ in products]
 
 
 def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once) -> Iterator[str]:
