@@ -124,7 +124,7 @@ def judged_block(
                 raise SwzError("SWZ555", refusal, hint="leave out the block of this kernel, or give it another one")
     found = block_of_launch(function, blocks.every)
     if found is None and function.is_entry:
-        source = launched.get(demangled(function.name).short.partition("<")[0])
+        source = launched.get(demangled(function.name).short)
         if source is not None and (shape := block_shape(source.extents)) and not _refusal(function, shape):
             return _assumed(shape, f"line {source.line} of {os.path.basename(source.file)}")
         if (most := function.tuning.max_threads) is not None and (shape := block_shape(most)):

@@ -7,70 +7,97 @@ a hint for an assumption that every verdict states, never a fact.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from typing import Final
 
-from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.launch import LaunchedBlock, block_shape
+from swzverify.compiled.scan.launch import LaunchedBlock
 from swzverify.errors import SwzError
-from swzverify.ir.c_eval import evaluate
-from swzverify.ir.c_parse import parse
 from swzverify.spec.sources.c_text import read_c
+from swzverify.spec.sources.conditions import with_branches_taken
 from swzverify.spec.sources.constants import constant
 from swzverify.spec.sources.languages import Language
-from swzverify.spec.sources.scopes import declaration_at, parts_of, value_of
+from swzverify.spec.sources.launch_sites import LaunchSite, launch_sites, template_arguments
+from swzverify.spec.sources.launch_values import ConstantOf, LaunchValues
 
-ConstantOf = Callable[[str], int | None]
-"""The value of a constant outside functions, by its name; None for what is none."""
-
-_NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
-_DIM3: Final = re.compile(r"\s*dim3\s*[({](.*)[)}]\s*", re.ASCII | re.DOTALL)
 _OTHER: Final = re.compile(r"\b(?:cuda|cu|hip)Launch\w*\s*\([^;]{0,400}", re.ASCII)
 """A launch by a function, which may state another block."""
 _HEADER: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_MOST_LETTERS: Final = 2000
-"""Letters of a kernel's template arguments, and of what stands between `<<<` and `>>>`."""
-_DEEPEST: Final = 8
-"""Variables that are defined by one another."""
 _SOURCES: Final = (".cu", ".cuh", ".h", ".hpp", ".cpp")
 _MOST_HEADERS: Final = 20
 _MOST_INCLUDES: Final = 1000
 _MOST_BYTES: Final = 1 << 23
 """Of a file; larger ones are not read."""
-_MOST_LAUNCHES: Final = 2000
-"""Of a file; the kernels of further ones have no block."""
+_MOST_ENTRIES: Final = 1000
+_MOST_NEIGHBOURS: Final = 64
+"""Sources of a folder; further ones are not read."""
 
 
-def blocks_of_files(paths: tuple[str, ...]) -> dict[str, LaunchedBlock]:
-    """The blocks of the launches in several CUDA source files, as `blocks_of_source`; other files are skipped.
+def blocks_of_files(
+    paths: Iterable[str], kernels: Collection[str], near: Iterable[str] = (), given: frozenset[str] = frozenset()
+) -> dict[str, LaunchedBlock]:
+    """The blocks of kernels' launches in several CUDA source files, as `blocks_of_source`; other files are skipped.
 
     The constants of a file are its own, else those of the headers that it names in quotes, else of the other files.
+    A kernel that none of the files launches is looked for in the other sources of the folders of the files `near`,
+    but not in one that defines a kernel of this name. `given` are macros that something else defines.
     """
     found: dict[str, LaunchedBlock | None] = {}
-    files = {path: texts for path in dict.fromkeys(paths) if (texts := _texts_of(path))}
-    for path, (source, *headers) in files.items():
-        if "<<<" not in source:
-            continue
-        others = (text for of in files.values() for text in of)
-
-        def value(name: str, texts: tuple[str, ...] = (source, *headers, *others)) -> int | None:
-            return _first_or_only(name, texts)
-
-        for name, each in _launches(source, value).items():
-            block = None if each is None else replace(each, file=path)
-            first = found.setdefault(name, block)
-            if first is not None and (block is None or first.extents != block.extents):
-                found[name] = None
+    files = {path: texts for path in dict.fromkeys(paths) if (texts := _texts_of(path, given))}
+    for path, texts in files.items():
+        _add(found, path, texts, files, kernels)
+    if absent := [each for each in kernels if each not in found]:
+        others = {path: texts for path in _neighbours(near) if path not in files and (texts := _texts_of(path, given))}
+        for path, texts in others.items():
+            _add(found, path, texts, files | others, [each for each in absent if not _defines(texts[0], each)])
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _texts_of(path: str) -> tuple[str, ...]:
+def _add(
+    found: dict[str, LaunchedBlock | None],
+    path: str,
+    texts: tuple[str, ...],
+    files: dict[str, tuple[str, ...]],
+    kernels: Collection[str],
+) -> None:
+    """Add the blocks of a file's launches; None for a kernel with different ones."""
+    if "<<<" not in texts[0]:
+        return
+    every = (*texts, *(text for of in files.values() for text in of))
+    for name, each in _launches(texts[0], lambda name: _first_or_only(name, every), kernels).items():
+        block = None if each is None else replace(each, file=path)
+        first = found.setdefault(name, block)
+        if first is not None and (block is None or first.extents != block.extents):
+            found[name] = None
+
+
+def _neighbours(near: Iterable[str]) -> list[str]:
+    """The CUDA sources in the folders of some files, in the order of their names."""
+    found: list[str] = []
+    for folder in dict.fromkeys(os.path.dirname(each) for each in near):
+        try:
+            with os.scandir(folder or ".") as entries:
+                names = sorted(each.path for each in islice(entries, _MOST_ENTRIES))
+        except (OSError, ValueError):
+            continue
+        found += [each for each in names if each.lower().endswith(_SOURCES)][:_MOST_NEIGHBOURS]
+    return found
+
+
+def _defines(text: str, kernel: str) -> bool:
+    """Whether a source has a kernel of this name itself."""
+    name = kernel.partition("<")[0]
+    return name in text and re.search(rf"__global__[^;{{}}]*\b{name}\s*\([^;{{}}]*\)\s*\{{", text) is not None
+
+
+def _texts_of(path: str, given: frozenset[str]) -> tuple[str, ...]:
     """A CUDA source file and the headers that it and these name in quotes; empty for another file."""
     if not path.lower().endswith(_SOURCES):
         return ()
@@ -86,7 +113,12 @@ def _texts_of(path: str) -> tuple[str, ...]:
         texts[at] = text
         headers = [at.parent / each for each in islice(_HEADER.findall(text), _MOST_INCLUDES)]
         pending += [each for each in headers if each not in texts and each not in pending]
-    return tuple(texts.values())
+    return _resolved(tuple(texts.values()), given)
+
+
+@lru_cache(maxsize=64)
+def _resolved(texts: tuple[str, ...], given: frozenset[str]) -> tuple[str, ...]:
+    return tuple(with_branches_taken(texts, given))
 
 
 def _text_of(path: Path) -> str | None:
@@ -122,113 +154,42 @@ def _constant(text: str, name: str) -> int | None:
         return None
 
 
-def blocks_of_source(source: str, constant_of: ConstantOf | None = None) -> dict[str, LaunchedBlock]:
-    """The block of each kernel, by its name without namespace and template arguments.
+def blocks_of_source(
+    source: str, kernels: Collection[str], constant_of: ConstantOf | None = None
+) -> dict[str, LaunchedBlock]:
+    """The block of each of some kernels, which have names without namespace, with their template arguments.
 
-    An extent is an integer expression of numbers, of the file's constants and macros, and of variables of the
-    function that are set where they are declared and nowhere else. A kernel is left out if a launch has
-    something else, or if launches differ.
+    An extent is an integer expression of numbers, of the file's constants and macros, of variables of the
+    function that are set where they are declared and nowhere else, and of template parameters of the function to
+    which the kernel's template arguments give a value. A kernel is left out if a launch has something else, or if
+    launches differ.
 
-    >>> text = "const int W = 32; void f() { dim3 b(W, 4 * 2); ns::k<float><<<n / 2, b>>>(p); g<<<1, n>>>(); }"
-    >>> blocks_of_source(text)
-    {'k': LaunchedBlock(extents=(32, 8, 1), line=1, file='')}
+    >>> text = "const int W = 32; void f() { dim3 b(W, 4 * 2); ns::k<8><<<n / 2, b>>>(p); k<4><<<1, n>>>(); }"
+    >>> blocks_of_source(text, ["k<8>", "k<4>"])
+    {'k<8>': LaunchedBlock(extents=(32, 8, 1), line=1, file='')}
     """
-    found = _launches(source, constant_of or (lambda name: _constant(source, name)))
+    (source,) = with_branches_taken([source])
+    found = _launches(source, constant_of or (lambda name: _constant(source, name)), kernels)
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _launches(source: str, constant_of: ConstantOf) -> dict[str, LaunchedBlock | None]:
+def _launches(source: str, constant_of: ConstantOf, kernels: Collection[str]) -> dict[str, LaunchedBlock | None]:
     """Each kernel that is launched, with its block; None where launches differ or one is no numbers."""
     text = read_c(source).code
-    found: dict[str, LaunchedBlock | None] = {}
+    sites: defaultdict[str, list[LaunchSite]] = defaultdict(list)
+    for site in launch_sites(text):
+        sites[site.kernel].append(site)
     others = {name for call in _OTHER.findall(text) for name in re.findall(r"\w+", call)}
-    for number, begin in enumerate(re.finditer("<<<", text)):
-        name = _launched(text, begin.start())
-        if name is None:
-            continue
-        values = _Values(text, begin.start(), constant_of)
-        extents = values.block(_second(text, begin.end())) if number < _MOST_LAUNCHES else None
-        line = source.count("\n", 0, begin.start()) + 1
-        first = found.setdefault(name, LaunchedBlock(extents, line) if extents and name not in others else None)
-        if first is not None and first.extents != extents:
-            found[name] = None
+    found: dict[str, LaunchedBlock | None] = {}
+    for kernel in kernels:
+        name, _, arguments = kernel.partition("<")
+        for site in sites[name]:
+            values = LaunchValues(text, site.at, constant_of).of_instance(site, template_arguments(arguments[:-1]))
+            if values is None:
+                continue
+            extents = None if name in others else values.block(site.block)
+            line = source.count("\n", 0, site.at) + 1
+            first = found.setdefault(kernel, LaunchedBlock(extents, line) if extents else None)
+            if first is not None and first.extents != extents:
+                found[kernel] = None
     return found
-
-
-def _launched(text: str, end: int) -> str | None:
-    """The kernel's name before `<<<`."""
-    before = text[max(0, end - _MOST_LETTERS) : end].rstrip()
-    if before.endswith(">"):
-        depth = inner = 0
-        for at in range(len(before) - 1, -1, -1):
-            # What stands in parentheses may compare.
-            inner += (before[at] == ")") - (before[at] == "(")
-            depth += 0 if inner else (before[at] == ">") - (before[at] == "<")
-            if not depth:
-                before = before[:at].rstrip()
-                break
-    name = _NAME.search(before)
-    return None if name is None else name[0]
-
-
-def _second(text: str, begin: int) -> str:
-    """The second of the values from an offset to `>>>`; empty if there is none."""
-    end = text.find(">>>", begin, begin + _MOST_LETTERS)
-    parts = parts_of(text[begin:end]) if end >= 0 else []
-    return parts[1] if len(parts) > 1 else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """What the names at a launch stand for."""
-
-    code: str
-    at: int
-    constant_of: ConstantOf
-    depth: int = 0
-    known: dict[tuple[str, int, int], int | None] = field(default_factory=dict[tuple[str, int, int], int | None])
-    """The values of names at places that were looked up already."""
-
-    def block(self, text: str) -> BlockShape | None:
-        """The three extents of a block; None if they are no numbers or no block."""
-        extents = self._extents(text.strip())
-        return block_shape(extents)
-
-    def _extents(self, text: str) -> tuple[int, ...]:
-        if made := _DIM3.fullmatch(text):
-            values = [self._value(each) for each in parts_of(made[1])]
-            return tuple(each for each in values if each is not None) if None not in values else ()
-        if (value := self._value(text)) is not None:
-            return (value,)
-        declared = self._declared(text) if _NAME.match(text) else None
-        return () if declared is None else declared[0]._extents(declared[1])
-
-    def _value(self, text: str) -> int | None:
-        """The value of an expression."""
-        if not text.strip():
-            return None
-        try:
-            tree = parse(text)
-            names = {name: self._named(name) for name in tree.names}
-            known = {name: each for name, each in names.items() if each is not None}
-            return evaluate(tree, known) if len(known) == len(names) else None
-        except SwzError:
-            return None
-
-    def _named(self, name: str) -> int | None:
-        key = name, self.at, self.depth
-        if key not in self.known:
-            declared = self._declared(name)
-            self.known[key] = self.constant_of(name) if declared is None else declared[0]._value(declared[1])
-        return self.known[key]
-
-    def _declared(self, name: str) -> tuple[_Values, str] | None:
-        """The value that a variable is declared with, and where its names have theirs; None for no variable.
-
-        The value is empty where there is none, or where something may write the variable.
-        """
-        found = declaration_at(self.code, name, self.at)
-        if found is None:
-            return None
-        inner = replace(self, at=found.start, depth=self.depth + 1)
-        return inner, "" if self.depth == _DEEPEST else value_of(self.code, name, found)
