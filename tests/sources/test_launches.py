@@ -21,7 +21,11 @@ _KERNELS = ("i", "j", "k")
 
 
 def _blocks(source: str) -> dict[str, LaunchedBlock]:
-    return blocks_of_source(source, _KERNELS)
+    return _known(blocks_of_source(source, _KERNELS))
+
+
+def _known(found: dict[str, LaunchedBlock]) -> dict[str, LaunchedBlock]:
+    return {name: each for name, each in found.items() if each.extents}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_a_constant_that_is_hidden(hides: str) -> None:
 )
 def test_template_arguments(source: str, blocks: dict[str, int | None]) -> None:
     """They tell which launches an instance has, and what the parameters of the template are that launches."""
-    found = blocks_of_source(source, [*blocks])
+    found = _known(blocks_of_source(source, [*blocks]))
     assert {name: found[name].extents[0] if name in found else None for name in blocks} == blocks
 
 
@@ -233,7 +237,7 @@ def test_branches_of_conditions(tmp_path: Path, conditions: str, threads: int | 
     """What no text defines and no argument of the compiler gives is no macro."""
     path = tmp_path / "k.cu"
     path.write_text(f"{conditions}\nvoid f() {{ k<<<1, N>>>(p); }}", encoding="utf-8")
-    found = blocks_of_files([str(path)], _KERNELS, given=frozenset({"GIVEN"}))
+    found = _known(blocks_of_files([str(path)], _KERNELS, given=frozenset({"GIVEN"})))
     assert (found["k"].extents[0] if "k" in found else None) == threads
 
 
@@ -311,7 +315,7 @@ def test_constants_of_headers_in_quotes(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text(source, encoding="utf-8")
     path = str(tmp_path / "k.cu")
     blocks = {"k": LaunchedBlock((64, 1, 1), 3, path), "i": LaunchedBlock((4, 1, 1), 3, path)}
-    assert blocks_of_files((path,), _KERNELS) == blocks
+    assert _known(blocks_of_files((path,), _KERNELS)) == blocks
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
@@ -336,7 +340,10 @@ def test_files_that_differ(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"void f() {{ k<<<1, {threads}>>>(); }}", encoding="utf-8")
     a, b, c = (str(tmp_path / name) for name in ("a.cu", "b.cu", "c.cu"))
     assert blocks_of_files((a, b), _KERNELS) == {"k": LaunchedBlock((64, 1, 1), 1, a)}
-    assert blocks_of_files((a, b, c), _KERNELS) == blocks_of_files((c, a), _KERNELS) == {}
+    for paths in ((a, b, c), (c, a)):
+        (each,) = blocks_of_files(paths, _KERNELS).values()
+        assert each.extents is None
+        assert {"64,1,1", "32,1,1"} < set(each.why_not.split())
 
 
 @pytest.mark.parametrize(
@@ -384,3 +391,24 @@ def test_the_source_that_is_scanned(tmp_path: Path, jobs: str) -> None:
     assumed = "blocks of 32,4,1 threads, from line 3 of k.cu"
     told = {(each["demangled"], tuple(each["block"] or ()), *each["assumptions"]) for each in rows}
     assert told == {("k(float*)", (32, 4, 1), assumed), ("j(float*)", ())}
+
+
+def test_why_the_block_is_not_known(tmp_path: Path) -> None:
+    """The launch that does not tell it is named, where it could be read."""
+    source = tmp_path / "k.cu"
+    text = ".version 8.3 .target sm_90 .address_size 64\n"
+    text += ".visible .entry k() { .reg .b32 %r<3>; .shared .b32 s[256]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n"
+    text += f'.loc 1 1 1\nst.shared.u32 [%r2], %r1; ret; }}\n.file 1 "{source}"\n'
+    (tmp_path / "k.ptx").write_text(text, encoding="utf-8")
+    for launches_text, why in (
+        ("k<<<1, size>>>(p);", "line 1 of k.cu launches it with `size` threads, whose number the text does not tell"),
+        (
+            "k<<<1, 64>>>(p);\nk<<<1, 32>>>(p);",
+            "line 1 of k.cu launches it with 64,1,1 threads, and line 2 of k.cu with 32,1,1",
+        ),
+    ):
+        source.write_text(f"void f() {{ {launches_text} }}", encoding="utf-8")
+        result = CliRunner().invoke(main, ["scan", str(tmp_path / "k.ptx"), "--format", "json"])
+        found = json.loads(result.stdout)
+        reason = f"the shape of the block is not known: {why}; give --block"
+        assert (found["accesses"][0]["reason"], found["kernels"][0]["races"]["reason"]) == (reason, reason)

@@ -49,7 +49,7 @@ def blocks_of_files(
     A kernel that none of the files launches is looked for in the other sources of the folders of the files `near`,
     but not in one that defines a kernel of this name. `given` are macros that something else defines.
     """
-    found: dict[str, LaunchedBlock | None] = {}
+    found: dict[str, LaunchedBlock] = {}
     files = {path: texts for path in dict.fromkeys(paths) if (texts := _texts_of(path, given))}
     for path, texts in files.items():
         _add(found, path, texts, files, kernels)
@@ -57,25 +57,22 @@ def blocks_of_files(
         others = {path: texts for path in _neighbours(near) if path not in files and (texts := _texts_of(path, given))}
         for path, texts in others.items():
             _add(found, path, texts, files | others, [each for each in absent if not _defines(texts[0], each)])
-    return {name: each for name, each in found.items() if each is not None}
+    return found
 
 
 def _add(
-    found: dict[str, LaunchedBlock | None],
+    found: dict[str, LaunchedBlock],
     path: str,
     texts: tuple[str, ...],
     files: dict[str, tuple[str, ...]],
     kernels: Collection[str],
 ) -> None:
-    """Add the blocks of a file's launches; None for a kernel with different ones."""
+    """Add the blocks of a file's launches."""
     if "<<<" not in texts[0]:
         return
     every = (*texts, *(text for of in files.values() for text in of))
-    for name, each in _launches(texts[0], lambda name: _first_or_only(name, every), kernels).items():
-        block = None if each is None else replace(each, file=path)
-        first = found.setdefault(name, block)
-        if first is not None and (block is None or first.extents != block.extents):
-            found[name] = None
+    for name, each in _launches(texts[0], lambda name: _first_or_only(name, every), kernels, path).items():
+        _agree(found, name, each)
 
 
 def _neighbours(near: Iterable[str]) -> list[str]:
@@ -161,35 +158,48 @@ def blocks_of_source(
 
     An extent is an integer expression of numbers, of the file's constants and macros, of variables of the
     function that are set where they are declared and nowhere else, and of template parameters of the function to
-    which the kernel's template arguments give a value. A kernel is left out if a launch has something else, or if
-    launches differ.
+    which the kernel's template arguments give a value. The block is None if a launch has something else, or if
+    launches differ. A kernel without a launch is left out.
 
     >>> text = "const int W = 32; void f() { dim3 b(W, 4 * 2); ns::k<8><<<n / 2, b>>>(p); k<4><<<1, n>>>(); }"
-    >>> blocks_of_source(text, ["k<8>", "k<4>"])
-    {'k<8>': LaunchedBlock(extents=(32, 8, 1), line=1, file='')}
+    >>> found = blocks_of_source(text, ["k<8>", "k<4>"])
+    >>> found["k<8>"].extents, found["k<4>"].why_not
+    ((32, 8, 1), '`n` threads, whose number the text does not tell')
     """
     (source,) = with_branches_taken([source])
-    found = _launches(source, constant_of or (lambda name: _constant(source, name)), kernels)
-    return {name: each for name, each in found.items() if each is not None}
+    return _launches(source, constant_of or (lambda name: _constant(source, name)), kernels)
 
 
-def _launches(source: str, constant_of: ConstantOf, kernels: Collection[str]) -> dict[str, LaunchedBlock | None]:
-    """Each kernel that is launched, with its block; None where launches differ or one is no numbers."""
+def _launches(
+    source: str, constant_of: ConstantOf, kernels: Collection[str], path: str = ""
+) -> dict[str, LaunchedBlock]:
     text = read_c(source).code
     sites: defaultdict[str, list[LaunchSite]] = defaultdict(list)
     for site in launch_sites(text):
         sites[site.kernel].append(site)
     others = {name for call in _OTHER.findall(text) for name in re.findall(r"\w+", call)}
-    found: dict[str, LaunchedBlock | None] = {}
+    found: dict[str, LaunchedBlock] = {}
     for kernel in kernels:
         name, _, arguments = kernel.partition("<")
         for site in sites[name]:
             values = LaunchValues(text, site.at, constant_of).of_instance(site, template_arguments(arguments[:-1]))
             if values is None:
                 continue
-            extents = None if name in others else values.block(site.block)
-            line = source.count("\n", 0, site.at) + 1
-            first = found.setdefault(kernel, LaunchedBlock(extents, line) if extents else None)
-            if first is not None and first.extents != extents:
-                found[kernel] = None
+            extents = values.block(site.block)
+            why_not = "" if extents else f"`{site.block}` threads, whose number the text does not tell"
+            if name in others:
+                extents, why_not = None, "a block that a function may change"
+            _agree(found, kernel, LaunchedBlock(extents, source.count("\n", 0, site.at) + 1, path, why_not))
     return found
+
+
+def _agree(found: dict[str, LaunchedBlock], kernel: str, block: LaunchedBlock) -> None:
+    """Add the block of a launch; the kernel has no block if another launch has a different one."""
+    first = found.setdefault(kernel, block)
+    if first.extents and block.extents != first.extents:
+        why_not = block.why_not or f"{_threads(first)} threads, and {block.place} with {_threads(block)}"
+        found[kernel] = replace(first if block.extents else block, extents=None, why_not=why_not)
+
+
+def _threads(block: LaunchedBlock) -> str:
+    return ",".join(map(str, block.extents or ()))
