@@ -11,11 +11,18 @@ import pytest
 from click.testing import CliRunner
 
 from swzverify.apps.cli import main
+from swzverify.apps.run import launches
+from swzverify.apps.run.launches import blocks_of_files
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Blocks, LaunchedBlock, judged_block
-from swzverify.spec.sources import launches
-from swzverify.spec.sources.launches import blocks_of_files, blocks_of_source
+from swzverify.spec.sources.launches import constant_in, launched_blocks
 from tests.binaries.test_files import has_tool
+
+
+def blocks_of_source(source: str) -> dict[str, LaunchedBlock]:
+    """The kernels of a source whose block is known."""
+    found = launched_blocks(source, lambda name: constant_in((source,), name))
+    return {name: each for name, each in found.items() if each is not None}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from swzverify.apps.options.scan import ScanOptions
+from swzverify.apps.run.launches import blocks_of_files
 from swzverify.apps.run.scan_jobs import (
     EVERYTHING,
     Asks,
@@ -49,7 +50,6 @@ from swzverify.core.processes import processes_for
 from swzverify.errors import SwzError
 from swzverify.hardware import find_target
 from swzverify.report.scan import ScannedFile
-from swzverify.spec.sources.launches import blocks_of_files
 
 FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""

@@ -11,9 +11,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
-from pathlib import Path
-from stat import S_ISREG
 from typing import Final
 
 from swzverify.compiled.kernel.special import BlockShape
@@ -33,81 +30,15 @@ _NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _DIM3: Final = re.compile(r"\s*dim3\s*[({](.*)[)}]\s*", re.ASCII | re.DOTALL)
 _OTHER: Final = re.compile(r"\b(?:cuda|cu|hip)Launch\w*\s*\([^;]{0,400}", re.ASCII)
 """A launch by a function, which may state another block."""
-_HEADER: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MOST_LETTERS: Final = 2000
 """Letters of a kernel's template arguments, and of what stands between `<<<` and `>>>`."""
 _DEEPEST: Final = 8
 """Variables that are defined by one another."""
-_SOURCES: Final = (".cu", ".cuh", ".h", ".hpp", ".cpp")
-_MOST_HEADERS: Final = 20
-_MOST_INCLUDES: Final = 1000
-_MOST_BYTES: Final = 1 << 23
-"""Of a file; larger ones are not read."""
 _MOST_LAUNCHES: Final = 2000
 """Of a file; the kernels of further ones have no block."""
 
 
-def blocks_of_files(paths: tuple[str, ...]) -> dict[str, LaunchedBlock]:
-    """The blocks of the launches in several CUDA source files, as `blocks_of_source`; other files are skipped.
-
-    The constants of a file are its own, else those of the headers that it names in quotes, else of the other files.
-    """
-    found: dict[str, LaunchedBlock | None] = {}
-    files = {path: texts for path in dict.fromkeys(paths) if (texts := _texts_of(path))}
-    for path, (source, *headers) in files.items():
-        if "<<<" not in source:
-            continue
-        others = (text for of in files.values() for text in of)
-
-        def value(name: str, texts: tuple[str, ...] = (source, *headers, *others)) -> int | None:
-            return _first_or_only(name, texts)
-
-        for name, each in _launches(source, value).items():
-            block = None if each is None else replace(each, file=path)
-            first = found.setdefault(name, block)
-            if first is not None and (block is None or first.extents != block.extents):
-                found[name] = None
-    return {name: each for name, each in found.items() if each is not None}
-
-
-def _texts_of(path: str) -> tuple[str, ...]:
-    """A CUDA source file and the headers that it and these name in quotes; empty for another file."""
-    if not path.lower().endswith(_SOURCES):
-        return ()
-    texts: dict[Path, str] = {}
-    pending = [Path(path)]
-    while pending and len(texts) <= _MOST_HEADERS:
-        at = pending.pop(0)
-        text = _text_of(at)
-        if text is None:
-            if not texts:
-                return ()
-            continue
-        texts[at] = text
-        headers = [at.parent / each for each in islice(_HEADER.findall(text), _MOST_INCLUDES)]
-        pending += [each for each in headers if each not in texts and each not in pending]
-    return tuple(texts.values())
-
-
-def _text_of(path: Path) -> str | None:
-    """The text of a plain file; None for another one, as a device or a pipe, and for one that is too large."""
-    try:
-        known = path.stat()
-        if not S_ISREG(known.st_mode) or known.st_size > _MOST_BYTES:
-            return None
-        return _read(path, known.st_mtime_ns, known.st_size)
-    except (OSError, ValueError):
-        # The name may be none that a file has.
-        return None
-
-
-@lru_cache(maxsize=256)
-def _read(path: Path, changed_ns: int, size_bytes: int) -> str:  # noqa: ARG001 - a file that changes is read again
-    """The text of a file: kernels of one library name the same headers."""
-    return path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
-
-
-def _first_or_only(name: str, texts: tuple[str, ...]) -> int | None:
+def constant_in(texts: tuple[str, ...], name: str) -> int | None:
     """The value of a constant in the first text, else the only value that the others give it."""
     own = _constant(texts[0], name)
     found = {each for text in dict.fromkeys(texts[1:]) if (each := _constant(text, name)) is not None}
@@ -122,23 +53,17 @@ def _constant(text: str, name: str) -> int | None:
         return None
 
 
-def blocks_of_source(source: str, constant_of: ConstantOf | None = None) -> dict[str, LaunchedBlock]:
-    """The block of each kernel, by its name without namespace and template arguments.
+def launched_blocks(source: str, constant_of: ConstantOf) -> dict[str, LaunchedBlock | None]:
+    """The block of each kernel that is launched, by its name without namespace and template arguments.
 
     An extent is an integer expression of numbers, of the file's constants and macros, and of variables of the
-    function that are set where they are declared and nowhere else. A kernel is left out if a launch has
-    something else, or if launches differ.
+    function that are set where they are declared and nowhere else. The block is None if a launch has something
+    else, or if launches differ.
 
     >>> text = "const int W = 32; void f() { dim3 b(W, 4 * 2); ns::k<float><<<n / 2, b>>>(p); g<<<1, n>>>(); }"
-    >>> blocks_of_source(text)
-    {'k': LaunchedBlock(extents=(32, 8, 1), line=1, file='')}
+    >>> launched_blocks(text, lambda name: constant_in((text,), name))
+    {'k': LaunchedBlock(extents=(32, 8, 1), line=1, file=''), 'g': None}
     """
-    found = _launches(source, constant_of or (lambda name: _constant(source, name)))
-    return {name: each for name, each in found.items() if each is not None}
-
-
-def _launches(source: str, constant_of: ConstantOf) -> dict[str, LaunchedBlock | None]:
-    """Each kernel that is launched, with its block; None where launches differ or one is no numbers."""
     text = read_c(source).code
     found: dict[str, LaunchedBlock | None] = {}
     others = {name for call in _OTHER.findall(text) for name in re.findall(r"\w+", call)}
