@@ -5,23 +5,29 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from swzverify.apps.cli import main
+from swzverify.apps.run import launches
+from swzverify.apps.run.launches import blocks_of_files
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Blocks, LaunchedBlock, judged_block
-from swzverify.spec.sources import launches
-from swzverify.spec.sources.launches import blocks_of_files, blocks_of_source
+from swzverify.spec.sources.launches import constant_in, launched_blocks
 from tests.binaries.test_files import has_tool
 
 _KERNELS = ("i", "j", "k")
 
 
 def _blocks(source: str) -> dict[str, LaunchedBlock]:
-    return _known(blocks_of_source(source, _KERNELS))
+    return _known(_launched(source, _KERNELS))
+
+
+def _launched(source: str, kernels: Sequence[str]) -> dict[str, LaunchedBlock]:
+    return launched_blocks(source, lambda name: constant_in((source,), name), kernels)
 
 
 def _known(found: dict[str, LaunchedBlock]) -> dict[str, LaunchedBlock]:
@@ -192,7 +198,7 @@ def test_a_constant_that_is_hidden(hides: str) -> None:
 )
 def test_template_arguments(source: str, blocks: dict[str, int | None]) -> None:
     """They tell which launches an instance has, and what the parameters of the template are that launches."""
-    found = _known(blocks_of_source(source, [*blocks]))
+    found = _known(_launched(source, [*blocks]))
     assert {name: found[name].extents[0] if name in found else None for name in blocks} == blocks
 
 

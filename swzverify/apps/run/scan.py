@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from swzverify.apps.options.scan import ScanOptions
+from swzverify.apps.run.launches import blocks_of_files
 from swzverify.apps.run.scan_jobs import (
     EVERYTHING,
     Asks,
@@ -53,7 +54,6 @@ from swzverify.hardware import find_target
 from swzverify.report.scan import ScannedFile
 from swzverify.report.source_line import is_of_the_program
 from swzverify.spec.sources.conditions import macros_of
-from swzverify.spec.sources.launches import blocks_of_files
 
 FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""
