@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from swzverify.compiled.kernel.arithmetic import shift_left, shift_right, sub
+from swzverify.compiled.kernel.arithmetic import bit_and, shift_left, shift_right, sub
 from swzverify.compiled.kernel.graph import folded
 from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.ir.expr import (
@@ -113,6 +113,8 @@ def _combined(wanted: _Low, parts: list[Expr]) -> Expr:
             return _extended(parts[0], width, signed=False)
         case Binary(operator) if operator in _RING:
             return normal(binary(operator, *parts))
+        case Binary(BinaryOperator.AND):
+            return bit_and(*parts)
         case Binary(operator) if operator in _BY_BITS:
             return binary(operator, *parts)
         case Binary(BinaryOperator.SHL, _, Const(count)):
