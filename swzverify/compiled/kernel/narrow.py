@@ -55,6 +55,8 @@ def low_bits(root: Expr, width: int) -> Expr:
     >>> there_and_back = shift_right(shift_left(x, const(24, 32)), const(24, 32), signed=True)
     >>> low_bits(there_and_back, 32) is extend(extract(x, 0, 8), 32, signed=True)
     True
+    >>> low_bits(binary(BinaryOperator.AND, x, const(-8, 32)), 3) is const(0, 3)
+    True
     """
     if len(postorder(root)) > MOST_NODES:
         return extract(root, 0, width)
