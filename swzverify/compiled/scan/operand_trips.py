@@ -12,7 +12,16 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill, InLoop
-from swzverify.compiled.scan.operand_maps import Address, ElementMap, Once, difference, parts_of, pointers_of, spelled
+from swzverify.compiled.scan.operand_maps import (
+    Address,
+    ElementMap,
+    Once,
+    difference,
+    goes_along_rows,
+    parts_of,
+    pointers_of,
+    spelled,
+)
 from swzverify.compiled.scan.products import Product
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Expr, Var, variables
@@ -26,6 +35,7 @@ Pair: TypeAlias = Mapping[OperandRole, Brought]
 
 
 _OVERLAPPING: Final = "the next trip of a loop brings some of the same columns of K to instructions with the same sums"
+_COPIED_BEFORE: Final = "a loop comes to columns of K that copies before it bring to instructions with the same sums"
 _REPEATED: Final = "other copies may bring the same columns of K to an instruction before it with the same sums"
 
 
@@ -142,6 +152,35 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Onc
         yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
 
 
+def compare_rows(
+    groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], around: frozenset[int], sums: Sums | None, once: Once
+) -> str:
+    """Why an instruction may add products of several rows to one sum; empty if it surely adds none.
+
+    That is known where each trip of all loops `around` surely adds to its sums: in the first trip of the loops around
+    them, all fills that bring an operand to one warp, or warp group, bring the same rows.
+    """
+    if sums is None or not around <= sums.carried:
+        return ""
+    for role, own in ((role, own) for group in groups for role, own in group.items()):
+        first: dict[object, Brought] = {}
+        for each in own:
+            base = first.setdefault(once(_pointers, *each), each)
+            parts = once(_behind, *base, *each)[1]
+            if parts is not None and goes_along_rows(parts[1], each[1]):
+                return f"{role.value} is of other rows in line {each[0].lines[0]} than in line {base[0].lines[0]}"
+    return ""
+
+
+def are_of_one_matrix(brought: Iterable[Brought]) -> bool:
+    """Whether all that is counted from the same pointers has the same strides."""
+    strides: dict[object, tuple[Address, Address]] = {}
+    return all(
+        strides.setdefault(_pointers(fill, each), (each.row, each.column)) == (each.row, each.column)
+        for fill, each in brought
+    )
+
+
 def are_apart(pair: Pair) -> bool:
     """Whether A and B are brought in loops, but in none together: from trip to trip they are not compared."""
     a, b = (fill.trips.keys() for fill, _ in pair.values())
@@ -170,9 +209,11 @@ def compare_products(
     first: dict[object, Pair] = {}
     before: dict[object, dict[_Place, None]] = {}
     steps: list[list[tuple[object, _Place]]] = []
+    going: list[list[tuple[object, _Place, _Place]]] = []
     for block, sums, around, pairs in products:
         reasons: dict[object, str] = {}
         steps.append([])
+        going.append([])
         own: dict[object, dict[_Place, None]] = {}
         for pair in pairs:
             matrices = tuple(once(_matrix, *each) for each in pair.values())
@@ -184,7 +225,11 @@ def compare_products(
             if place is not None:
                 key = block, sums and (sums.registers, sums.resets), matrices, place.kind
                 own.setdefault(key, {})[place] = None
-                steps[-1] += [(key, each) for each in _in_next_trips(place, pair, sums, around, once)]
+                for trips, each in _in_next_trips(place, pair, sums, around, once):
+                    steps[-1].append((key, each))
+                    if trips is [*place.fills[0].trips][-1]:
+                        outside = frozenset(place.fills[0].trips) - {trips}
+                        going[-1].append(((*key[:3], (outside, *place.kind[1:])), place, each))
         is_repeated = any(
             _are_repeated(one, other) for key, places in own.items() for one in before.get(key, ()) for other in places
         ) or any(_are_repeated(*each, is_one=True) for places in own.values() for each in combinations(places, 2))
@@ -194,6 +239,10 @@ def compare_products(
     for at, of_product in enumerate(steps):
         if not found[at] and any(each.overlaps(one) for key, each in of_product for one in before[key]):
             found[at] = _OVERLAPPING
+        if not found[at] and any(
+            _comes_to(own, then, one) for key, own, then in going[at] for one in before.get(key, ())
+        ):
+            found[at] = _COPIED_BEFORE
     return found
 
 
@@ -218,8 +267,8 @@ class _Place:
 
 def _in_next_trips(
     place: _Place, pair: Pair, sums: Sums | None, around: frozenset[int], once: Once
-) -> Iterator[_Place]:
-    """Where a pair begins in the next trip of each loop, if it moves along K alone.
+) -> Iterator[tuple[Var, _Place]]:
+    """Where a pair begins in the next trip of each loop, by the leaf that counts its trips, if it moves along K alone.
 
     A pair that does not move counts in the innermost loop around copies and instruction, or that of other threads.
     Loops around the instruction count if all of their trips surely add to its sums.
@@ -234,7 +283,15 @@ def _in_next_trips(
         is_innermost = trips is [*one.trips][-1] and (loop.header not in around or around <= one.around)
         if len(known) == len(parts) and (known[-1][0] or is_innermost):
             number = known[-1][0].get((), 0)
-            yield _Place(place.fills, frozenset(each + number for each in place.columns), place.kind)
+            yield trips, _Place(place.fills, frozenset(each + number for each in place.columns), place.kind)
+
+
+def _comes_to(first: _Place, second: _Place, other: _Place) -> bool:
+    """Whether a pair that is at one place in the first trip, and at another one in the second, comes to a third one."""
+    step = min(second.columns) - min(first.columns)
+    return step != 0 and any(
+        (each - own) % step == 0 and (each - own) // step >= 0 for each in other.columns for own in first.columns
+    )
 
 
 def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
