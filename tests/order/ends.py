@@ -30,6 +30,11 @@ _COPY: Final = (
     f"{_OBJECT}{_INIT.format(1)}{_BAR}@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r10], 256;\n"
     "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 256, [%r10];\n"
 )
+_UNUSED: Final = f"{_OBJECT}{_INIT.format(64)}{{}}{{}} mbarrier.init.shared::cta.b64 [%r10], 64;\n"
+_TURNS: Final = (
+    f"{_OBJECT}mov.u32 %r20, 0;\nL:\n{_INIT.format(64)}{{}}add.u32 %r20, %r20, 1;\n"
+    "setp.lt.u32 %p3, %r20, %r7;\n@%p3 bra L;\n"
+)
 _READ_FIRST: Final = "ld.shared.u32 %r30, [%r3];"
 _READ: Final = f"{_WAIT}ld.shared.u32 %r30, [%r4];\n"
 _RING: Final = ring(WAIT_EMPTY + STORE + FILLED, WAIT_FULL + LOAD + FREED) + "\n"
@@ -104,6 +109,12 @@ ENDS: Final = {
     "made again behind it, which is not proved": Ring(
         _ENDED + _INIT.format(64) + _BAR + _ARRIVE + _AGAIN + "ld.shared.u32 %r30, [%r6];", False, 64
     ),
+    "made and ended twice, and not used": Ring(_UNUSED.format(_END.format("@%p1"), "@%p1"), True, 64),
+    "made twice, and not used": Ring(_UNUSED.format("", "@%p1"), False, 64),
+    "made by one thread and ended by another one": Ring(_UNUSED.format(_END.format("@%p2"), "@%p1"), False, 64),
+    "made again by another thread": Ring(_UNUSED.format(_END.format("@%p1"), "@%p2"), False, 64),
+    "made again in a loop": Ring(_TURNS.format(_END.format("@%p1")), True, 64),
+    "made again in a loop without an end": Ring(_TURNS.format(""), False, 64),
     "made again too late": Ring(_ENDED + _BAR + _INIT.format(64) + _ARRIVE + _AGAIN, False, 64),
     "a store there behind a barrier, which is not proved": Ring(
         _ENDED + _BAR + "@%p2 st.shared.u32 [%r10], %r1;", False, 64

@@ -41,6 +41,7 @@ class Side:
         box: The swizzle mode of the tensor map by which tensor copies fill it; empty if threads do.
         advance: Columns of K from one stage to the next one, if it is not what a stage has.
         late: Stages by which the main loop is behind the prologue.
+        wider: Whether lines in global memory are twice as far from each other in the main loop as before it.
     """
 
     rows: int
@@ -56,6 +57,7 @@ class Side:
     box: str = ""
     advance: int = 0
     late: int = 0
+    wider: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,8 @@ MISTAKES = (
     "swapped",
     "advance",
     "late",
+    "both late",
+    "wider",
     "map",
 )
 
@@ -181,6 +185,10 @@ def planted(program: Program, mistake: str, draw: random.Random) -> Program:
             side = replace(side, advance=draw.choice([program.columns // 2, 2 * program.columns]))
         case "late":
             side = replace(side, late=1)
+        case "both late":
+            return replace(program, a=replace(program.a, late=1), b=replace(program.b, late=1))
+        case "wider":
+            side = replace(side, wider=True)
         case _:
             pass
     return replace(program, a=side) if name == "a" else replace(program, b=side)
@@ -240,6 +248,10 @@ def fill(program: Program, *, is_loop: bool, is_dump: bool, roles: str = "ab") -
             stage = "%r19"
             yield f"sub.u32 {stage}, %r10, {side.late};"
         begin = 0 if side is program.a else program.tile_bytes(program.a)
+        line_step = pitch
+        if side.wider and is_loop and program.stages > 1 and not side.box:
+            line_step = "%r18"
+            yield f"shl.b32 %r18, {pitch}, 1;"
         if side.box and not is_dump:
             yield from tensor_copies(program, side, begin, f"mul.lo.u32 %r17, {stage}, {columns};")
             continue
@@ -257,9 +269,9 @@ def fill(program: Program, *, is_loop: bool, is_dump: bool, roles: str = "ab") -
                 yield "shl.b32 %r16, %r16, 4; xor.b32 %r14, %r14, %r16;"
                 yield f"add.u32 %r14, %r14, %r9; add.u32 %r14, %r14, {begin}; add.u32 %r14, %r14, %r4;"
             if side.mn:
-                yield f"mad.lo.u32 %r17, {stage}, {columns}, %r12; mul.lo.u32 %r17, %r17, {pitch};"
+                yield f"mad.lo.u32 %r17, {stage}, {columns}, %r12; mul.lo.u32 %r17, %r17, {line_step};"
             else:
-                yield f"mul.lo.u32 %r17, %r12, {pitch}; mad.lo.u32 %r17, {stage}, {columns}, %r17;"
+                yield f"mul.lo.u32 %r17, %r12, {line_step}; mad.lo.u32 %r17, {stage}, {columns}, %r17;"
             yield f"mad.wide.u32 %rd3, %r17, 2, {pointer}; mul.wide.u32 %rd4, %r13, 16; add.s64 %rd3, %rd3, %rd4;"
             guard = f"setp.lt.u32 %p3, %r11, {count};" if count < 128 else ""
             at = "@%p3 " if guard else ""

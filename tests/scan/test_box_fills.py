@@ -17,7 +17,7 @@ from tests.scan.fill_programs import MISTAKES, Program, Side, by_tensor_copies, 
 from tests.scan.test_delivers import PLAIN, check, scanned
 
 copies: Any = import_module("swzverify.compiled.scan.fill_copies")
-fills: Any = import_module("swzverify.compiled.scan.fills")
+fill_leaves: Any = import_module("swzverify.compiled.scan.fill_leaves")
 maps_of: Any = import_module("swzverify.compiled.scan.operand_maps")
 
 BOXES = replace(PLAIN, a=replace(PLAIN.a, box="64B"), b=replace(PLAIN.b, box="128B"))
@@ -358,7 +358,7 @@ def dimensions_swapped(patch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_varies(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(fills.Fills, "_is_fixed", lambda *_: True)
+    patch.setattr(fill_leaves.Shared, "is_fixed", lambda *_: True)
 
 
 def starts_are_all_alike() -> None:

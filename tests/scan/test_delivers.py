@@ -21,11 +21,13 @@ from swzverify.compiled.scan import (
     ScannedOperand,
     delivers,
     operand_agreement,
+    operand_columns,
     operand_trips,
     products,
     scan_operands,
 )
 from swzverify.compiled.scan.filled import NO_GAPS
+from swzverify.compiled.scan.products import INSIDE
 from swzverify.subjects.descriptor import Descriptor
 from tests.nightly import counts
 from tests.scan.fill_programs import (
@@ -35,6 +37,7 @@ from tests.scan.fill_programs import (
     Side,
     by_tensor_copies,
     column,
+    multiply,
     pitch_of,
     planted,
     right,
@@ -68,6 +71,18 @@ def agrees(program: Program, one: Seen, first: Seen) -> bool:
     return moved[0] == moved[1]
 
 
+def has_one_step(seen: list[Seen], side: str) -> bool:
+    """Whether rows are equally far from each other in all trips."""
+    return len({int(getattr(each, side)[1, 0] - getattr(each, side)[0, 0]) for each in seen}) == 1
+
+
+def adds_once(program: Program, seen: list[Seen]) -> bool:
+    """Whether no column of K comes to the sums twice."""
+    side, pitch = program.b, pitch_of(program, program.b)
+    columns = [column(side, int(of), pitch) for each in seen for of in each.b[0]]
+    return len(set(columns)) == len(columns)
+
+
 def check(program: Program, *pads: int) -> set[str]:
     """No verdict contradicts what the interpreter sees, if tiles lie behind some bytes, too; the verdicts."""
     operands, found = scanned(text(program), maps=program.maps), set[str]()
@@ -86,11 +101,13 @@ def check_at(program: Program, operands: list[ScannedOperand]) -> set[str]:
         in_trip = [agrees(program, each, seen[each.trip * program.steps]) for each in own]
         goes_on = [agrees(program, each, own[0]) for each in own]
         found.add(claim.verdict.value)
-        assert claim.verdict != "proved" or all((*affine, *in_trip, *goes_on)), (program, claim)
+        is_right = all((*affine, *in_trip, *goes_on)) and has_one_step(own, side)
+        assert claim.verdict != "proved" or is_right, (program, claim)
         if claim.is_broken and TRIPS in claim.reason:
             assert not all(goes_on), (program, claim)
         elif claim.is_broken and SAME_SUMS not in claim.reason and TORN not in claim.reason:
             assert not any(one and two for one, two in zip(affine, in_trip, strict=True)), (program, claim)
+    assert found != {"proved"} or adds_once(program, seen), program
     return found
 
 
@@ -123,6 +140,8 @@ def test_kernels_without_a_mistake_are_proved() -> None:
     check_right()
 
 
+THIRTY_TWO = Program(Side(64, False, "32B", 1, 0, 256, 32), Side(32, False, "32B", 1, 0, 256, 32), 16, stages=3)
+"""One step along K, of two chunks of 16 bytes in each row."""
 WRONG: dict[str, Program] = {
     "mode of A": replace(PLAIN, a=replace(PLAIN.a, mode="32B")),
     "mode of B": replace(PLAIN, b=replace(PLAIN.b, mode="64B")),
@@ -135,6 +154,9 @@ WRONG: dict[str, Program] = {
     "start 64 bytes behind": replace(PLAIN, a=replace(PLAIN.a, shift=64)),
     "A goes on half as fast": replace(PLAIN, a=replace(PLAIN.a, advance=16)),
     "B goes on twice as fast": replace(PLAIN, b=replace(PLAIN.b, advance=64)),
+    "base offset that exchanges columns": replace(
+        THIRTY_TWO, a=replace(THIRTY_TWO.a, base_offset=1), b=replace(THIRTY_TWO.b, sbo=256)
+    ),
     "SBO and LBO swapped": replace(PLAIN, b=replace(PLAIN.b, lbo=1024, sbo=0)),
 }
 
@@ -147,6 +169,11 @@ def test_a_and_b_may_share_an_order_of_k() -> None:
         places = [column(side, own, pitch_of(program, side)) for side, own in ((a, each.a), (b, each.b))]
         assert (places[0][0] == places[1][0]).all()
         assert all((own == own[:1]).all() for own in places)
+    assert set(verdicts(text(program))) == {"unknown"}
+
+
+def test_a_base_offset_may_exchange_columns_of_both() -> None:
+    program = replace(THIRTY_TWO, **{of: replace(getattr(THIRTY_TWO, of), base_offset=1) for of in ("a", "b")})
     assert set(verdicts(text(program))) == {"unknown"}
 
 
@@ -177,6 +204,99 @@ def test_rows_in_another_order_may_be_meant(rows: str, found: str) -> None:
     assert verdicts(ptx)[0] == found
 
 
+@pytest.mark.parametrize(
+    ("wrap", "found"),
+    [("%r12, %r1", "proved"), ("%r12, %r3", "proved"), ("%r10, %r3", "unknown"), ("%r12, %r10", "unknown")],
+)
+def test_rows_that_a_kernel_wraps_around_are_assumed_to_be_inside(wrap: str, found: str) -> None:
+    """Triton's matmul of the tutorial takes rows modulo M: those of the last block begin anew, and are not stored."""
+    row = f"rem.u32 %r18, {wrap};"
+    ptx = text(PLAIN).replace("mul.lo.u32 %r17, %r12, %r1;", f"{row} mul.lo.u32 %r17, %r18, %r1;")
+    assert set(verdicts(ptx)) == {found}
+    assert found != "proved" or INSIDE in assumed(ptx)
+
+
+@pytest.mark.parametrize(
+    ("size", "found"),
+    [
+        ("", "refuted"),
+        ("setp.lt.u32 %p5, %r2, %r3; selp.b32 %r50, 16, 0, %p5;", "refuted"),
+        ("setp.lt.u32 %p5, %r12, %r3; selp.b32 %r50, 16, 0, %p5;", "unknown"),
+    ],
+)
+def test_two_copies_to_one_place_are_a_mistake_if_both_are_made(size: str, found: str) -> None:
+    """The writer's XOR is an OR: chunks of a line come to one place, unless one of the copies brings zeros."""
+    copy = f"{size} {COPY}, %r50;" if size else f"{COPY};"
+    ptx = text(PLAIN).replace("xor.b32 %r14, %r14, %r16;", "or.b32 %r14, %r14, %r16;").replace(f"{COPY};", copy)
+    assert verdicts(ptx)[0] == found
+
+
+def of_two_halves(wrong: int) -> str:
+    """Two instructions for each step along K, for rows 0 and on of B and for rows 32 and on; `wrong` bytes too far."""
+    program = Program(PLAIN.a, replace(PLAIN.a, rows=64), columns=32, stages=3)
+    ptx, begin = text(program), program.tile_bytes(program.a)
+    for step in range(program.steps):
+        old = "\n".join(multiply(program, step, ", ".join(f"%f{at}" for at in range(32)), is_dump=False))
+        parts: list[str] = []
+        for half in range(2):
+            sums = ", ".join(f"%f{16 * half + at}" for at in range(16))
+            new = "\n".join(multiply(program, step, sums, is_dump=False)).replace("m64n64k16", "m64n32k16")
+            place = begin + 32 * step
+            further = place + 32 * 64 * half + (wrong if half and step else 0)
+            parts.append(new.replace(f"%r30, {place};", f"%r30, {further};"))
+        assert old in ptx
+        ptx = ptx.replace(old, "\n".join(parts))
+    return ptx
+
+
+def check_doubles() -> None:
+    again = of_two_halves(0)
+    for step in range(2):
+        place = PLAIN.tile_bytes(PLAIN.a) + 32 * step
+        again = again.replace(f"%r30, {place + 2048};", f"%r30, {place};")
+    assert verdicts(again) == ["proved", "proved", "unknown", "unknown"] * 2
+
+
+def test_products_of_the_same_rows_for_other_sums_leave_out_rows() -> None:
+    check_doubles()
+
+
+def check_wider() -> None:
+    found = scanned(text(replace(PLAIN, a=replace(PLAIN.a, wider=True))))
+    assert {each.claim("delivers").verdict.value for each in found} == {"unknown"}
+    assert "different strides" in found[0].claim("delivers").reason
+
+
+def test_the_main_loop_copies_rows_by_the_stride_of_the_copies_before_it() -> None:
+    check_wider()
+
+
+@pytest.mark.parametrize(
+    ("row", "loop", "found"),
+    [
+        ("add.u32 %r18, %r12, 1;", "", "unknown"),
+        ("add.u32 %r18, %r12, 1;", "mov.f32 %f3, 0f00000000;", "proved"),
+        ("mov.u32 %r18, %r12;", "", "proved"),
+    ],
+)
+def test_the_main_loop_copies_the_rows_of_the_copies_before_it(row: str, loop: str, found: str) -> None:
+    check_rows(row, loop, found)
+
+
+def check_rows(row: str, loop: str, found: str) -> None:
+    """Sums that start anew in each trip may be of other rows, as with keys of attention."""
+    before, main_loop = text(PLAIN).split("L:")
+    changed = main_loop.replace("mul.lo.u32 %r17, %r12, %r1;", f"{row} mul.lo.u32 %r17, %r18, %r1;")
+    assert changed != main_loop
+    assert set(verdicts(f"{before}L: {loop}{changed}")) == {found}
+
+
+def test_other_rows_agree_among_each_other() -> None:
+    """A convolution may move along rows for the next columns, but in one way for all products of these rows."""
+    assert verdicts(of_two_halves(0)) == ["proved"] * 8
+    assert verdicts(of_two_halves(-16)) == ["proved"] * 6 + ["refuted"] * 2
+
+
 def test_reasons_name_the_first_element() -> None:
     a, *_ = scanned(text(WRONG["SBO"]))
     assert a.claim("delivers").reason.startswith("element (8, 0) comes from ")
@@ -193,9 +313,11 @@ def check_late() -> None:
     late = replace(PLAIN, a=replace(PLAIN.a, late=1))
     assert set(verdicts(text(late))) == {"unknown"}
     assert "from stage to stage: A by 32 and B by 64 columns" in scanned(text(late))[0].claim("delivers").reason
-    claims = [each.claim("delivers") for each in scanned(text(replace(late, b=replace(PLAIN.b, late=1))))]
-    assert {each.verdict.value for each in claims} == {"unknown"}
-    assert "the same columns of K" in claims[0].reason
+    for stages, reason in ((1, "other copies may bring the same columns of K"), (3, "copies before it bring")):
+        late = replace(PLAIN, a=replace(PLAIN.a, late=stages), b=replace(PLAIN.b, late=stages))
+        both = scanned(text(late))
+        assert {each.claim("delivers").verdict.value for each in both} == {"unknown"}
+        assert reason in both[0].claim("delivers").reason
 
 
 def test_the_main_loop_goes_on_where_the_prologue_ends() -> None:
@@ -403,7 +525,7 @@ SAME = replace(PLAIN, a=replace(PLAIN.a, step=0), b=replace(PLAIN.b, step=0))
     ("flags", "between", "last"),
     [
         ("1, 1, 1", "", "refuted"),
-        ("0, 1, 1", "", "proved"),
+        ("0, 1, 1", "", "unknown"),
         ("%p2, 1, 1", "setp.ne.u32 %p2, %r3, 0;", "unknown"),
         ("%p2, 1, 1", "setp.ne.u32 %p2, 1, 0;", "refuted"),
         ("1, -1, 1", "", "unknown"),
@@ -633,6 +755,26 @@ MISTAKEN: dict[str, tuple[Callable[[], Plant], Callable[[], None]]] = {
     "steps from stage to stage not compared": (
         lambda: mock.patch.object(operand_trips, "_between_stages", return_value=()),
         check_late,
+    ),
+    "columns copied before a loop not compared with it": (
+        lambda: mock.patch.object(operand_columns, "_comes_to", return_value=False),
+        check_late,
+    ),
+    "strides of several copies not compared": (
+        lambda: mock.patch.object(delivers, "are_of_one_matrix", return_value=True),
+        check_wider,
+    ),
+    "rows of several copies not compared": (
+        lambda: mock.patch.object(operand_agreement, "compare_rows", return_value=""),
+        lambda: check_rows("add.u32 %r18, %r12, 1;", "", "unknown"),
+    ),
+    "rows of several sums not compared": (
+        lambda: mock.patch.object(operand_agreement, "_find_doubles", return_value=None),
+        check_doubles,
+    ),
+    "orders of A and B not compared": (
+        lambda: mock.patch.object(operand_agreement, "_compare_orders", return_value=None),
+        lambda: check_wrong("base offset that exchanges columns"),
     ),
     "sums that start anew in a loop go on": (sums_always_go_on, check_anew),
     "the same sums not compared": (

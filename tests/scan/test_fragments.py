@@ -518,7 +518,9 @@ PLANTED: dict[str, tuple[Callable[[], Plant], Callable[[], object]]] = {
         check_tails,
     ),
     "copies of two sections not compared": (
-        lambda: mock.patch.object(operand_trips, "_between_stages", return_value=()),
+        lambda: mock.patch.multiple(
+            operand_trips, _between_stages=mock.Mock(return_value=()), compare_places=mock.Mock(return_value="")
+        ),
         lambda: check(replace(PARTED, b=replace(PARTED.b, late=-1))),
     ),
     "instructions of other copies not compared": (

@@ -21,6 +21,7 @@ from tests.scan.ring_oracle import faults, judge, launches
 
 agreement: Any = import_module("swzverify.compiled.scan.operand_agreement")
 copies: Any = import_module("swzverify.compiled.scan.fill_copies")
+columns: Any = import_module("swzverify.compiled.scan.operand_columns")
 trips: Any = import_module("swzverify.compiled.scan.operand_trips")
 
 FIRST_SEED = 20_000_137
@@ -273,12 +274,13 @@ def nothing_is_exchanged(patch: pytest.MonkeyPatch) -> None:
 
 
 def of_one_block(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(trips, "_may_be_one_sum", lambda one, other: one[0] == other[0])
+    patch.setattr(columns, "_may_be_one_sum", lambda one, other: one[0] == other[0])
 
 
 def of_one_loop(patch: pytest.MonkeyPatch) -> None:
-    right: Any = trips._are_repeated
-    patch.setattr(trips, "_are_repeated", lambda one, two, **how: one.loops == two.loops and right(one, two, **how))
+    right: Any = columns._are_repeated
+    patch.setattr(columns, "_are_repeated", lambda one, two, **how: one.loops == two.loops and right(one, two, **how))
+    patch.setattr(columns, "_comes_to", lambda *_: False)
 
 
 def every_thread_counts(patch: pytest.MonkeyPatch) -> None:

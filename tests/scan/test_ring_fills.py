@@ -20,6 +20,7 @@ from tests.scan.test_delivers import of_two_arrays, scanned
 
 copies: Any = import_module("swzverify.compiled.scan.fill_copies")
 delivers: Any = import_module("swzverify.compiled.scan.delivers")
+columns: Any = import_module("swzverify.compiled.scan.operand_columns")
 trips: Any = import_module("swzverify.compiled.scan.operand_trips")
 
 NIGHTLY = partial(pytest.param, marks=pytest.mark.nightly)
@@ -272,7 +273,7 @@ def one_begin(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_next_trip(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(trips, "_in_next_trips", lambda *_: iter(()))
+    patch.setattr(columns, "_in_next_trips", lambda *_: iter(()))
 
 
 def nothing_is_still(patch: pytest.MonkeyPatch) -> None:

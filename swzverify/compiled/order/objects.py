@@ -23,6 +23,7 @@ from swzverify.compiled.order.walk import Walk
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr, variables
 
+_LIFE = (Act.INIT, Act.END)
 _ARRIVALS = (Act.ARRIVE, Act.SYNC, Act.LEAVE)
 Key: TypeAlias = Expr | int
 
@@ -109,10 +110,10 @@ def _barrier(kernel: Kernel, key: Key, deeds: list[tuple[int, Deed]], roles: Seq
                 _check_whole_warps(members, threads)
                 if {each or threads for each in counts} != {len(members)}:
                     raise LostError(f"{len(members)} threads may arrive at {name}, which counts {_some(counts)}")
-    elif any(deed.act is not Act.INIT for _, deed in deeds):
+    else:
         found.maker, count = _maker(key, deeds, roles)
         found.phase = next(deed.parity for _, deed in deeds if deed.act is Act.INIT)
-        if count != total:
+        if count != total and any(deed.act not in _LIFE for _, deed in deeds):
             raise LostError(f"{total} arrivals may come to {name}, which is initialised with {count}")
     return found
 
@@ -156,12 +157,16 @@ def _some(counts: Iterable[int]) -> str:
 
 
 def _maker(key: Expr, deeds: list[tuple[int, Deed]], roles: Sequence[Role]) -> tuple[int, int]:
-    """The role whose one thread initialises an object, once, and the object's count."""
+    """The role whose one thread initialises an object, and the object's count.
+
+    It does so once, or each time behind an `inval` if nobody does anything else with the object.
+    """
     inits = [(at, deed) for at, deed in deeds if deed.act is Act.INIT]
     if len({at for at, _ in inits}) != 1 or len(roles[inits[0][0]].threads) != 1:
         raise LostError(f"{name_of(key)} is not initialised by one thread")
-    nodes = roles[inits[0][0]].walk.nodes
-    if any(_can_begin(nodes, target, key) for node in nodes for target in _behind_init(node, key)):
+    nodes, is_unused = roles[inits[0][0]].walk.nodes, {at for at, _ in deeds} == {inits[0][0]}
+    is_unused &= all(deed.act in _LIFE for _, deed in deeds)
+    if any(_can_begin(nodes, target, key, ends=is_unused) for node in nodes for target in _behind_init(node, key)):
         raise LostError(f"{name_of(key)} may be initialised again")
     counts = {deed.count for _, deed in inits}
     if len(counts) != 1:
@@ -173,9 +178,13 @@ def _behind_init(node: Node, key: Expr) -> Iterable[int]:
     return (target for deed, target in node.deeds if deed.act is Act.INIT and deed.key == key)
 
 
-def _can_begin(nodes: Sequence[Node], start: int, key: Expr) -> bool:
-    """Whether an object can be initialised by a path from a node."""
-    ahead = closure([start], lambda at: [target for _, target in nodes[at].deeds])
+def _can_begin(nodes: Sequence[Node], start: int, key: Expr, *, ends: bool) -> bool:
+    """Whether an object can be initialised by a path from a node; with `ends`, by one that does not invalidate it."""
+
+    def following(at: int) -> list[int]:
+        return [target for deed, target in nodes[at].deeds if not ends or (deed.act, deed.key) != (Act.END, key)]
+
+    ahead = closure([start], following)
     return any(True for at in ahead for _ in _behind_init(nodes[at], key))
 
 

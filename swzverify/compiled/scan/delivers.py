@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -19,9 +19,20 @@ from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.fill_copies import Frame
 from swzverify.compiled.scan.filled import NO_GAPS, Fill, Filled, Written, may_overlap
 from swzverify.compiled.scan.fills import Fills
-from swzverify.compiled.scan.operand_agreement import Factor, Judged, agree
-from swzverify.compiled.scan.operand_maps import Break, ElementMap, element_map, leaves_dimensions, spelled
+from swzverify.compiled.scan.operand_agreement import agree
+from swzverify.compiled.scan.operand_judged import Factor, Judged
+from swzverify.compiled.scan.operand_maps import (
+    MEANT,
+    OTHER_COLUMNS,
+    OTHER_ROWS,
+    Break,
+    ElementMap,
+    element_map,
+    leaves_dimensions,
+    spelled,
+)
 from swzverify.compiled.scan.operand_places import Places, Reader
+from swzverify.compiled.scan.operand_trips import are_of_one_matrix
 from swzverify.compiled.scan.products import NO_WRAP
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.hardware import BANK_WORD_BYTES
@@ -192,7 +203,7 @@ class _Judge:
 
     def _alone(self, judged: Judged, operand: Places, filled: Filled, begin: int) -> None:
         """Find what fills an operand, and whether each fill is affine."""
-        starts = sorted({start for start in judged.points.values() if start is not None})
+        starts = judged.starts
         if not starts or None in judged.points.values():
             judged.is_open = "its start address is not decided by the states of loops"
             return
@@ -205,10 +216,14 @@ class _Judge:
             maps, wrong, reason, has_gaps = self._brought_to[key]
             judged.maps[start] = maps
             judged.has_gaps |= has_gaps
+            if not wrong and bool(maps) != reason.startswith((OTHER_ROWS, OTHER_COLUMNS)):
+                judged.orders[start] = reason
             if wrong and not maps and not reason:
                 broken.append(wrong)
             elif wrong or reason:
                 judged.leave_open(reason or f"not for every copy: {wrong}")
+        if not broken and not are_of_one_matrix(chain.from_iterable(judged.maps.values())):
+            judged.leave_open("copies bring rows or columns of one matrix by different strides")
         if broken and len(broken) < len(starts):
             judged.leave_open(f"not for every start address: {broken[0]}")
         elif broken:
@@ -225,6 +240,7 @@ class _Judge:
         """What brings the elements of an operand that lie at some addresses; `access` is the instruction."""
         frame = operand.frame
         maps: list[tuple[Fill, ElementMap]] = []
+        meant: dict[str, str] = {}
         wrong, has_gaps = "", False
         if int(addresses.min()) < 0 or int(addresses.max()) >= ADDRESS_LIMIT:
             return maps, wrong, "it reads beyond the memory that descriptors name", False
@@ -264,8 +280,8 @@ class _Judge:
             numbers[()] = numbers.get((), np.zeros(rows.shape, np.uint64)) + inside
             found = element_map(numbers, present, has_orders=operand.has_orders)
             if isinstance(found, Break) and found.may_be_meant:
-                return maps, wrong, f"{found.may_be_meant}, which may be meant: {self._of_break(found)}", has_gaps
-            if isinstance(found, Break):
+                meant.setdefault(found.may_be_meant, self._of_break(found))
+            elif isinstance(found, Break):
                 wrong = wrong or self._of_break(found) + _of_modes(found, fill, operand)
             elif found is None or not present.all():
                 some = f"{int(present.sum())} of its {present.size} elements"
@@ -277,7 +293,8 @@ class _Judge:
         if not is_written.all():
             r, k = map(int, np.argwhere(~is_written)[0])
             return [], f"element ({r}, {k}) is read at byte {int(addresses[r, k])}, where nothing writes", "", has_gaps
-        return maps, wrong, "", has_gaps
+        reason = next((f"{order}{MEANT}{text}" for order, text in meant.items()), "")
+        return maps, wrong, reason, has_gaps
 
     def _of_break(self, found: Break) -> str:
         (r, k), (row, column) = found.element, found.corner

@@ -88,7 +88,9 @@ class ThreadsCopy:
         source: Where it reads in global memory; None if it is no copy.
         decide: The numbers of the leaves that decide what it copies and where to.
         subject: Its address, with what questions about it need.
-        path: What has to hold so that all threads make it that may; None if they need not do so together.
+        path: What has to hold so that all threads make it that may, of all bytes; None if they need not do so together,
+            or if it may write zeros.
+        whole_path: The same, but of a copy that may write zeros, too: what has to hold so that it writes none.
     """
 
     fill: KernelFill
@@ -97,6 +99,7 @@ class ThreadsCopy:
     decide: Mapping[Var, Sequence[int]]
     subject: ValueSubject
     path: frozenset[Expr] | None
+    whole_path: frozenset[Expr] | None
 
     @property
     def read(self) -> tuple[Expr, ...]:
@@ -125,7 +128,7 @@ class ThreadsCopy:
             NotASumError: A place is not decided, or a source is no sum of products.
         """
         words, runs = self.places(threads, values, begin)
-        source = substitute(self.source or const(0, 64), values)
+        source = reading.inside(substitute(self.source or const(0, 64), values))
         # What is said of other threads, such as those whose number less that of the first copier wraps, does not count.
         found = {one: of[runs] for one, of in reading.products(source).items()}
         _check(source, found, {name: of[runs] for name, of in threads.point.items()})
@@ -148,6 +151,7 @@ class BoxCopy:
         subject: Its address, with what questions about it need.
         copier: Which thread makes it: copies of which this is equal are made by one thread.
         path: None: nothing says that it is made at all.
+        whole_path: None, too.
     """
 
     fill: KernelFill
@@ -158,6 +162,7 @@ class BoxCopy:
     subject: ValueSubject
     copier: object
     path: None = None
+    whole_path: None = None
 
     @property
     def read(self) -> tuple[Expr, ...]:

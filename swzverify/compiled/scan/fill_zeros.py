@@ -16,6 +16,7 @@ from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.engines.obligations import Answer
 from swzverify.ir.expr import (
+    FALSE,
     TRUE,
     Comparison,
     Expr,
@@ -54,6 +55,15 @@ def may_be_zero(fill: KernelFill, subject_of: SubjectOf, threads: Threads) -> bo
         reads, _ = by_coordinates(subject, value.condition, threads)
         return True if bool((reads | ~runs).all()) else None
     return True
+
+
+def when_whole(fill: KernelFill, subject_of: SubjectOf) -> tuple[ValueSubject, Expr]:
+    """The condition under which a copy writes no zeros, with its subject."""
+    subject = subject_of(fill.read_bytes or fill.destination)
+    value = subject.access.address
+    if fill.read_bytes is None or value is None:
+        return subject, FALSE
+    return subject, compare(Comparison.EQ, value, const(fill.width_bytes, value.width))
 
 
 def is_left_out(

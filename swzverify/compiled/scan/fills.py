@@ -5,10 +5,10 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeGuard
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,11 @@ from swzverify.compiled.kernel import (
     KernelFill,
     LaneLeaf,
     Leaf,
-    LoopLeaf,
-    OpaqueLeaf,
     TripsLeaf,
-    UniformLeaf,
 )
 from swzverify.compiled.kernel.clusters import is_rank
 from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Made, are_all
+from swzverify.compiled.kernel.leaves import are_all
 from swzverify.compiled.kernel.parts import FIRST_TRIP, Parts, falls_below
 from swzverify.compiled.kernel.reachable import is_state
 from swzverify.compiled.scan.fill_copies import (
@@ -43,23 +40,16 @@ from swzverify.compiled.scan.fill_copies import (
     line_of,
     states_of,
 )
-from swzverify.compiled.scan.fill_zeros import is_left_out, may_be_left_out, may_be_zero
+from swzverify.compiled.scan.fill_leaves import Shared
+from swzverify.compiled.scan.fill_zeros import is_left_out, may_be_left_out, may_be_zero, when_whole
 from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
-from swzverify.compiled.scan.operand_fields import start_at
+from swzverify.compiled.scan.operand_fields import Start, start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates, in_threads
 from swzverify.compiled.scan.operand_places import is_cut
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.products import NotASumError, Product, Reading
 from swzverify.hardware import BANK_WORD_BYTES
-from swzverify.ir.expr import (
-    Expr,
-    Var,
-    const,
-    extract,
-    substitute,
-    var,
-    variables,
-)
+from swzverify.ir.expr import Expr, Var, const, extract, substitute, var, variables
 from swzverify.layout.tma import TmaMode
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
@@ -91,6 +81,7 @@ class Fills:
     Attributes:
         leaves: The leaves that addresses in global memory read.
         parts: The parts of places that have few numbers.
+        assumes: What the sums of sources assume.
         owners: For leaves that each thread has of its own, the words that say which thread copies.
         swizzled: For each start of an array to which tensor copies swizzle, the least multiple that is known of it.
     """
@@ -98,9 +89,10 @@ class Fills:
     def __init__(
         self, fills: Sequence[KernelFill], subject_of: Callable[[KernelAccess], ValueSubject], threads: Threads
     ) -> None:
-        self.leaves: dict[str, Leaf] = {}
+        self.leaves = Shared()
         self.swizzled: dict[Frame, int] = {}
         self.parts = Parts()
+        self.assumes: dict[str, None] = {}
         self._threads, self._subject_of, self._left = threads, subject_of, _MOST_NUMBERS
         self._others: list[Written] = []
         self._copies: dict[tuple[int, int, Frame], list[Copy]] = {}
@@ -109,11 +101,10 @@ class Fills:
         self._copiers: dict[object, int] = {}
         self._filled: dict[tuple[int, ...], Filled] = {}
         self._left_out: dict[tuple[int, Expr], bool] = {}
-        self._one_in_block = set[str]()
         for each in fills:
             if each.destination.address is None and each.width_bytes:
                 continue  # no path leads to it
-            self._one_in_block |= each.of_block
+            self.leaves.one_in_block |= each.of_block
             found = self._copy(each)
             if isinstance(found, _NotPlaced) or (each.source is None and each.moved is None):
                 self._others.append(self._written(each, found))
@@ -201,7 +192,7 @@ class Fills:
             if isinstance(leaf, LaneLeaf) or variable in gone:
                 continue
             if leaf.values is None and variable not in of_place and fill.moved is None:
-                if leaf.name not in self._one_in_block:
+                if leaf.name not in self.leaves.one_in_block:
                     not_known = f"{where}: what it copies depends on {leaf.reason}"
                 continue
             if leaf.values is None or (fill.source is not None and self._may_differ(leaf, around)):
@@ -219,22 +210,37 @@ class Fills:
             box = BoxCopy(fill, start, fill.moved, at, decide, subject, copier)
             self.leaves |= {leaf.name: leaf for leaf in box.leaves}
             return box
-        runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
-        path = None if has_zeros else self._path(subject, runs, around)
-        copy = ThreadsCopy(fill, start, next((value for _, value in sources), None), decide, subject, path)
+        copy = self._threads_copy(fill, start, next((value for _, value in sources), None), decide, subject, has_zeros)
         return _NotPlaced(not_known, frame, copy=copy) if not_known else copy
 
     def _may_differ(self, leaf: Leaf, around: Container[int | None]) -> bool:
         """Whether threads that copy parts may have different values of a leaf; one thread has one."""
         is_left = leaf.block is not None and leaf.block not in around
-        return (is_state(leaf) or is_left) and leaf.name not in self._one_in_block
+        return (is_state(leaf) or is_left) and leaf.name not in self.leaves.one_in_block
+
+    def _threads_copy(
+        self,
+        fill: KernelFill,
+        start: Start,
+        source: Expr | None,
+        decide: Mapping[Var, Sequence[int]],
+        subject: ValueSubject,
+        has_zeros: bool,
+    ) -> ThreadsCopy:
+        runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
+        around = {loop.header for loop in subject.access.who.loops}
+        path = self._path(subject, runs, around)
+        if not has_zeros or path is None:
+            return ThreadsCopy(fill, start, source, decide, subject, path, path)
+        zeros = self._shared_part(*when_whole(fill, self._subject_of), runs, around)
+        return ThreadsCopy(fill, start, source, decide, subject, None, None if zeros is None else path | zeros)
 
     def _of_thread(self, value: Expr, copier: object, decide: Mapping[Var, object], around: set[int]) -> Expr:
         """A coordinate in which what each thread has of its own has a name of its own for the thread that copies."""
         new: dict[Var, Expr] = {}
         for each in variables(value):
             leaf = self.leaves[each.name]
-            if isinstance(leaf, LaneLeaf) or each in decide or self._is_shared(each, around):
+            if isinstance(leaf, LaneLeaf) or each in decide or self.leaves.is_shared(each, around):
                 continue
             number = self._copiers.setdefault(copier, len(self._copiers))
             own = replace(leaf, variable=var(f"{leaf.name} of copier {number}", each.limit))
@@ -247,10 +253,21 @@ class Fills:
         loops = [loop.again for loop in subject.access.who.loops]
         if subject.access.who.sure is None or not all(each.is_exact for each in loops):
             return None
-        makes, rest = by_coordinates(subject, subject.access.who.sure, self._threads)
-        self.leaves |= subject.here.leaves
         conditions = [each.condition for each in loops]
-        is_one = all(self._is_shared(each, around) for each in variables(*rest, *conditions))
+        return self._shared_part(subject, subject.access.who.sure, runs, around, conditions)
+
+    def _shared_part(
+        self,
+        subject: ValueSubject,
+        condition: Expr,
+        runs: NDArray[np.bool_],
+        around: set[int],
+        others: Sequence[Expr] = (),
+    ) -> frozenset[Expr] | None:
+        """What has to hold, alike for all of some threads, so that a condition does; None if that differs."""
+        makes, rest = by_coordinates(subject, condition, self._threads)
+        self.leaves |= subject.here.leaves
+        is_one = all(self.leaves.is_shared(each, around) for each in variables(*rest, *others))
         return rest if is_one and bool((makes | ~runs).all()) else None
 
     def _of_block(self, frame: Frame, copies: Sequence[Copy], begin: int) -> Iterator[Fill]:
@@ -267,22 +284,29 @@ class Fills:
             rows = np.full(_WORDS, -1, dtype=np.int32)
             clashing, torn = np.zeros(_WORDS, dtype=np.bool_), np.zeros(_WORDS, dtype=np.bool_)
             paths = {
-                each: at for at, each in enumerate(dict.fromkeys(each.path for each in copies if each.path is not None))
+                each: at
+                for at, each in enumerate(
+                    dict.fromkeys(way for each in copies for way in (each.path, each.whole_path) if way is not None)
+                )
             }
             of_paths: list[NDArray[np.int64]] = []
+            of_whole_paths: list[NDArray[np.int64]] = []
             of_threads: list[NDArray[np.int64]] = []
             places: list[NDArray[np.int64]] = []
             sums: list[dict[Product, NDArray[np.uint64]]] = []
             around = {loop.header for each in copies for loop in each.fill.destination.who.loops}
-            by_all = Reading(self._threads.point, partial(self._is_shared, around=around), self._order)
+            shared = partial(self.leaves.is_shared, around=around)
+            by_all = Reading(self._threads.point, shared, self._order, self.leaves.is_of_launch)
             # One thread copies a box: each value that is no coordinate is one number in one trip of all loops.
-            by_one = Reading(self._threads.point, self._is_no_lane, self._order)
+            by_one = Reading(self._threads.point, self.leaves.is_no_lane, self._order, self.leaves.is_of_launch)
             for each in copies:
                 own = each.brought(self._threads, values, by_one if isinstance(each, BoxCopy) else by_all, begin)
                 places.append(own.words)
                 of_threads.append(own.threads)
-                of_paths.append(np.full(own.words.size, -1 if each.path is None else paths[each.path]))
+                for of_kind, way in ((of_paths, each.path), (of_whole_paths, each.whole_path)):
+                    of_kind.append(np.full(own.words.size, -1 if way is None else paths[way]))
                 sums.append(own.numbers)
+            self.assumes |= dict.fromkeys(by_all.assumes)
             where = np.concatenate(places)
             if where.size and (int(where.min()) < 0 or int(where.max()) >= _WORDS):
                 raise NotASumError("it writes beyond what descriptors name")
@@ -297,8 +321,8 @@ class Fills:
                 raise NotASumError("the function copies many elements")
             rows[where] = np.arange(where.size, dtype=np.int32)
             last = rows[where]
-            path, thread = np.concatenate(of_paths), np.concatenate(of_threads)
-            is_sure = (path == path[last]) & (path >= 0) & (thread != thread[last])
+            path, whole, thread = map(np.concatenate, (of_paths, of_whole_paths, of_threads))
+            is_sure = (whole == whole[last]) & (whole >= 0) & (thread != thread[last])
             for of_product in numbers.values():
                 is_other = of_product != of_product[last]
                 clashing[where[is_other]] = True
@@ -309,7 +333,7 @@ class Fills:
             factors = dict.fromkeys(factor for each in numbers for factor in each)
             trips = {
                 loop.trips: InLoop(
-                    loop.header, frozenset(each for each in factors if not self._is_fixed(each, headers, at))
+                    loop.header, frozenset(each for each in factors if not self.leaves.is_fixed(each, headers, at))
                 )
                 for at, loop in enumerate(first.destination.who.loops)
                 if loop.trips is not None and loop.trips not in state
@@ -343,48 +367,14 @@ class Fills:
         reason = reason or f"{line_of(found)}: {fill.reason}"
         return Written(fill, frame_of(found.start), np.unique(np.concatenate(parts)), reason)
 
-    def _is_shared(self, variable: Var, around: set[int]) -> bool:
-        """Whether all threads of the block have one value of a leaf, in one trip of each loop around."""
-        leaf = self.leaves.get(variable.name)
-        if leaf is None:
-            return False
-        if isinstance(leaf, UniformLeaf | TripsLeaf) and (leaf.block is None or leaf.block in around):
-            return True
-        if isinstance(leaf, LoopLeaf):
-            return leaf.name in self._one_in_block
-        return _is_made(leaf) and all(self._is_shared(each, around) for each in variables(*leaf.feeds))
-
-    def _is_no_lane(self, variable: Var) -> bool:
-        """Whether a leaf is no coordinate."""
-        leaf = self.leaves.get(variable.name)
-        return leaf is not None and not isinstance(leaf, LaneLeaf)
-
-    def _is_fixed(self, factor: Expr, around: Sequence[int], at: int) -> bool:
-        """Whether a factor is one number in all trips of a loop, where each other loop around is in one trip."""
-        leaves = [self.leaves.get(each.name) for each in variables(factor)]
-        return all(
-            leaf is not None
-            and (
-                isinstance(leaf, UniformLeaf)
-                or (isinstance(leaf, TripsLeaf) and leaf.block in around and leaf.block != around[at])
-                or (isinstance(leaf, CarriedLeaf) and leaf.block in around[:at])
-                or (_is_made(leaf) and all(self._is_fixed(each, around, at) for each in leaf.feeds))
-            )
-            for leaf in leaves
-        )
-
     def _leaves_out(
         self, subject: ValueSubject, sources: Sequence[tuple[ValueSubject, Expr]], decide: Container[Var], place: Expr
     ) -> bool:
         """Whether the number of a trip alone says that a copy is not made, or that what it stores is not loaded."""
         self.leaves |= subject.here.leaves
-        are_fixed = partial(self._are_fixed, variables(place, *(value for _, value in sources)))
+        are_fixed = partial(self.leaves.are_fixed, variables(place, *(value for _, value in sources)))
         subjects = (subject, *(each for each, _ in sources)) if sources else ()
         return any(is_left_out(each, decide, self._threads, are_fixed) for each in subjects)
-
-    def _are_fixed(self, read: Iterable[Var], around: Sequence[int], at: int) -> bool:
-        """Whether each thread has the same numbers in all trips of a loop."""
-        return all(isinstance(self.leaves[each.name], LaneLeaf) or self._is_fixed(each, around, at) for each in read)
 
 
 def _origins(fill: KernelFill) -> tuple[KernelAccess, ...]:
@@ -392,8 +382,3 @@ def _origins(fill: KernelFill) -> tuple[KernelAccess, ...]:
     if fill.moved is not None:
         return fill.moved.coordinates
     return () if fill.source is None else (fill.source,)
-
-
-def _is_made(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
-    """Whether a value is decided by what feeds it."""
-    return isinstance(leaf, OpaqueLeaf) and leaf.made is Made.DETERMINED and leaf.open is None

@@ -6,15 +6,19 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import prod
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import KernelFragment, KernelOperand, LaneLeaf, UniformLeaf
+from swzverify.compiled.kernel import LaneLeaf, UniformLeaf
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill
+from swzverify.compiled.scan.operand_columns import compare_products
+from swzverify.compiled.scan.operand_judged import Factor, Judged
 from swzverify.compiled.scan.operand_maps import (
+    MEANT,
+    OTHER_COLUMNS,
+    OTHER_ROWS,
     Address,
     ElementMap,
     Once,
@@ -28,65 +32,22 @@ from swzverify.compiled.scan.operand_trips import (
     Brought,
     Pair,
     are_apart,
-    compare_products,
+    compare_rows,
     compare_trips,
     compare_with_fixed,
     find_exchanged,
     find_moves,
 )
+from swzverify.compiled.scan.products import Product
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Var, variables
 
-Factor: TypeAlias = KernelOperand | KernelFragment
-"""An operand of the tensor core."""
-_Roles: TypeAlias = dict[OperandRole, "Judged"]
+_Roles: TypeAlias = dict[OperandRole, Judged]
 _Maps: TypeAlias = dict[OperandRole, ElementMap]
 _Placed: TypeAlias = tuple[_Roles, dict[OperandRole, tuple[Address, Address]], _Maps]
 """The operands of an instruction, how far they are from those of the first one of the same matrices, and their maps."""
 
 _NOT_DECIDED: Final = "where along K it starts is not decided"
-
-
-@dataclass(slots=True, eq=False)
-class Judged:
-    """What is known of one operand, if its array begins in one way.
-
-    Attributes:
-        kernel: The operand.
-        points: The number of its places for each warp group, or warp, and each state.
-        is_open: Why the claim is not decided; empty if it is.
-        broken: How everything that can fill the operand breaks the claim; empty if it holds.
-        maps: For the number of each of its places, the fills that bring the operand, each with its map.
-        k: The first instruction with which it was compared, and where along K it starts, counted from there; None if
-            not known.
-        has_gaps: Whether threads may leave out some of the copies that bring it, or write zeros.
-        is_apart: Whether copies in a loop of their own bring it, so that A and B are not compared from trip to trip.
-        read: The leaves that decide between its places, for each way in which it may have been loaded.
-        compared: For each comparison with another operand, what is wrong; empty if nothing is.
-    """
-
-    kernel: Factor
-    points: Mapping[Key, int | None]
-    is_open: str = ""
-    broken: str = ""
-    maps: dict[int, list[tuple[Fill, ElementMap]]] = field(default_factory=dict[int, list[tuple[Fill, ElementMap]]])
-    k: tuple[int, int] | None = None
-    has_gaps: bool = False
-    is_apart: bool = False
-    read: frozenset[frozenset[Var]] = frozenset()
-    compared: list[str] = field(default_factory=list[str])
-
-    def __post_init__(self) -> None:
-        self.read = frozenset(frozenset(each for each, _ in state) for _, state in self.points)
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing is wrong and nothing open."""
-        return not self.is_open and not self.broken
-
-    def leave_open(self, reason: str) -> None:
-        """Keep the first reason why the claim is not decided."""
-        self.is_open = self.is_open or reason
 
 
 def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
@@ -98,6 +59,8 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
         kernel = each.kernel
         blocks.setdefault(kernel.block, {}).setdefault(kernel.access.site.index, {})[kernel.role] = each
     for of_block in blocks.values():
+        for roles in of_block.values():
+            _compare_orders(roles)
         products = [roles for roles in of_block.values() if all(each.holds for each in roles.values())]
         for roles in of_block.values():
             for role, each in roles.items():
@@ -131,6 +94,23 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
             each.leave_open(next(filter(None, found_here), ""))
 
 
+def _compare_orders(roles: _Roles) -> None:
+    """Find operands whose columns of K come in another order than those of the other one, wherever both lie."""
+    for role, each in roles.items():
+        other = next((own for own in roles if own is not role), None)
+        if other is None or not each.orders or len(each.orders) < len(each.starts):
+            continue
+        its = roles[other]
+        is_in_order = bool(its.starts) and len(its.orders) == len(its.starts)
+        is_in_order = is_in_order and all(not of or of.startswith(OTHER_ROWS) for of in its.orders.values())
+        if is_in_order and all(of.startswith(OTHER_COLUMNS) for of in each.orders.values()):
+            first = each.orders[each.starts[0]].removeprefix(OTHER_COLUMNS + MEANT)
+            each.broken, each.is_open = (
+                f"its columns of K come in another order than those of {other.value}: {first}",
+                "",
+            )
+
+
 def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once) -> None:
     """Compare how A and B of an instruction go on from trip to trip."""
     if pairs:
@@ -143,9 +123,11 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
         kernel = roles[OperandRole.B].kernel
         brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
         place = kernel.block, frozenset(loop.header for loop in kernel.access.who.loops), kernel.sums
-        moves = find_moves([*_of_groups(roles)], *place)
+        groups = [*_of_groups(roles)]
+        moves = find_moves(groups, *place)
         for each in (each for each in roles.values() if not each.broken):
             each.leave_open(compare_with_fixed(brought, *place) or _unlike_states(roles))
+            each.leave_open(compare_rows(groups, *place[1:], once))
             # An instruction that is executed in some trips only may add each element once.
             is_sure = _is_in_each_trip(kernel)
             each.broken = moves.broken if is_sure else ""
@@ -282,6 +264,7 @@ def _joint(points: Iterable[Mapping[Key, int | None]]) -> list[Key] | None:
 def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[str, str], once: Once) -> None:
     """Compare the instructions whose operands some fills bring, with the first one of the same matrices."""
     first: dict[object, tuple[int, _Maps]] = {}
+    first_of_rows: dict[object, frozenset[tuple[Product, int]]] = {}
     placed: dict[object, list[_Placed]] = {}
     for at, (roles, own) in enumerate(zip(members, maps, strict=True)):
         if len(own) < len(roles):
@@ -311,8 +294,11 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
             continue
         columns = [of_k for of_k, _ in parts.values()]
         is_same = all(each == columns[0] for each in columns)
-        if not is_same and any(of_rows for _, of_rows in parts.values()):
-            # A convolution moves along the rows of A for the next columns of B.
+        rows = tuple(frozenset(of_rows.items()) for _, of_rows in parts.values())
+        apart = frozenset(difference(columns[-1], columns[0]).items())
+        in_rows = first_of_rows.setdefault((matrices, rows), apart)
+        if not is_same and any(rows) and in_rows == apart:
+            # A convolution moves along the rows of A for the next columns of B, alike in all products of these rows.
             for each in roles.values():
                 each.leave_open(f"{_words(parts, names)}, and in other rows")
             continue
@@ -322,8 +308,10 @@ def _compare(members: Sequence[_Roles], maps: Sequence[_Maps], names: Mapping[st
                 each.k = begin, columns[0].get((), 0)
         placed.setdefault(matrices, []).append((roles, parts, own))
     for of_matrices in placed.values():
-        for of_sums in _by_sums(of_matrices):
+        by_sums = _by_sums(of_matrices)
+        for of_sums in by_sums:
             _keep_apart(of_sums)
+        _find_doubles(by_sums)
 
 
 def _other_order(maps: _Maps) -> str:
@@ -380,6 +368,20 @@ def _keep_apart(placed: Sequence[_Placed]) -> None:
                 each.compared[-1] = each.compared[-1] or (
                     f"it adds {common} of the same columns of K to the same sums as line {kernel.access.site.line}"
                 )
+
+
+def _find_doubles(by_sums: Sequence[Sequence[_Placed]]) -> None:
+    """Find instructions that multiply the same elements of A and of B for other sums: some rows are left out then."""
+    first: dict[object, tuple[int, _Roles]] = {}
+    for number, of_sums in enumerate(by_sums):
+        for roles, parts, _ in of_sums:
+            place = tuple(tuple(frozenset(part.items()) for part in parts[role]) for role in roles)
+            before, its = first.setdefault(place, (number, roles))
+            if before == number or len(roles) < len(OperandRole):
+                continue
+            line = its[OperandRole.B].kernel.access.site.line
+            for each in roles.values():
+                each.leave_open(f"it multiplies the same rows and columns as line {line}, for other sums")
 
 
 def _is_added(one: Sums | None, other: Sums | None) -> bool | None:

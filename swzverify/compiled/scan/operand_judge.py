@@ -14,7 +14,7 @@ from swzverify.compiled.scan.claim import Claim, not_known
 from swzverify.compiled.scan.delivers import Elements, delivers
 from swzverify.compiled.scan.fills import Fills
 from swzverify.compiled.scan.given import Facts
-from swzverify.compiled.scan.operand_agreement import Factor
+from swzverify.compiled.scan.operand_judged import Factor
 from swzverify.compiled.scan.operand_places import Places
 from swzverify.compiled.scan.operand_subject import ValueSubject, in_window
 from swzverify.compiled.scan.verdict import NoVerdictError
@@ -64,7 +64,7 @@ class OperandJudge:
         try:
             filled = Fills(fills, self.subject_of, Threads(self._shape))
             found = delivers(operands, places, filled)
-            assumed = (*assumed, *filled.parts.assumes)
+            assumed = (*assumed, *filled.parts.assumes, *filled.assumes)
         except (NoVerdictError, ValueError) as error:
             found = [(not_known(str(error)), None) for _ in operands]
         parts = [part for each in fills for part in (each.destination, each.source) if part is not None]

@@ -22,6 +22,10 @@ _WORD_BITS: Final = 32
 _LEAST_ROWS: Final = 8
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
+OTHER_ROWS: Final = "its rows come in another order"
+OTHER_COLUMNS: Final = "its columns of K come in another order, alike in all rows"
+"""Two orders of elements that may be meant."""
+MEANT: Final = ", which may be meant: "
 Address: TypeAlias = dict[Product, int]
 """An address in global memory: for each product of values that all threads share, a number that is not 0."""
 
@@ -78,14 +82,14 @@ def element_map(
         is_bad |= own != expected[product]
     is_bad &= present
     if is_bad.any():
-        may_be_meant = "its rows come in another order" if _are_rows(numbers, present) else ""
+        may_be_meant = OTHER_ROWS if _are_rows(numbers, present) else ""
         found = ordered(numbers) if present.all() else ""
         if has_orders and present.all():
             if not isinstance(found, str):
                 return found
             may_be_meant = found
         if not isinstance(found, str):
-            may_be_meant = "its columns of K come in another order, alike in all rows"
+            may_be_meant = OTHER_COLUMNS
         if not may_be_meant and _are_matrices(numbers, present):
             may_be_meant = "its rows come from several matrices"
         place = tuple(map(int, np.argwhere(is_bad)[0]))
@@ -116,7 +120,7 @@ def ordered(numbers: Mapping[Product, NDArray[np.uint64]]) -> ElementMap | str:
         # Rows that follow each other and begin at different columns of K are no other order of rows.
         across = [{each: number for each, number in row.items() if each != one} for row in rows]
         is_shifted = across[1] and _are_multiples(across)
-        return "" if is_shifted else "its rows come in another order"
+        return "" if is_shifted else OTHER_ROWS
     # A convolution moves by less than the rows of an operand for the next columns.
     moves = {one: [number * by for by in range(-shape[0] + 1, shape[0])] for one, number in rows[1].items()}
     is_moved = all(column.get(one, 0) in near for one, near in moves.items() for column in columns)
@@ -236,6 +240,11 @@ class Once:
 def parts_between(one: ElementMap, other: ElementMap) -> tuple[Address, Address] | None:
     """How far a map starts behind another one, as `parts_of` has it."""
     return parts_of(difference(one.first, other.first), other)
+
+
+def goes_along_rows(rest: Address, steps: ElementMap) -> bool:
+    """Whether what `parts_of` leaves of a distance goes along the rows, and not along other dimensions of a tensor."""
+    return any(_in_dimensions(product, steps) is None for product in rest)
 
 
 def leaves_dimensions(steps: ElementMap) -> bool:

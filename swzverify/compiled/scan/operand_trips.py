@@ -6,13 +6,21 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill, InLoop
-from swzverify.compiled.scan.operand_maps import Address, ElementMap, Once, difference, parts_of, pointers_of, spelled
+from swzverify.compiled.scan.operand_maps import (
+    Address,
+    ElementMap,
+    Once,
+    difference,
+    goes_along_rows,
+    parts_of,
+    pointers_of,
+    spelled,
+)
 from swzverify.compiled.scan.products import Product
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.expr import Expr, Var, variables
@@ -25,9 +33,7 @@ Pair: TypeAlias = Mapping[OperandRole, Brought]
 """What brings A and B of one instruction in one state."""
 
 
-_OVERLAPPING: Final = "the next trip of a loop brings some of the same columns of K to instructions with the same sums"
 _EXCHANGED: Final = "A and B come from one matrix in some products, and from two in others of one loop"
-_REPEATED: Final = "other copies may bring the same columns of K to an instruction before it with the same sums"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,7 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Onc
         if trips not in b[0].trips:
             continue
         loops = loop, b[0].trips[trips]
-        steps = {role: once(_in_trip, each[1], trips, *loops) for role, each in pair.items()}
+        steps = {role: once(step_in_trip, each[1], trips, *loops) for role, each in pair.items()}
         words = _unlike(steps, names)
         if words is None:
             yield trips, Trips(is_open="how far along K it goes in a trip is not decided")
@@ -141,6 +147,35 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Onc
         is_sure = sums is not None and loop.header in sums.carried and not is_of_rows and is_linear
         text = text and f"A and B of one instruction go on along K by different steps from trip to trip: {text}"
         yield trips, Trips(broken=text) if is_sure or not text else Trips(is_open=text)
+
+
+def compare_rows(
+    groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], around: frozenset[int], sums: Sums | None, once: Once
+) -> str:
+    """Why an instruction may add products of several rows to one sum; empty if it surely adds none.
+
+    That is known where each trip of all loops `around` surely adds to its sums: in the first trip of the loops around
+    them, all fills that bring an operand to one warp, or warp group, bring the same rows.
+    """
+    if sums is None or not around <= sums.carried:
+        return ""
+    for role, own in ((role, own) for group in groups for role, own in group.items()):
+        first: dict[object, Brought] = {}
+        for each in own:
+            base = first.setdefault(once(_pointers, *each), each)
+            parts = once(step_behind, *base, *each)[1]
+            if parts is not None and goes_along_rows(parts[1], each[1]):
+                return f"{role.value} is of other rows in line {each[0].lines[0]} than in line {base[0].lines[0]}"
+    return ""
+
+
+def are_of_one_matrix(brought: Iterable[Brought]) -> bool:
+    """Whether all that is counted from the same pointers has the same strides."""
+    strides: dict[object, tuple[Address, Address]] = {}
+    return all(
+        strides.setdefault(_pointers(fill, each), (each.row, each.column)) == (each.row, each.column)
+        for fill, each in brought
+    )
 
 
 def are_apart(pair: Pair) -> bool:
@@ -168,146 +203,12 @@ def _between_stages(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
     of_fills: dict[object, list[Pair]] = {}
     for pair in pairs:
         a, b = (pair[role][0] for role in OperandRole)
-        of_fills.setdefault(None if _are_together(a, b) else (a, b), []).append(pair)
+        of_fills.setdefault(None if are_together(a, b) else (a, b), []).append(pair)
     for each in of_fills.values():
         yield from _between_places(each, names, once)
 
 
-def compare_products(
-    products: Sequence[tuple[int, Sums | None, frozenset[int], Sequence[Pair]]], names: Mapping[str, str], once: Once
-) -> list[str]:
-    """For each instruction, why it is not of other columns of K than those before it, alike in A and B; empty if it is.
-
-    This is asked of what different copies bring, such as those of the next stage behind a barrier. Each instruction has
-    its basic block, its sums, the loops around it, and what brings A and B together.
-    """
-    found: list[str] = []
-    first: dict[object, Pair] = {}
-    before: dict[object, dict[tuple[int, Sums | None, _Place], None]] = {}
-    steps: list[list[tuple[object, _Place]]] = []
-    for block, sums, around, pairs in products:
-        reasons: dict[object, str] = {}
-        steps.append([])
-        own: dict[object, dict[_Place, None]] = {}
-        for pair in pairs:
-            matrices = tuple(once(_matrix, *each) for each in pair.values())
-            is_one = _are_together(*(fill for fill, _ in pair.values()))
-            base = first.setdefault(matrices, pair) if is_one else first.get(matrices)
-            if is_one and base is not None and matrices not in reasons:
-                reasons[matrices] = _between(base, pair, names, once)
-            place = None if base is None else _place(base, pair, once)
-            if place is not None:
-                key = around, matrices, place.kind
-                own.setdefault(key, {})[place] = None
-                steps[-1] += [(key, each) for each in _in_next_trips(place, pair, sums, around, once)]
-        is_repeated = any(
-            _are_repeated(one, other)
-            for key, places in own.items()
-            for of_block, of_sums, one in before.get(key, ())
-            if _may_be_one_sum((of_block, of_sums), (block, sums))
-            for other in places
-        ) or any(_are_repeated(*each, is_one=True) for places in own.values() for each in combinations(places, 2))
-        for key, places in own.items():
-            before.setdefault(key, {}).update({(block, sums, each): None for each in places})
-        found.append(next(filter(None, reasons.values()), _REPEATED if is_repeated else ""))
-    for at, (own_product, of_product) in enumerate(zip(products, steps, strict=True)):
-        if not found[at] and any(
-            each.overlaps(one)
-            for key, each in of_product
-            for of_block, of_sums, one in before[key]
-            if _may_be_one_sum((of_block, of_sums), own_product[:2])
-        ):
-            found[at] = _OVERLAPPING
-    return found
-
-
-def _may_be_one_sum(one: tuple[int, Sums | None], other: tuple[int, Sums | None]) -> bool:
-    """Whether two instructions, each with its basic block, may add to the same sums.
-
-    Those of `mma.sync` are followed through the registers of one basic block alone.
-    """
-    (block, mine), (its_block, its) = one, other
-    if mine is None or its is None:
-        return block != its_block or mine is its
-    if block == its_block:
-        return (mine.registers, mine.resets) == (its.registers, its.resets)
-    return isinstance(mine.registers, int) or mine.registers == its.registers
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where along K what some fills bring to A and B begins, in the first trip of the loops around them.
-
-    Attributes:
-        fills: The fill of A, and that of B.
-        columns: The columns of K, counted from those of the first instruction.
-        loops: The loops.
-        kind: All that is not columns.
-    """
-
-    fills: tuple[Fill, ...]
-    columns: frozenset[int]
-    loops: frozenset[Var]
-    kind: tuple[object, ...]
-
-    def overlaps(self, other: _Place) -> bool:
-        """Whether some column is one of another place, in the same loops and rows."""
-        is_alike = self.loops == other.loops and self.kind == other.kind
-        return is_alike and not self.columns.isdisjoint(other.columns)
-
-
-def _in_next_trips(
-    place: _Place, pair: Pair, sums: Sums | None, around: frozenset[int], once: Once
-) -> Iterator[_Place]:
-    """Where a pair begins in the next trip of each loop, if it moves along K alone.
-
-    A pair that does not move counts in the innermost loop around copies and instruction, or that of other threads.
-    Loops around the instruction count if all of their trips surely add to its sums.
-    """
-    (one, _), (other, _) = pair.values()
-    for trips, loop in one.trips.items():
-        starts_anew = loop.header in around and (sums is None or loop.header not in sums.carried)
-        if starts_anew or trips not in other.trips:
-            continue
-        parts = [once(_in_trip, each[1], trips, loop, other.trips[trips])[1] for each in pair.values()]
-        known = [each for each in parts if each is not None and not each[1] and set(each[0]) <= {()}]
-        is_innermost = trips is [*one.trips][-1] and (loop.header not in around or around <= one.around)
-        if len(known) == len(parts) and (known[-1][0] or is_innermost):
-            number = known[-1][0].get((), 0)
-            yield replace(place, columns=frozenset(each + number for each in place.columns))
-
-
-def _place(base: Pair, pair: Pair, once: Once) -> _Place | None:
-    """Where along K a pair begins, counted from another one; None if that is not known, or loops differ."""
-    fills = tuple(fill for fill, _ in pair.values())
-    steps: list[tuple[Address, Address] | None] = [once(_behind, *base[role], *each)[1] for role, each in pair.items()]
-    known = [parts for parts in steps if parts is not None]
-    if len(known) < len(steps) or any(each.trips.keys() != fills[0].trips.keys() for each in fills):
-        return None
-    (of_k, _), order = known[-1], pair[OperandRole.B][1].order
-    rest = tuple(frozenset(each.items()) for _, each in known)
-    others = frozenset(each for each in of_k.items() if each[0])
-    columns = frozenset(each + of_k.get((), 0) for each in order)
-    return _Place(fills, columns, frozenset(fills[0].trips), (others, *rest))
-
-
-def _are_repeated(one: _Place, other: _Place, *, is_one: bool = False) -> bool:
-    """Whether different copies bring columns of K that they have in common.
-
-    Copies before a loop and those of its first trip are compared, too. If it `is_one` instruction, copies in the
-    same loops and in one state may be those of two branches of which a thread takes one.
-    """
-    if not one.loops <= other.loops and not other.loops <= one.loops:
-        return False
-    may_branch = is_one and one.loops == other.loops
-    fills = [(mine, its) for mine, its in zip(one.fills, other.fills, strict=True) if mine is not its]
-    is_other = bool(fills) and all(
-        mine.section != its.section and not (may_branch and mine.states & its.states) for mine, its in fills
-    )
-    return is_other and not one.columns.isdisjoint(other.columns)
-
-
-def _are_together(one: Fill, other: Fill) -> bool:
+def are_together(one: Fill, other: Fill) -> bool:
     """Whether fills stand in the same loops and may be of one state."""
     return one.trips.keys() == other.trips.keys() and not one.states.isdisjoint(other.states)
 
@@ -317,19 +218,20 @@ def _between_places(pairs: Iterable[Pair], names: Mapping[str, str], once: Once)
     first: dict[object, Pair] = {}
     for pair in pairs:
         base = first.setdefault(tuple(once(_pointers, *each) for each in pair.values()), pair)
-        yield _between(base, pair, names, once)
+        yield compare_places(base, pair, names, once)
 
 
-def _between(base: Pair, pair: Pair, names: Mapping[str, str], once: Once) -> str:
+def compare_places(base: Pair, pair: Pair, names: Mapping[str, str], once: Once) -> str:
     """Why A and B of one pair are not equally far along K from those of another one; empty if they are."""
-    words = _unlike({role: once(_behind, *base[role], *each) for role, each in pair.items()}, names)
+    words = _unlike({role: once(step_behind, *base[role], *each) for role, each in pair.items()}, names)
     if words is None:
         return "how far along K it goes from stage to stage is not decided"
     text = "A and B of one instruction go on along K by different steps from stage to stage"
     return f"{text}: {words[0]}" if words[0] else ""
 
 
-def _in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step:
+def step_in_trip(steps: ElementMap, trips: Var, one: InLoop, other: InLoop) -> _Step:
+    """How far an operand goes on from one trip of a loop to the next one."""
     step = _per_trip(steps.first, trips, one.varying | other.varying)
     return step, parts_of(step, steps)
 
@@ -338,12 +240,13 @@ def _pointers(fill: Fill, steps: ElementMap) -> frozenset[Product]:
     return pointers_of(_without_trips(fill, steps.first), steps)
 
 
-def _matrix(fill: Fill, steps: ElementMap) -> tuple[object, ...]:
+def matrix_of(fill: Fill, steps: ElementMap) -> tuple[object, ...]:
     """What operands of one matrix have in common: its pointers, its strides, and the order along K."""
     return _pointers(fill, steps), frozenset(steps.row.items()), frozenset(steps.column.items()), steps.order
 
 
-def _behind(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) -> _Step:
+def step_behind(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) -> _Step:
+    """How far what a fill brings is behind what another one brings, in the first trips."""
     step = difference(_without_trips(fill, steps.first), _without_trips(base, first.first))
     return step, parts_of(step, steps)
 

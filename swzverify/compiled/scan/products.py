@@ -25,12 +25,16 @@ from swzverify.ir.expr import (
     Extract,
     Var,
     postorder,
+    rebuilt,
     to_signed,
     variables,
 )
 
 NO_WRAP: Final = "offsets of 32 bits in global memory do not overflow"
 """What a sum of products assumes of values that are widened to 64 bits."""
+
+INSIDE: Final = "no row or column is behind the extent by which its number is taken modulo that extent"
+"""What reading `x mod n` as `x` assumes, where coordinates and the launch decide `x`, and the launch alone `n`."""
 
 Product: TypeAlias = tuple[Expr, ...]
 """Factors that all threads share, in one order; none for 1."""
@@ -40,6 +44,7 @@ Products: TypeAlias = dict[Product, Numbers]
 
 _ONE: Final[Product] = ()
 _WORD_BITS: Final = 32
+_REMAINDERS: Final = (BinaryOperator.UREM, BinaryOperator.SREM)
 _MOST_PRODUCTS: Final = 64
 _MOST_FACTORS: Final = 6
 
@@ -55,12 +60,21 @@ class Reading:
         point: The coordinates of each thread, by the names of their variables.
         is_shared: Whether all threads of the block have one value of a variable.
         order: The order of factors so far; readings whose products are compared have one.
+        is_of_launch: Whether a variable is a value of the launch.
+
+    Attributes:
+        assumes: What the sums so far assume.
     """
 
     def __init__(
-        self, point: Mapping[str, NDArray[np.int64]], is_shared: Callable[[Var], bool], order: dict[Expr, int]
+        self,
+        point: Mapping[str, NDArray[np.int64]],
+        is_shared: Callable[[Var], bool],
+        order: dict[Expr, int],
+        is_of_launch: Callable[[Var], bool],
     ) -> None:
-        self._point, self._is_shared, self._order = point, is_shared, order
+        self._point, self._is_shared, self._order, self._is_of_launch = point, is_shared, order, is_of_launch
+        self.assumes: tuple[str, ...] = ()
         self._count = len(next(iter(point.values())))
         self._known: dict[Expr, Products] = {}
 
@@ -75,6 +89,22 @@ class Reading:
             if node not in self._known and (node is value or not self._is_exact(node)):
                 self._known[node] = self._kept(self._of(node))
         return self._known[value]
+
+    def inside(self, value: Expr) -> Expr:
+        """A value where no number that a thread has of its own is behind an extent by which it is taken modulo that."""
+        new: dict[Expr, Expr] = {}
+        for node in postorder(value):
+            new[node] = rebuilt(node, new)
+            if isinstance(node, Binary) and node.operator in _REMAINDERS and self._is_wrapped(node):
+                new[node], self.assumes = new[node.left], (INSIDE,)
+        return new[value]
+
+    def _is_wrapped(self, node: Binary) -> bool:
+        """Whether a thread has a remainder of its own, of coordinates and values of the launch, by values of that."""
+        extent, read = variables(node.right), variables(node.left)
+        by_launch = bool(extent) and all(map(self._is_of_launch, extent))
+        is_own = any(each.name in self._point for each in read)
+        return by_launch and is_own and all(each.name in self._point or self._is_of_launch(each) for each in read)
 
     def _part(self, node: Expr) -> Products:
         if node not in self._known:
