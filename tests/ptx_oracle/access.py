@@ -222,6 +222,10 @@ def copy_async(instr: Instr, env: Env) -> Step:
         given = everyone(batch, limit(batch))[lanes].astype(np.int64) if limit else np.full(len(lanes), size)
         if ignore is not None:
             given = np.where(everyone(batch, ignore(batch))[lanes], 0, given)
+        if record is not None:
+            is_whole = np.zeros(len(mask), np.bool_)
+            is_whole[lanes] = given >= size
+            record.note_copies(mask, target & LOW_32, origin, is_whole)
         for at in range(0, size, 4):
             count = np.clip(given - at, 0, 4)
             word = np.zeros(len(lanes), np.uint32)

@@ -102,6 +102,10 @@ class Access:
     masks: Counter[int] = field(default_factory=Counter)
     patterns: dict[tuple[int, int, bytes], int] = field(default_factory=dict)
     """How often each (mask, base, addresses less base) occurred; the first 20,000 of them."""
+    copies: set[tuple[tuple[int, int, int], ...]] = field(default_factory=set)
+    """The different executions of a `cp.async`: each lane, where it writes, and where it reads; of those in which all
+    lanes read as many bytes as they write.
+    """
     blind: bool = False
     """The instruction has no addresses of lanes (mbarrier, bulk copies, matrix fragments)."""
     sem: str = ""
@@ -144,6 +148,15 @@ class Access:
         for warp, active in enumerate(bits):
             if active:
                 self._note_warp(block, warp, active, int(base[warp]), rest[warp].tobytes())
+
+    def note_copies(self, mask: Array, into: Array, source: Array, is_whole: Array) -> None:
+        """Write down where the lanes of copies write and read."""
+        for warp in range(len(mask) // 32):
+            here = slice(32 * warp, 32 * warp + 32)
+            lanes = np.flatnonzero(mask[here])
+            if lanes.size and is_whole[here][lanes].all():
+                places = (lanes.tolist(), into[here][lanes].tolist(), source[here][lanes].tolist())
+                self.copies.add(tuple(zip(*places, strict=True)))
 
     def violate(self, kind: str, block: tuple[int, int, int], bad: Array, address: Array) -> None:
         """Write down lanes with bad addresses; `bad` and `address` have a place for each lane."""

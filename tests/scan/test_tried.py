@@ -14,10 +14,11 @@ import pytest
 from swzverify.apps.cli import main
 from swzverify.compiled.kernel import KernelAccess, accesses
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, ScannedAccess, scan_module, tried
+from swzverify.compiled.scan import Given, ScannedAccess, aimed, scan_module, trial_price, tried
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.given import NO_FACTS
-from swzverify.compiled.scan.tried import Kernel, words_of
+from swzverify.compiled.scan.trial_price import words_of
+from swzverify.compiled.scan.tried import Kernel
 from swzverify.compiled.scan.verdict import FAULT, Decision, Verdict, unknown
 from swzverify.compiled.trial.search import MOST_LAUNCHES
 from tests.kernel.texts import HEAD, TOP
@@ -114,7 +115,7 @@ def test_two_counts_that_differ_are_a_fault_of_ours(monkeypatch: pytest.MonkeyPa
     def differ(*_: object) -> None:
         raise tried.DisagreementError
 
-    monkeypatch.setattr(tried, "price", differ)
+    monkeypatch.setattr(trial_price, "price", differ)
     assert told(CHASED)[-1].reason == FAULT
 
 
@@ -266,3 +267,34 @@ def test_the_option_says_how_many_launches_there_are() -> None:
     option = next(each for each in main.get_command(click.Context(main), "scan").params if each.name == "trials")
     assert isinstance(option, click.Option)
     assert f"[default: {MOST_LAUNCHES}]" in str(option.help)
+
+
+HIDDEN = "mad.lo.u32 %r40, %r2, 7, 3; setp.ne.u32 %p2, %r40, 18812; @%p2 bra OUT; " + CHASED + " OUT:"
+"""Only a launch with n = 2687 reaches the access."""
+
+
+def test_a_launch_that_the_solver_aims(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = last(HIDDEN).decision
+    assert (found.verdict, found.ways) == ("conflict", 2)
+    assert found.reason == "trial 11 met it with n = 2687"
+    monkeypatch.setattr(tried, "aimed", lambda *_: [])
+    assert last(HIDDEN).decision.verdict == "unknown"
+
+
+def test_a_model_that_no_launch_follows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launch that is made up decides, and not what the solver says of it."""
+    monkeypatch.setattr(aimed, "_model", lambda *_: {"n+0:4": 2688})
+    assert last(HIDDEN).decision.verdict == "unknown"
+
+
+def test_an_aimed_launch_fulfils_what_is_given() -> None:
+    assert scanned(HIDDEN, Given((), ("n < 2687",))).decision.verdict == "unknown"
+
+
+def test_a_parameter_whose_place_is_a_sum() -> None:
+    """Compilers load the fields of a structure from its place and an offset."""
+    body = "mov.b64 %d5, many; add.s64 %d6, %d5, 16; ld.param.u32 %r2, [%d6+-8];" + HIDDEN.replace("OUT", "END")
+    text = f"{TOP}{HEAD.replace('.param .u32 n', '.param .u32 n, .param .align 8 .b8 many[32]')}{body}\nret; }}"
+    found = scan_module(read_module(text, "k.ptx"), WHOLE)[-1].decision
+    assert found.reason.startswith("trial 11 met it with n = ")
+    assert "many = 2687" in found.reason

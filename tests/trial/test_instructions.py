@@ -35,7 +35,7 @@ def words(body: str, outside: str = "") -> list[int] | None:
     if last not in trial.seen or not trial.seen[last].is_all:
         return None
     (row,) = trial.seen[last].addresses
-    return [(int(each) - trial.starts[0]) // 4 for each in row]
+    return [(int(each) - trial.starts[0][0]) // 4 for each in row]
 
 
 STORED = "shl.b32 %r20, %r1, 2; add.u32 %r20, %r20, %r3; {} bar.sync 0; ld.shared.u32 %r21, [%r20];"

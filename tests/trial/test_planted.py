@@ -115,7 +115,7 @@ REDUCE = machine.reduce_at_barrier
 
 
 def all_at_one_place(self: Any, symbols: list[Any], _dynamic_bytes: int) -> None:
-    self.starts = (placement.SHARED_BEGIN,)
+    self.starts = ((placement.SHARED_BEGIN, 1),)
     for symbol in symbols:
         if symbol.space == "shared":
             self.addresses[placement.SymbolRef(symbol.name, symbol.scope)] = placement.SHARED_BEGIN

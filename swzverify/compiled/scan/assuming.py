@@ -26,20 +26,26 @@ NeverMade = Callable[[KernelAccess], bool]
 
 
 def judged(access: KernelAccess, decide: Decide, is_never_made: NeverMade) -> tuple[KernelAccess, Decision]:
-    """An access in the reading that is decided, with its verdict; in the plain one if none is."""
+    """An access in the reading that is decided, with its verdict.
+
+    If none is, it is the reading that a launch may decide, else the plain one.
+    """
     decision = decide(access)
     if access.defined is None or access.cost.row is None or access.cost.row.warp_wide:
         # Of a warp-wide access the guard, which has the condition, says nothing of its addresses.
         return access, decision
     if decision.verdict is not Verdict.UNKNOWN or decision.reason == FAULT:
         return access, decision
+    kept = access, decision
     reading = access.defined
     while reading is not None:
         other = _of_whole_launches(reading, decide, is_never_made)
         if other.verdict is not Verdict.UNKNOWN or other.reason == FAULT:
             return reading, other
+        if kept[1].if_made is None and other.if_made is not None:
+            kept = reading, other
         reading = reading.defined
-    return access, decision
+    return kept
 
 
 def in_first_block(access: KernelAccess) -> KernelAccess | None:
@@ -80,5 +86,5 @@ def _of_whole_launches(access: KernelAccess, decide: Decide, is_never_made: Neve
         return found
     there = decide(strict)
     if there.verdict not in (Verdict.CONFLICT, Verdict.DEPENDS):
-        return unknown(ELSEWHERE)
+        return replace(unknown(ELSEWHERE), if_made=found if found.verdict is Verdict.DEPENDS else None)
     return replace(there, verdict=found.verdict, reason=found.reason, parameters=found.parameters, at_least=True)

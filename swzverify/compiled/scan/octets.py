@@ -131,8 +131,8 @@ def _at_places(question: Question, active: Mask, sources: Sources | None, fewer:
     if is_partial and any(read is not None and octets_share(read // CHUNKS_PER_LINE, active) for read in reads):
         return unknown(SPLIT)
     decided = _priced(question, active, prices, are_parted=bool(fewer))
-    if fewer and decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS):
-        decided = replace(decided, at_least=True) if decided.verdict is Verdict.CONFLICT else unknown(SPLIT)
+    if fewer:
+        decided = _parted(question, decided, fewer, prices, reads)
     if all(read is None or are_coalesced(read, active) for read in reads):
         return _proved(question, decided, prices, is_partial=is_partial)
     if decided.verdict is not Verdict.UNKNOWN:
@@ -140,6 +140,24 @@ def _at_places(question: Question, active: Mask, sources: Sources | None, fewer:
         table = decided.table and replace(decided.table, lanes=(), addresses=())
         return replace(decided, is_of_source=True, table=table)
     return decided
+
+
+def _parted(
+    question: Question,
+    decided: Decision,
+    fewer: Sequence[Mask],
+    prices: Sequence[_Placed],
+    reads: Sequence[Array | None],
+) -> Decision:
+    """The verdict on all lanes, where some lanes of an octet may come alone: these have to be free, too."""
+    if decided.verdict is Verdict.CONFLICT:
+        return replace(decided, at_least=True)
+    if decided.verdict is not Verdict.DEPENDS and decided.if_made is None:
+        return decided
+    free = [each.addresses for each in prices if each.price.is_free]
+    if _of_fewer(question, fewer, free, reads).verdict is Verdict.FREE:
+        return decided
+    return unknown(SPLIT) if decided.verdict is Verdict.DEPENDS else replace(decided, if_made=None)
 
 
 def _of_fewer(
@@ -173,13 +191,15 @@ def _priced(question: Question, active: Mask, prices: Sequence[_Placed], *, are_
     if all(each.price.is_free for each in prices):
         found = prices[0].price
         return Decision(Verdict.FREE, "", 1, found.wavefronts, found.minimum, engines=(EXHAUSTION,))
+    by_array = _by_array(question, active, prices) if any(each.price.is_free for each in prices) else None
+    if_made = by_array if by_array is not None and by_array.verdict is Verdict.DEPENDS else None
     sure = question.surely()
     if isinstance(sure, str):
-        return unknown(sure)
+        return replace(unknown(sure), if_made=if_made)
     if not all(_can_come(sure, each, active, are_parted=are_parted) for each in prices if not each.price.is_free):
-        return unknown(SPLIT)
-    if any(each.price.is_free for each in prices):
-        return _by_array(question, active, prices)
+        return replace(unknown(SPLIT), if_made=if_made)
+    if by_array is not None:
+        return by_array
     least = min(prices, key=lambda each: each.price.ways)
     is_known = all(each.is_known and each.price.is_exact for each in prices)
     at_least = len({each.price.ways for each in prices}) > 1 or not is_known

@@ -1,17 +1,14 @@
 """Conflicts that a trial meets, where nothing was proved.
 
 A trial runs one block of a launch that is made up. It shows that an access conflicts for these
-arguments and data, and what it does not meet stays unknown. Two of its ways to be wrong are kept
-out here. PTX does not say where a variable lies in shared memory: where that counts, the place with
-the least cost is taken. And a trial that contradicts what was proved turns the verdict into a fault
-of ours.
+arguments and data, and what it does not meet stays unknown. A trial that contradicts what was proved
+turns the verdict into a fault of ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, islice, repeat
 from math import prod
 from typing import Final
@@ -22,25 +19,18 @@ from swzverify.compiled.kernel import KernelAccess, inlined
 from swzverify.compiled.kernel.access import ANY_SPACE
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module, Space
+from swzverify.compiled.scan.aimed import aimed
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.merged import is_warps_own
-from swzverify.compiled.scan.price import (
-    Array,
-    Block,
-    DisagreementError,
-    Mask,
-    Price,
-    block_of,
-    price,
-    table_of,
-)
+from swzverify.compiled.scan.price import DisagreementError, block_of
 from swzverify.compiled.scan.split import split
-from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, TRIAL, Decision, Verdict, unknown
+from swzverify.compiled.scan.trial_price import Met
+from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run_all
-from swzverify.compiled.trial.clocks import DYNAMIC_BYTES
+from swzverify.compiled.trial.launch import Plan
 from swzverify.errors import SwzError
-from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, LANES, Instruction, require
+from swzverify.hardware import Instruction, find_target, require
 
 STEPS: Final = (10_000, 40_000)
 """Instructions of one launch, each for all warps that are there; the more where a launch meets
@@ -48,13 +38,17 @@ conflicts.
 """
 LONG: Final = 11
 """The first launches, which have so many instructions; later ones have `SHORT` at first."""
-SHORT: Final = 2_000
 FIRST_TOGETHER: Final = (2, 8)
 """How many launches run side by side at first: few, since most kernels need no more."""
+AIMED_BEHIND: Final = sum(FIRST_TOGETHER) - 1
+"""The launch after which launches are aimed at accesses that none has reached."""
+SHORT: Final = 2_000
 TOGETHER: Final = 16
 """How many of the later ones run side by side."""
 MOST_STEPS: Final = 400_000
 """Instructions of all launches of a function."""
+FOR_AIMED: Final = 100_000
+"""More of them if launches are aimed at some accesses."""
 OF_ANY_SPACE: Final = 40_000
 """After so many instructions of all launches, no more launches are made for accesses of an unknown
 space: most of these never come to shared memory.
@@ -103,11 +97,16 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
     is_open = [at for at in costs if _is_open(found[at])]
     places = [each.site.index for each in read]
     trials = _Trials(kernel, kernel.block, [places[at] for at in costs], [places[at] for at in is_open])
+    reached: set[int] = set()
     for launch, trial in trials if is_open else ():
+        reached |= trial.seen.keys()
+        if launch.number == AIMED_BEHIND and not trials.has_aimed:
+            unreached = [at for at in is_open if places[at] not in reached]
+            trials.aim(aimed([read[at] for at in unreached], kernel.block, trials.launcher))
         for at, row in costs.items() if not trial.fault else ():
             seen = trial.seen.get(places[at])
             if seen is not None:
-                found[at] = _told(found[at], _Met(row, seen, trial.starts, kernel), launch, read[at].cost.note)
+                found[at] = _told(found[at], Met(row, seen, trial.starts, kernel.function), launch, read[at])
         is_open = [at for at in is_open if _is_open(found[at])]
         if trials.steps >= OF_ANY_SPACE:
             is_open = [at for at in is_open if read[at].reason != ANY_SPACE]
@@ -125,9 +124,6 @@ def _row(access: KernelAccess, target: str, block: BlockShape) -> Instruction | 
     try:
         require(target, row)
     except SwzError:
-        return None
-    if row.by_octets:
-        # A trial does not keep where lanes read.
         return None
     # Lanes of one word may count once, or one lane may do it for all.
     merging = access.cost.merging
@@ -154,13 +150,20 @@ class _Trials:
     def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
         self.wanted, self.steps = wanted, 0
         self._filled = 0
-        self._fills = False
+        self._fills = self.has_aimed = False
         self._kernel, self._watched = kernel, watched
         self._whole = inlined(kernel.module, kernel.function).function
         conditions = tuple(each.condition for each in kernel.facts.assumed)
-        dynamic_bytes = DYNAMIC_BYTES if kernel.smem is None else kernel.smem
+        dynamic_bytes = _dynamic_bytes(kernel) if kernel.smem is None else kernel.smem
         self._most = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
-        self._search = Search(Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions))
+        self.launcher = Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions)
+        self._search = Search(self.launcher)
+
+    def aim(self, plans: Sequence[Plan]) -> None:
+        """Try these next, behind the launches that are the same for all kernels."""
+        self.has_aimed = True
+        self._most += FOR_AIMED if plans else 0
+        self._search.aimed += plans
 
     def __iter__(self) -> Iterator[tuple[Launch, Trial]]:
         patience = PATIENCE
@@ -236,7 +239,15 @@ def _are_alike(one: Seen, other: Seen | None) -> bool:
     )
 
 
-def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:
+def _dynamic_bytes(kernel: Kernel) -> int:
+    """The dynamic shared memory of the launches: what static arrays leave of the most that a block can have."""
+    arrays = [each for each in (*kernel.module.symbols, *kernel.function.symbols) if each.space is Space.SHARED]
+    step = max((each.align_bytes for each in arrays), default=1)
+    static = sum(-(-(each.size_bytes or 0) // step) * step for each in arrays if not each.is_extern)
+    return max(0, find_target(kernel.target).shared_bytes_per_block - static)
+
+
+def _told(decision: Decision, met: Met, launch: Launch, access: KernelAccess) -> Decision:
     """The verdict after a trial, which met the access."""
     try:
         worst = met.worst
@@ -245,81 +256,15 @@ def _told(decision: Decision, met: _Met, launch: Launch, note: str) -> Decision:
     if worst is None:
         return decision
     proved = {Verdict.FREE: 1, Verdict.CONFLICT: decision.ways}.get(decision.verdict)
-    exceeds = proved is not None and not decision.at_least and worst.ways > proved
+    # The sources of a launch need not be as a verdict on a copy assumes.
+    is_assumed = met.is_copy and bool(decision.assumes)
+    exceeds = proved is not None and not decision.at_least and not is_assumed and worst.ways > proved
     if exceeds or decision.reason == NEVER_MADE:
         return unknown(FAULT)
-    return met.decision(launch, note) if _is_open(decision) and not worst.is_free else decision
-
-
-def words_of(launch: Launch, function: Function) -> str:
-    """What is said of a conflict that a launch has; parameters lose the kernel's name."""
-    given = f" with {launch.words}".replace(f"{function.name}_", "") if launch.words else ""
-    return f"trial {launch.number} met it{given}"
-
-
-class _Met:
-    """The warp instructions of one access that a trial met."""
-
-    def __init__(self, row: Instruction, seen: Seen, starts: tuple[int, ...], kernel: Kernel) -> None:
-        self._row, self._kernel = row, kernel
-        addresses = np.array(seen.addresses, dtype=np.int64).reshape(-1, LANES)
-        active = np.array(seen.active, dtype=np.bool_).reshape(-1, LANES)
-        inside = _of_one_variable(addresses, active, starts)
-        self._addresses, self._active = addresses[inside], active[inside]
-        self._warps = np.array(seen.warps, dtype=np.int64)[inside]
-
-    @property
-    def worst(self) -> Price | None:
-        """The worst cost of the trials; None if none of them has a known cost.
-
-        Raises:
-            DisagreementError: Two counts differ.
-        """
-        return self._cost[0]
-
-    @cached_property
-    def _cost(self) -> tuple[Price | None, int]:
-        """The worst cost that is met wherever variables are, and how far they are shifted there."""
-        prices = [(price(self._row, self._addresses + by, self._active), by) for by in _shifts(self._row, self._kernel)]
-        known = [(each.ways, each.wavefronts, each, by) for each, by in prices if each is not None]
-        least = min(known, key=lambda each: each[:2], default=None)
-        return (None, 0) if least is None else least[2:]
-
-    def decision(self, launch: Launch, note: str) -> Decision:
-        """The conflict, with the warp instruction that has it."""
-        worst, shift = self._cost
-        if worst is None or self._kernel.block is None:
-            raise AssertionError(self)
-        at = worst.worst
-        addresses, active = self._addresses[at] + shift, self._active[at]
-        table = table_of(self._row, Block(self._kernel.block), int(self._warps[at]), addresses, active)
-        alike = price(self._row, addresses[None], active[None]) or worst
-        words = words_of(launch, self._kernel.function)
-        return Decision(
-            Verdict.CONFLICT,
-            f"{words}; {note}" if note else words,
-            alike.ways,
-            None if note else alike.wavefronts,
-            None if note else alike.minimum,
-            at_least=True,
-            is_for_some=True,
-            launch=launch,
-            engines=(TRIAL,),
-            table=table,
-        )
-
-
-def _of_one_variable(addresses: Array, active: Mask, starts: tuple[int, ...]) -> Mask:
-    """Which warp instructions reach one variable alone: how far two lie apart is not known."""
-    which = np.searchsorted(np.array(starts, dtype=np.int64), addresses, side="right")
-    first = np.take_along_axis(which, active.argmax(axis=1)[:, None], axis=1)
-    return np.all((which == first) | ~active, axis=1)
-
-
-def _shifts(row: Instruction, kernel: Kernel) -> tuple[int, ...]:
-    """How far variables may lie from where the trial has them, as far as a cost depends on it."""
-    symbols = (*kernel.module.symbols, *kernel.function.symbols)
-    aligns = [each.align_bytes for each in symbols if each.space is Space.SHARED]
-    step = max(row.width_bytes, min(aligns, default=1))
-    period = BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES
-    return tuple(range(0, period, step)) or (0,)
+    if not _is_open(decision):
+        return decision
+    if not worst.is_free:
+        return met.decision(launch, access)
+    if decision.if_made is not None and not met.dearest.is_free:
+        return met.dependent(decision.if_made, launch, access)
+    return decision

@@ -112,6 +112,7 @@ class Decision:
         assumes: What the verdict assumes.
         is_of_source: Whether a copy reads from places that a spec cannot state.
         goals: The costs that show a verdict of `free`.
+        if_made: The verdict if some launch makes the access as it is priced; only beside `unknown`.
     """
 
     verdict: Verdict
@@ -128,6 +129,7 @@ class Decision:
     assumes: tuple[str, ...] = ()
     is_of_source: bool = False
     goals: Goals = field(default=Goals(), compare=False, repr=False)
+    if_made: Decision | None = None
 
     @property
     def lanes(self) -> tuple[LaneRow, ...]:

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from swzverify.compiled.kernel.arithmetic import either
+from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.effects import width_of, written
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
@@ -24,7 +25,7 @@ from swzverify.compiled.trial.exchange import exchange
 from swzverify.compiled.trial.floats import COMPARED
 from swzverify.compiled.trial.floats import compute as compute_floats
 from swzverify.compiled.trial.lanes import Lanes, cut, signed
-from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory, StopError
+from swzverify.compiled.trial.memory import SHARED_WINDOW, UNREAD, Array, FaultError, Mask, Memory, StopError
 from swzverify.compiled.trial.plain import plain
 from swzverify.hardware import Kind
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
@@ -43,6 +44,8 @@ _SILENT: Final = frozenset(
 """Opcodes that change neither registers nor what a block reads."""
 _MATRIX_LOADS: Final = frozenset(kind.value for kind in Kind if kind.moves_matrices and kind.loads)
 _COPY: Final = re.compile(r"cp\.async\.c[ag]\.shared(?:::cta)?\.global(?:\.L2::\w+)*")
+_LEAST_OF_COPY: Final = 3
+"""Its operands: where it writes, where it reads, and the bytes."""
 _COPIED: Final = re.compile(r"cp\.async\.(?:commit_group|wait_group|wait_all)")
 _WINDOW: Final = re.compile(r"cvta(\.to)?\.shared(?:::cta)?\.u64")
 _WINDOWLESS: Final = re.compile(r"cvta(?:\.to)?\.(?:global|const|local|param)(?:::\w+)?\.u64")
@@ -51,9 +54,9 @@ _MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
 _ONES: Final = np.array([each.bit_count() for each in range(256)], dtype=np.uint8)
 """How many bits of a byte are set."""
 
-Watch = Callable[[Instruction, Array | None, Mask], None]
+Watch = Callable[[Instruction, Array | None, Mask, Array | None], None]
 """Is told each access to shared memory: the addresses in its window, None if some of them are not
-known, and the threads that make it.
+known, the threads that make it, and where a copy that is made in full reads.
 """
 
 
@@ -114,7 +117,7 @@ class Code:
                     raise EndError("an atomic's address is not known", np.flatnonzero(active & ~sure))
                 apply(instruction, self._lanes, self._memory, places, active)
                 self._count_alone(active)
-            case "cp" if _COPY.fullmatch(instruction.opcode) and len(instruction.operands) in (3, 4):
+            case "cp" if _COPY.fullmatch(instruction.opcode) and len(instruction.operands) >= _LEAST_OF_COPY:
                 self._copy(instruction, active)
             case "cvta" if len(instruction.operands) == 2:
                 self._change_space(instruction, active)
@@ -229,21 +232,21 @@ class Code:
 
     # ---- memory
 
-    def _reached(self, instruction: Instruction, active: Mask) -> tuple[Array, Mask]:
+    def _reached(self, instruction: Instruction, active: Mask, sources: Array | None = None) -> tuple[Array, Mask]:
         """The generic addresses of threads, and the active threads of blocks in which all are known.
 
-        The watch gets the addresses in shared memory.
+        The watch gets the addresses in shared memory, and the `sources` of a copy.
         """
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
         found, known = (self._threads, self._lanes.nothing) if operand is None else self._place(operand)
         lost = active & self._lanes.whole_blocks(active & ~known)
         if lost.any():
-            self._watch(instruction, None, lost)
+            self._watch(instruction, None, lost, None)
         sure = active & ~lost
         found, _ = self._generic(instruction, found, known)
         inside = sure & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
         if inside.any():
-            self._watch(instruction, found - SHARED_WINDOW, inside)
+            self._watch(instruction, found - SHARED_WINDOW, inside, sources)
         return found, sure
 
     def _generic(self, instruction: Instruction, places: Array, known: Mask) -> tuple[Array, Mask]:
@@ -293,17 +296,20 @@ class Code:
 
     def _copy(self, instruction: Instruction, active: Mask) -> None:
         """Copy from global memory at once; bytes that are not copied become zero."""
-        into, sure = self._reached(instruction, active)
         operands = instruction.operands
         source, of_source = (
-            self._place(operands[1]) if isinstance(operands[1], Address) else (into, self._lanes.nothing)
+            self._place(operands[1]) if isinstance(operands[1], Address) else (self._threads, self._lanes.nothing)
         )
         size = operands[2].value if isinstance(operands[2], Immediate) else 0
-        if size not in (4, 8, 16) or len(operands) > 4:
+        limit = limit_of_source(instruction)
+        count, of_count = self._copied(limit[0] if limit else Immediate(size), size)
+        # What a copy of fewer bytes costs is not known.
+        whole = np.broadcast_to(of_source & of_count & (count >= size), active.shape)
+        into, sure = self._reached(instruction, active, np.where(whole, source, UNREAD))
+        if size not in (4, 8, 16) or len(limit) > 1:
             raise EndError("a copy is not followed")
         if (lost := active & ~(sure & of_source)).any():
             raise EndError("a copy is not followed", self._threads[lost])
-        count, of_count = self._lanes.read(operands[3] if len(operands) == 4 else Immediate(size), 32)
         if (lost := active & ~of_count).any():
             raise EndError("a copy's size is not known", self._threads[lost])
         threads = self._threads[active]
@@ -318,6 +324,13 @@ class Code:
         if read.any():
             values[read], known[read] = self._memory.load(from_places[read], threads[read], 1)
         self._memory.store(to_places, threads, 1, values, known)
+
+    def _copied(self, limit: Operand, size: int) -> tuple[Array, Mask]:
+        """The bytes that a copy reads: a number, or none where a predicate holds."""
+        if isinstance(limit, Register) and width_of(limit) == 1:
+            ignores, known = self._lanes.read(limit, 1)
+            return np.where(ignores != 0, 0, size), known
+        return self._lanes.read(limit, 32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ A parameter of 64 bits is a pointer if an address is made of it by moves and sum
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -78,12 +79,19 @@ def compared_in(function: Function) -> tuple[int, ...]:
 
 
 def _begins(function: Function) -> dict[Operand, SymbolRef]:
-    """Registers to which a `mov` gives the place of a variable."""
-    return {
-        each.operands[0]: each.operands[1]
-        for each in function.instructions
-        if base_name(each) == "mov" and len(each.operands) == 2 and isinstance(each.operands[1], SymbolRef)
-    }
+    """Registers that have a place in a variable, by a `mov` and sums with numbers; each is written once."""
+    counts = Counter(each for instruction in function.instructions for each in instruction.operands[:1])
+    found: dict[Operand, SymbolRef] = {}
+    for each in function.instructions:
+        if len(each.operands) < 2 or counts[each.operands[0]] != 1:
+            continue
+        target, source, *more = each.operands
+        begin = source if isinstance(source, SymbolRef) else found.get(source)
+        if begin is not None and base_name(each) == "mov":
+            found[target] = begin
+        elif begin is not None and base_name(each) == "add" and isinstance(more[0], Immediate):
+            found[target] = replace(begin, offset=begin.offset + more[0].value)
+    return found
 
 
 def _place(instruction: Instruction, begins: Mapping[Operand, SymbolRef]) -> SymbolRef | None:

@@ -80,7 +80,8 @@ class Plan:
 
     Whole parameters take the `numbers` in turn, and parameters that are floats take `reals` in turn.
     Buffers hold `data`, in turn too, and `seed` chooses their bytes. `place` is the place of the block in
-    the grid, and `grid` has the numbers of blocks, which are larger than `place`.
+    the grid, and `grid` has the numbers of blocks, which are larger than `place`. `fixed` are values of
+    bytes of parameters, named `NAME+OFFSET:BYTES`; of pointers only 0 counts.
     """
 
     numbers: tuple[int, ...]
@@ -89,6 +90,7 @@ class Plan:
     seed: int = 0
     reals: tuple[float, ...] = (1.0,)
     grid: tuple[int, int, int] = GRID
+    fixed: tuple[tuple[str, int], ...] = ()
 
     def buffer(self, at: int, compared: tuple[int, ...] = ()) -> Buffer:
         """The buffer of one pointer, where the kernel compares with these numbers."""
@@ -166,6 +168,12 @@ class Launcher:
         self.reals = sum(each.is_real and not each.is_pointer for each in every)
         self.numbers = len(every) - self.pointers - self.reals
 
+    def is_pointer(self, name: str) -> bool:
+        """Whether bytes of a parameter, named `NAME+OFFSET:BYTES`, are a pointer."""
+        parameter, _, place = name.rpartition("+")
+        begin, _, _ = place.partition(":")
+        return any(each.is_pointer and str(each.offset) == begin for each in self._fields.get(parameter, ()))
+
     def launch(self, plan: Plan, number: int) -> Launch | None:
         """The launch of a plan, in the grid that is given if there is one.
 
@@ -203,16 +211,17 @@ class Launcher:
 
     def _made(self, plan: Plan) -> _Made:
         made = _Made({}, {})
-        turn = 0
+        turn, fixed = 0, dict(plan.fixed)
         for parameter in self._function.parameters:
             raw = bytearray(parameter.size_bytes or 0)
             here = self._fields[parameter.name]
             for each in here:
                 known = self._arguments.value(parameter.name, each.offset, each.size)
+                wanted = fixed.get(f"{parameter.name}+{each.offset}:{each.size}")
                 if known is not None:
                     value = known
                 elif each.is_pointer:
-                    is_null = plan.buffer(made.pointers).data is Data.NONE
+                    is_null = 0 in (wanted, int(plan.buffer(made.pointers).data is not Data.NONE))
                     value = 0 if is_null else BUFFER_BASE + made.pointers * BUFFER_STEP + POINTS_AT
                     made.pointers += 1
                 elif each.is_real:
@@ -221,7 +230,8 @@ class Launcher:
                     made.reals += 1
                     made.numbers[each.label(parameter, here)] = real
                 else:
-                    value = plan.numbers[turn % len(plan.numbers)] % (1 << 8 * each.size)
+                    value = plan.numbers[turn % len(plan.numbers)] if wanted is None else wanted
+                    value %= 1 << 8 * each.size
                     turn += 1
                     made.numbers[each.label(parameter, here)] = value
                 raw[each.offset : each.offset + each.size] = value.to_bytes(each.size, "little")

@@ -80,7 +80,7 @@ class Trial:
         ended: Why the launch ended before its end.
         fault: The fault of the launch; a launch with a fault shows nothing.
         steps: The steps that it took.
-        starts: The start addresses of the variables in shared memory, in their order.
+        starts: The start addresses of the variables in shared memory, in their order, and their alignments.
         memory: The memory after the launch.
         ways: The branches that it took, with rough counts.
         compared: The numbers that it compared.
@@ -91,7 +91,7 @@ class Trial:
     ended: str
     fault: str
     steps: int
-    starts: tuple[int, ...]
+    starts: tuple[tuple[int, int], ...]
     memory: Memory
     ways: frozenset[tuple[int, ...]] = frozenset()
     compared: frozenset[int] = frozenset()

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.ptx import Instruction
-from swzverify.hardware import LANES
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -187,6 +187,8 @@ def _place_of(region: Region) -> tuple[int, int, bool]:
     return region.begin, region.size, region.per_thread
 
 
+UNREAD: Final = -1
+"""The source address of a lane that copies fewer bytes than it writes, or of which it is not known."""
 MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
 
@@ -195,13 +197,15 @@ MOST_SEEN: Final = 400
 class Seen:
     """The warp instructions that an access made.
 
-    They are rows of 32 addresses in shared memory, the active lanes, and the warp of each row. `is_all`
-    is False if some were not known, or if there were too many.
+    They are rows of 32 addresses in shared memory, the active lanes, and the warp of each row. Copies have
+    the 32 addresses that they read as well. `is_all` is False if some were not known, or if there were too
+    many.
     """
 
     addresses: list[Array] = field(default_factory=list[Array])
     active: list[Mask] = field(default_factory=list[Mask])
     warps: list[int] = field(default_factory=list[int])
+    sources: list[Array] = field(default_factory=list[Array])
     is_all: bool = True
     patterns: set[bytes] = field(default_factory=set[bytes], repr=False)
 
@@ -217,8 +221,11 @@ class Kept:
         self._wanted, self._warps = wanted, warps
         self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
 
-    def keep(self, instruction: Instruction, addresses: Array | None, active: Mask) -> None:
-        """Keep copies of new patterns: a row of an array would hold the rows of all blocks."""
+    def keep(self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None) -> None:
+        """Keep copies of new patterns: a row of an array would hold the rows of all blocks.
+
+        What a copy costs depends on where its lines of 128 bytes begin, too.
+        """
         if instruction.index not in self._wanted:
             return
         on = active.reshape(-1, LANES)
@@ -229,8 +236,10 @@ class Kept:
             return
         on = on[made]
         rows = np.where(on, addresses.reshape(-1, LANES)[made], 0)
-        least = rows.min(axis=1, where=on, initial=np.iinfo(np.int64).max)
-        patterns = np.where(on, rows - least[:, None], -1)
+        patterns = _from_first(rows, on, 1 if sources is None else BANK_PERIOD_BYTES)
+        read = None if sources is None else np.where(on, sources.reshape(-1, LANES)[made], UNREAD)
+        if read is not None:
+            patterns = np.concatenate((patterns, _from_first(read, read != UNREAD, BANK_PERIOD_BYTES)), axis=1)
         for at, number in enumerate(made.tolist()):
             block, warp = divmod(number, self._warps)
             seen = self.seen[block].setdefault(instruction.index, Seen())
@@ -243,3 +252,11 @@ class Kept:
                 seen.addresses.append(rows[at].copy())
                 seen.active.append(on[at].copy())
                 seen.warps.append(warp)
+                if read is not None:
+                    seen.sources.append(read[at].copy())
+
+
+def _from_first(rows: Array, on: Mask, step: int) -> Array:
+    """Where lanes are, counted from a multiple of `step` at or before the first of them; -1 of the others."""
+    least = rows.min(axis=1, where=on, initial=np.iinfo(np.int64).max) // step * step
+    return np.where(on, rows - least[:, None], -1)

@@ -76,16 +76,16 @@ class Placement:
     def _shared(self, symbols: list[Symbol], dynamic_bytes: int) -> None:
         at = SHARED_BEGIN
         inside = [each for each in symbols if each.space is Space.SHARED]
-        starts: set[int] = set()
+        starts: dict[int, int] = {}
         self.arrays: list[tuple[int, str]] = []
         for symbol in sorted(inside, key=lambda each: each.is_extern or each.size_bytes is None):
             at = -(-at // symbol.align_bytes) * symbol.align_bytes
             self.addresses[SymbolRef(symbol.name, symbol.scope)] = at
-            starts.add(at)
+            starts[at] = min(symbol.align_bytes, starts.get(at, symbol.align_bytes))
             self.arrays.append((at - SHARED_BEGIN, symbol.name))
             if not symbol.is_extern:
                 at += symbol.size_bytes or 0
-        self.starts = tuple(sorted(starts))
+        self.starts = tuple(sorted(starts.items()))
         size = at - SHARED_BEGIN + (dynamic_bytes if any(each.is_extern for each in inside) else 0)
         if size:
             self.regions.append(Region(SHARED_WINDOW + SHARED_BEGIN, size))

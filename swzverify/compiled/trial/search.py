@@ -46,7 +46,8 @@ _ALONE: Final = 0.2
 class Search:
     """Launches of one kernel, one after the other.
 
-    The result of a launch may be passed in before the next launch is made.
+    The result of a launch may be passed in before the next launch is made. Plans that are `aimed` at something
+    come behind the first launches, which are the same for all kernels.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
@@ -63,11 +64,13 @@ class Search:
         self._kept: list[_Kept] = []
         self._ways: set[tuple[int, ...]] = set()
         self._wanted: frozenset[int] = frozenset()
+        self.aimed: list[Plan] = []
 
     def __iter__(self) -> Iterator[Launch]:
         tried: set[Plan] = set()
         for number in range(MOST_LAUNCHES):
-            plan = _FIRST[number] if number < len(_FIRST) else self._next(number)
+            later = self.aimed and number >= len(_FIRST)
+            plan = self.aimed.pop(0) if later else self._at(number)
             made = None if plan in tried else self._launcher.launch(plan, number)
             tried.add(plan)
             if made is not None:
@@ -92,7 +95,9 @@ class Search:
         """Whether a launch took a new path."""
         return not trial.fault and not trial.ways <= self._ways
 
-    def _next(self, number: int) -> Plan:
+    def _at(self, number: int) -> Plan:
+        if number < len(_FIRST):
+            return _FIRST[number]
         draw, launcher = self._draw, self._launcher
         if not self._kept or draw.random() < _FRESH:
             count = draw.choice((1, 2, 3, 4, max(1, launcher.numbers)))

@@ -1,0 +1,141 @@
+"""What the warp instructions cost that a trial met.
+
+PTX does not say where a variable lies in shared memory: where that counts, the place with the least cost is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from swzverify.compiled.kernel import KernelAccess
+from swzverify.compiled.ptx import Function
+from swzverify.compiled.scan.price import (
+    Array,
+    Block,
+    Mask,
+    Price,
+    are_coalesced,
+    price,
+    price_by_cache,
+    price_of_copies,
+    table_of,
+)
+from swzverify.compiled.scan.verdict import TRIAL, Decision, Verdict
+from swzverify.compiled.trial import Launch, Seen
+from swzverify.compiled.trial.memory import UNREAD
+from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNK_BYTES, LANES, Instruction, Kind
+
+
+def words_of(launch: Launch, function: Function) -> str:
+    """What is said of a conflict that a launch has; parameters lose the kernel's name."""
+    given = f" with {launch.words}".replace(f"{function.name}_", "") if launch.words else ""
+    return f"trial {launch.number} met it{given}"
+
+
+class Met:
+    """The warp instructions of one access that a trial met; of copies, those of which the sources are known."""
+
+    def __init__(self, row: Instruction, seen: Seen, starts: tuple[tuple[int, int], ...], function: Function) -> None:
+        self._row, self._function = row, function
+        self.is_copy = row.by_octets or row.kind is Kind.CP_ASYNC
+        addresses = np.array(seen.addresses, dtype=np.int64).reshape(-1, LANES)
+        active = np.array(seen.active, dtype=np.bool_).reshape(-1, LANES)
+        variables = np.searchsorted(np.array([start for start, _ in starts], dtype=np.int64), addresses, side="right")
+        inside = _of_one(variables, active)
+        sources = np.array(seen.sources, dtype=np.int64).reshape(-1, LANES) if self.is_copy else addresses
+        if row.by_octets:
+            inside &= np.all((sources != UNREAD) | ~active, axis=1)
+        self._addresses, self._active, self._sources = addresses[inside], active[inside], sources[inside]
+        self._warps = np.array(seen.warps, dtype=np.int64)[inside]
+        aligns = np.array([1, *(align for _, align in starts)], dtype=np.int64)
+        self._align = int(aligns[variables[inside][self._active]].min(initial=BANK_PERIOD_BYTES))
+
+    @property
+    def worst(self) -> Price | None:
+        """The worst cost of the trials; None if none of them has a known cost.
+
+        It is met wherever variables are.
+
+        Raises:
+            DisagreementError: Two counts differ.
+        """
+        return min(self._costs, key=_order)[0] if self._costs else None
+
+    @property
+    def dearest(self) -> Price:
+        """The worst cost where a variable is at the place with the most."""
+        return max(self._costs, key=_order)[0]
+
+    @cached_property
+    def _costs(self) -> list[tuple[Price, int]]:
+        """The worst cost, and how far variables are shifted there."""
+        prices = [(self._price(self._addresses + by, slice(None)), by) for by in _shifts(self._row, self._align)]
+        return [(each, by) for each, by in prices if each is not None]
+
+    def _price(self, addresses: Array, rows: slice) -> Price | None:
+        active, sources = self._active[rows], self._sources[rows]
+        if self._row.by_octets:
+            return price_of_copies(self._row, addresses, active, sources // CHUNK_BYTES)
+        if self.is_copy:
+            return price_by_cache(self._row, addresses, active, sources, sources != UNREAD)
+        return price(self._row, addresses, active)
+
+    def decision(self, launch: Launch, access: KernelAccess) -> Decision:
+        """The conflict, with the warp instruction that has it."""
+        return self._conflict(*min(self._costs, key=_order), launch, access)
+
+    def dependent(self, otherwise: Decision, launch: Launch, access: KernelAccess) -> Decision:
+        """The verdict that an access has if it is made, with the conflict that was met."""
+        found = self._conflict(*max(self._costs, key=_order), launch, access)
+        reason = f"{otherwise.reason}; {found.reason}"
+        engines = (*otherwise.engines, *found.engines)
+        return replace(
+            found, verdict=otherwise.verdict, reason=reason, parameters=otherwise.parameters, engines=engines
+        )
+
+    def _conflict(self, worst: Price, shift: int, launch: Launch, access: KernelAccess) -> Decision:
+        at, note = worst.worst, access.cost.note
+        here = slice(at, at + 1)
+        addresses, active = self._addresses[here] + shift, self._active[here]
+        table = table_of(self._row, Block(launch.block), int(self._warps[at]), addresses[0], active[0])
+        alike = self._price(addresses, here) or worst
+        is_of_source = self.is_copy and not (
+            self._row.by_octets and are_coalesced(self._sources[here] // CHUNK_BYTES, active)
+        )
+        if is_of_source:
+            # The tables and pictures of lanes are those of octets that read one line each.
+            table = replace(table, lanes=(), addresses=())
+        words = words_of(launch, self._function)
+        is_known = not note and alike.is_exact and (access.source is None or not access.source.fills_parts)
+        return Decision(
+            Verdict.CONFLICT,
+            f"{words}; {note}" if note else words,
+            alike.ways,
+            alike.wavefronts if is_known else None,
+            alike.minimum if is_known else None,
+            at_least=True,
+            is_for_some=True,
+            launch=launch,
+            engines=(TRIAL,),
+            table=table,
+            is_of_source=is_of_source,
+        )
+
+
+def _order(cost: tuple[Price, int]) -> tuple[int, int]:
+    return cost[0].ways, cost[0].wavefronts
+
+
+def _of_one(variables: Array, active: Mask) -> Mask:
+    """Which warp instructions reach one variable alone: how far two lie apart is not known."""
+    first = np.take_along_axis(variables, active.argmax(axis=1)[:, None], axis=1)
+    return np.all((variables == first) | ~active, axis=1)
+
+
+def _shifts(row: Instruction, align: int) -> tuple[int, ...]:
+    """How far a variable may lie from where the trial has it, as far as a cost depends on it."""
+    period = BANK_PERIOD_BYTES if row.by_octets else BANK_WORD_BYTES
+    return tuple(range(0, period, max(row.width_bytes, align))) or (0,)
