@@ -213,3 +213,29 @@ def test_copies_of_boxes_before_their_announcement(is_late: bool) -> None:
     found = judged(boxed)
     assert found.verdict.value == "free"
     assert sum("has 128 bytes" in each for each in found.assumptions) == boxed.count(tensor)
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(128, "free"), (256, "unknown")])
+def test_one_tensor_map_has_one_box(size: int, verdict: str) -> None:
+    """Two copies by one map that bring different numbers of bytes: no launch has such a map."""
+    copy = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+    head = HEAD.replace(".visible .entry", ".extern .shared .align 128 .b8 dyn[];\n.visible .entry")
+    text = f"""{head}@%p0 mbarrier.init.shared::cta.b64 [%r5], 1;
+@%p0 mbarrier.init.shared::cta.b64 [%r5+8], 1;
+bar.sync 0;
+mov.u32 %r11, dyn;
+@!%p0 bra READ;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 128;
+{copy} [%r11], [%d1, {{%r1, %r1}}], [%r5];
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5+8], {size};
+{copy} [%r11+128], [%d1, {{%r1, %r1}}], [%r5+8];
+READ:
+{wait("%r5", "0", "FIRST")}
+{wait("%r5+8", "0", "SECOND")}
+ld.shared.u32 %r9, [%r11+128];
+ret;
+}}
+"""
+    found = judged(text)
+    assert found.verdict.value == verdict
+    assert ("boxes of 128 and 256 bytes" in found.reason) is (verdict == "unknown")

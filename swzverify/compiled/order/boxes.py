@@ -27,6 +27,7 @@ from swzverify.compiled.order.store_boxes import changes_maps
 from swzverify.ir.expr import Comparison, Const, Expr, compare, conjunction, const, variables
 
 OF_LAUNCH: Final = "the launch says how many bytes line {} announces"
+SEVERAL: Final = "the tensor map at line {} would have boxes of"
 _WAITS: Final = (Act.WAIT, Act.SYNC)
 Frame: TypeAlias = frozenset[tuple[Expr, int]]
 """What offsets count from: the terms of an address that are no number."""
@@ -131,7 +132,12 @@ def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
         return {}
     of_map: dict[Expr, set[int]] = {}
     for index, size in sizes.items():
-        of_map.setdefault(kernel.maps[index], set()).add(size)
+        found_of = of_map.setdefault(kernel.maps[index], set())
+        found_of.add(size)
+        is_fixed = all(isinstance(kernel.leaves[each], UniformLeaf) for each in variables(kernel.maps[index]))
+        if len(found_of) > 1 and is_fixed:
+            # A tensor map has one box: no launch fulfils both assumptions.
+            raise LostError(f"{SEVERAL.format(_line(kernel, index))} {' and '.join(map(str, sorted(found_of)))} bytes")
     found: dict[int, int] = {}
     for index, address in kernel.maps.items():
         known = of_map.get(address, set())
