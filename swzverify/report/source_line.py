@@ -105,9 +105,21 @@ def _rank(file: str) -> tuple[int, bool]:
 
     Its own files come first, and of these the ones below the current folder.
     """
+    return _kind(file), not below(file)
+
+
+def _kind(file: str) -> int:
     path = posixpath.normpath(file.replace("\\", "/"))
-    kind = 2 if _TOOLKIT.search(path) else 1 if _WRAPPERS.search(path) else 0
-    return kind, not below(file)
+    return 2 if _TOOLKIT.search(path) else 1 if _WRAPPERS.search(path) else 0
+
+
+def is_of_the_program(file: str) -> bool:
+    """Whether a file is no header of the toolkit, of the system, or of a library that wraps instructions.
+
+    >>> is_of_the_program("/src/mm.cuh"), is_of_the_program("/usr/local/cuda-13.0/include/cuda_bf16.hpp")
+    (True, False)
+    """
+    return _kind(file) == 0
 
 
 def below(path: str) -> str:

@@ -111,31 +111,6 @@ def test_a_stage_of_a_ring_is_a_number() -> None:
     assert found == [FALSE, FALSE, FALSE]
 
 
-def _lost(seed: int) -> bool:
-    """Whether a condition holds at some point, and with none of the values of a variable that has few."""
-    rng = random.Random(seed)
-    x, y = var("x", 6), var("y", 9)
-    sides = [add(mul(widened(x, 8), const(rng.randrange(9), 8)), widened(y, 8)), const(rng.randrange(40), 8)]
-    condition = conjunction(
-        (
-            compare(rng.choice(list(Comparison)), *rng.sample(sides, 2)),
-            compare(Comparison.ULT, const(rng.randrange(6), 8), widened(x, 8)),
-        )
-    )
-    few = {x: tuple(range(6)), y: tuple(range(9))}
-    points = [{"x": one, "y": two} for one in range(6) for two in range(9)]
-    cases = list(residues.by_values(condition, few))
-    holds = any(evaluate(condition, point) for point in points)
-    return holds != any(evaluate(each, point) for each in cases for point in points)
-
-
-def test_one_value_holds_if_the_condition_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not any(map(_lost, range(100)))
-    right = residues.by_values
-    monkeypatch.setattr(residues, "by_values", lambda condition, few: list(right(condition, few))[:-1])
-    assert any(map(_lost, range(100)))
-
-
 def _term(rng: random.Random, trip: Var, width: int) -> Expr:
     """A trip plus a number, divided by a number or by a power of two, perhaps in the bits of a mask."""
     value = add(widened(trip, width), const(rng.choice((0, 1, 3, 7, 50, 1 << 15)), width))

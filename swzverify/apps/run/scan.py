@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields, replace
@@ -9,6 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from swzverify.apps.options.scan import ScanOptions
+from swzverify.apps.run.launches import blocks_of_files
 from swzverify.apps.run.scan_jobs import (
     EVERYTHING,
     Asks,
@@ -45,11 +47,13 @@ from swzverify.compiled.scan import (
     wanted_kernels,
     with_whole_names,
 )
+from swzverify.core.demangle import demangled
 from swzverify.core.processes import processes_for
 from swzverify.errors import SwzError
 from swzverify.hardware import find_target
 from swzverify.report.scan import ScannedFile
-from swzverify.spec.sources.launches import blocks_of_files
+from swzverify.report.source_line import is_of_the_program
+from swzverify.spec.sources.conditions import macros_of
 
 FEW_FUNCTIONS = 8
 """Up to so many functions are scanned in this process, unless told otherwise."""
@@ -161,8 +165,11 @@ def _texts(name: str, options: ScanOptions) -> Iterator[ReadText]:
     machines = machine_of_file(name, texts, options.target, options.cubins, options.nvcc_arguments)
     for each, module, machine in zip(held, modules, machines, strict=True):
         found = read_text(name, each.origin, each.text, module, machine)
-        # The line table names the sources; a .cu that is scanned itself may come without one.
-        launched = blocks_of_files((name, *module.files.values()))
+        # The line table names the sources; a .cu that is scanned itself, or beside its PTX, may come without one.
+        sources = (name, f"{os.path.splitext(name)[0]}.cu", *module.files.values())
+        kernels = [demangled(each.name).short for each in module.functions if each.is_entry]
+        near = [each for each in sources if is_of_the_program(each)]
+        launched = blocks_of_files(sources, kernels, near, macros_of(options.nvcc_arguments))
         yield replace(found, launched=launched) if launched else found
 
 

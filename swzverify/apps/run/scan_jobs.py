@@ -26,6 +26,7 @@ from swzverify.compiled.scan import (
     scan_operands_and_stages,
 )
 from swzverify.compiled.scan.races import races_of
+from swzverify.compiled.scan.verdict import NO_BLOCK
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 
 Job: TypeAlias = tuple[int, int]
@@ -162,6 +163,8 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
             assumed=block.assumed,
         )
     )
+    if block.missing:
+        accesses = tuple(_told(each, block) for each in accesses)
     if options.certificates is not None:
         from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
@@ -183,7 +186,20 @@ def _races(module: Module, function: Function, block: JudgedBlock, work: Work) -
         target=options.target,
         smem=launches.smem,
     )
+    if block.missing and found.reason and NO_BLOCK.startswith(found.reason):
+        return replace(found, reason=_without_block(block))
     return replace(found, assumptions=(block.assumed, *found.assumptions)) if block.assumed else found
+
+
+def _told(access: ScannedAccess, block: JudgedBlock) -> ScannedAccess:
+    """An access whose reason says why the block is not known, if that is the reason."""
+    if access.decision.reason != NO_BLOCK:
+        return access
+    return replace(access, decision=replace(access.decision, reason=_without_block(block)))
+
+
+def _without_block(block: JudgedBlock) -> str:
+    return NO_BLOCK.replace("give --block", f"{block.missing}; give --block")
 
 
 def _serve(pipe: Connection[Told, Job], work: Work) -> None:

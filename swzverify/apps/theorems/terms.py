@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 import z3
 
 WIDTH = 32
-"""Bits of a variable or constant; `bits` and `widened` give words of other widths."""
+"""Bits of a variable or constant; `bits` gives words of other widths."""
 
 _Term = TypeVar("_Term", z3.BitVecRef, z3.ArithRef)
 
@@ -187,10 +187,6 @@ class Word(_Number[z3.BitVecRef]):
     def bits(self, high: int, low: int) -> Word:
         """The bits `high` to `low`, both included, in a word of their own width (`a[high:low]`)."""
         return Word(z3.Extract(high, low, self.term))
-
-    def widened(self, width: int) -> Word:
-        """The same number in a wider word."""
-        return Word(z3.ZeroExt(width - self.width, self.term))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,8 +27,8 @@ from math import lcm
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, mul, shift_left, sub, widened
-from swzverify.compiled.kernel.distances import kept_distance
 from swzverify.compiled.kernel.flow import Loop
+from swzverify.compiled.kernel.kept_distances import kept_distance
 from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed

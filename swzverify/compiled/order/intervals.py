@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from swzverify.compiled.kernel.distances import decided
+from swzverify.compiled.kernel.kept_distances import decided
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.between import ENTRY, Between, Choice, Presence, Together, Trip, Trips, Way
 from swzverify.compiled.order.step import InStep

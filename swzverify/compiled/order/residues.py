@@ -1,4 +1,4 @@
-"""A question split into cases: by the residue of a trip that is divided by a small number, or by few values.
+"""A question split into cases: by the residue of a trip that is divided by a small number.
 
 Compilers divide by a number m with the high bits of a product. Of a trip m * u + c for one residue c the
 quotient is a sum, and the stages of a ring are known: Z3 then answers in no time what it gives up else.
@@ -8,7 +8,7 @@ Source: Granlund, Montgomery, "Division by Invariant Integers using Multiplicati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
@@ -32,9 +32,7 @@ from swzverify.ir.expr import (
     extract,
     postorder,
     rebuilt,
-    substitute,
     var,
-    variables,
 )
 
 _MOST_DIVISOR: Final = 16
@@ -44,18 +42,6 @@ _BITS: Final = 31
 _DIVISIONS: Final = (BinaryOperator.UDIV, BinaryOperator.UREM)
 _MOST_BEHIND: Final = 1 << 16
 """A trip plus such a number is still far from the limit of 32 bits."""
-
-
-def by_values(condition: Expr, few: Mapping[Var, tuple[int, ...]]) -> Iterator[Expr]:
-    """Conditions of which one holds if the given one does, with each value of one variable that has few of them.
-
-    There is none if the condition reads no such variable.
-    """
-    read = [each for each in variables(condition) if each in few]
-    if read:
-        split = min(read, key=lambda each: len(few[each]))
-        for number in few[split]:
-            yield bounded(substitute(condition, {split: const(number, split.width)}))
 
 
 def by_residues(condition: Expr, trips: list[Var]) -> Iterator[tuple[Expr, dict[Var, Expr]]]:

@@ -44,23 +44,31 @@ class Blocks:
 class JudgedBlock:
     """The block that a kernel is judged with; None if it is not known.
 
-    `assumed` says where it comes from, if neither the user nor `.reqntid` gives it.
+    `assumed` says where it comes from, if neither the user nor `.reqntid` gives it. `missing` says why the
+    launches in the sources do not tell it.
     """
 
     shape: BlockShape | None
     assumed: str = ""
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchedBlock:
     """The threads of a block that every launch of a kernel in a source file states, and the first one's place.
 
-    `extents` has three numbers.
+    `extents` has three numbers; it is None where the launches do not tell them, and `why_not` says why.
     """
 
-    extents: BlockShape
+    extents: BlockShape | None
     line: int
     file: str = ""
+    why_not: str = ""
+
+    @property
+    def place(self) -> str:
+        """The line of the first launch, with the name of its file."""
+        return f"line {self.line} of {os.path.basename(self.file)}"
 
 
 def block_shape(extents: Sequence[int]) -> BlockShape | None:
@@ -113,7 +121,7 @@ def judged_block(
     >>> from swzverify.compiled.ptx import read_module
     >>> module = read_module(".version 8.0 .target sm_90 .entry k() .maxntid 384 { ret; }", "k.ptx")
     >>> judged_block(module.functions[0], Blocks())
-    JudgedBlock(shape=(384, 1, 1), assumed='blocks of 384,1,1 threads, from .maxntid')
+    JudgedBlock(shape=(384, 1, 1), assumed='blocks of 384,1,1 threads, from .maxntid', missing='')
     """
     for wanted, shape in reversed(blocks.named):
         if function.is_entry and function.name in wanted.names:
@@ -124,11 +132,13 @@ def judged_block(
                 raise SwzError("SWZ555", refusal, hint="leave out the block of this kernel, or give it another one")
     found = block_of_launch(function, blocks.every)
     if found is None and function.is_entry:
-        source = launched.get(demangled(function.name).short.partition("<")[0])
-        if source is not None and (shape := block_shape(source.extents)) and not _refusal(function, shape):
-            return _assumed(shape, f"line {source.line} of {os.path.basename(source.file)}")
+        source = launched.get(demangled(function.name).short)
+        if source and source.extents and (shape := block_shape(source.extents)) and not _refusal(function, shape):
+            return _assumed(shape, source.place)
         if (most := function.tuning.max_threads) is not None and (shape := block_shape(most)):
             return _assumed(shape, ".maxntid")
+        if source and source.why_not:
+            return JudgedBlock(None, missing=f"{source.place} launches it with {source.why_not}")
     return JudgedBlock(found)
 
 

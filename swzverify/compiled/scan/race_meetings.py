@@ -21,7 +21,7 @@ from swzverify.compiled.order.joins import Joins
 from swzverify.compiled.order.known import whatever, without_products
 from swzverify.compiled.order.memory_bounds import MemoryBounds
 from swzverify.compiled.order.pairs import Asked, Question
-from swzverify.compiled.order.residues import by_residues, by_values
+from swzverify.compiled.order.residues import by_residues
 from swzverify.compiled.order.verdict import RaceVerdict, rank
 from swzverify.compiled.scan.asker import AFTER_A_RACE, AT_LAST, BUDGET, FOR_GROUPS, OF_RACES, Asker
 from swzverify.compiled.scan.given import Facts
@@ -56,7 +56,7 @@ from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 
 _MOST_GIVEN_UP: Final = 8
-"""Pairs on which Z3 gives up before it gets less for the others, and one question alone for each."""
+"""Pairs on which Z3 gives up before it gets less for the others."""
 _MOST_HARD: Final = 4
 """Questions with products of values that are not known on which Z3 gives up, before others are asked without these."""
 _TOO_HARD: Final = Finding("z3", Answer.UNDECIDED, detail="it has products of values that are not known")
@@ -164,7 +164,7 @@ class MeetingJudge:
         *conditions, in_memory = self._conditions(question)
         condition = conjunction(conditions)
         whole = conjunction((condition, in_memory))
-        return self._if_never(question, condition, whole) if self._points.some(whole) is None else None
+        return self._if_never(condition, whole) if self._points.some(whole) is None else None
 
     def free_ones(self, asked: Sequence[Asked]) -> set[Asked]:
         """Those of some that are shown not to meet; questions that are nearly the same are one."""
@@ -257,16 +257,14 @@ class MeetingJudge:
             return Found(RaceVerdict.UNKNOWN, reason)
         if not reason and (point := self._points.some(conjunction((whole, question.exact or FALSE)))) is not None:
             return self._met(asked, question, whole, point)
-        found = self._if_never(question, condition, whole)
+        found = self._if_never(condition, whole)
         if found is not None:
             return found
         return Found(RaceVerdict.UNKNOWN, reason) if reason else self._met(asked, question, whole)
 
-    def _if_never(self, question: Question, condition: Expr, whole: Expr) -> Found | None:
+    def _if_never(self, condition: Expr, whole: Expr) -> Found | None:
         """The verdict if accesses never meet, or if Z3 gives up; None if they can."""
         found = self._possible(condition)
-        if found.answer is Answer.UNDECIDED and not self._has_given_up() and self._is_split(condition, question):
-            found = replace(found, answer=Answer.EMPTY)
         if found.answer is Answer.HOLDS and whole is not condition:
             found = self._possible(whole)
             if found.answer is Answer.EMPTY:
@@ -315,11 +313,6 @@ class MeetingJudge:
         if found.answer is Answer.UNDECIDED and without_products(condition) is not condition:
             self._hard += 1
         return found
-
-    def _is_split(self, condition: Expr, question: Question) -> bool:
-        """Whether Z3 shows that a condition never holds for each value of one variable that has few of them."""
-        parts = list(by_values(condition, question.few))
-        return bool(parts) and all(self._asker.possible(each).answer is Answer.EMPTY for each in parts)
 
     def _why_not(self, asked: Asked, question: Question) -> str:
         """Why accesses that meet are not shown to race; empty if nothing prevents it."""

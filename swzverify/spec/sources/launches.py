@@ -1,4 +1,4 @@
-"""The blocks of launches that stand in a CUDA source file: `kernel<<<grid, dim3(32, ROWS)>>>`.
+"""The blocks of launches that stand in a CUDA source: `kernel<<<grid, dim3(32, ROWS)>>>`.
 
 The source is read as text. It is not compiled: a macro may launch another kernel than its text says,
 a function may write a variable unseen, and other files may launch the same kernels. What is found is
@@ -8,106 +8,25 @@ a hint for an assumption that every verdict states, never a fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
-from pathlib import Path
-from stat import S_ISREG
 from typing import Final
 
-from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.launch import LaunchedBlock, block_shape
+from swzverify.compiled.scan.launch import LaunchedBlock
 from swzverify.errors import SwzError
-from swzverify.ir.c_eval import evaluate
-from swzverify.ir.c_parse import parse
 from swzverify.spec.sources.c_text import read_c
 from swzverify.spec.sources.constants import constant
 from swzverify.spec.sources.languages import Language
-from swzverify.spec.sources.scopes import declaration_at, parts_of, value_of
+from swzverify.spec.sources.launch_sites import LaunchSite, launch_sites, template_arguments
+from swzverify.spec.sources.launch_values import ConstantOf, LaunchValues
 
-ConstantOf = Callable[[str], int | None]
-"""The value of a constant outside functions, by its name; None for what is none."""
-
-_NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
-_DIM3: Final = re.compile(r"\s*dim3\s*[({](.*)[)}]\s*", re.ASCII | re.DOTALL)
 _OTHER: Final = re.compile(r"\b(?:cuda|cu|hip)Launch\w*\s*\([^;]{0,400}", re.ASCII)
 """A launch by a function, which may state another block."""
-_HEADER: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_MOST_LETTERS: Final = 2000
-"""Letters of a kernel's template arguments, and of what stands between `<<<` and `>>>`."""
-_DEEPEST: Final = 8
-"""Variables that are defined by one another."""
-_SOURCES: Final = (".cu", ".cuh", ".h", ".hpp", ".cpp")
-_MOST_HEADERS: Final = 20
-_MOST_INCLUDES: Final = 1000
-_MOST_BYTES: Final = 1 << 23
-"""Of a file; larger ones are not read."""
-_MOST_LAUNCHES: Final = 2000
-"""Of a file; the kernels of further ones have no block."""
 
 
-def blocks_of_files(paths: tuple[str, ...]) -> dict[str, LaunchedBlock]:
-    """The blocks of the launches in several CUDA source files, as `blocks_of_source`; other files are skipped.
-
-    The constants of a file are its own, else those of the headers that it names in quotes, else of the other files.
-    """
-    found: dict[str, LaunchedBlock | None] = {}
-    files = {path: texts for path in dict.fromkeys(paths) if (texts := _texts_of(path))}
-    for path, (source, *headers) in files.items():
-        if "<<<" not in source:
-            continue
-        others = (text for of in files.values() for text in of)
-
-        def value(name: str, texts: tuple[str, ...] = (source, *headers, *others)) -> int | None:
-            return _first_or_only(name, texts)
-
-        for name, each in _launches(source, value).items():
-            block = None if each is None else replace(each, file=path)
-            first = found.setdefault(name, block)
-            if first is not None and (block is None or first.extents != block.extents):
-                found[name] = None
-    return {name: each for name, each in found.items() if each is not None}
-
-
-def _texts_of(path: str) -> tuple[str, ...]:
-    """A CUDA source file and the headers that it and these name in quotes; empty for another file."""
-    if not path.lower().endswith(_SOURCES):
-        return ()
-    texts: dict[Path, str] = {}
-    pending = [Path(path)]
-    while pending and len(texts) <= _MOST_HEADERS:
-        at = pending.pop(0)
-        text = _text_of(at)
-        if text is None:
-            if not texts:
-                return ()
-            continue
-        texts[at] = text
-        headers = [at.parent / each for each in islice(_HEADER.findall(text), _MOST_INCLUDES)]
-        pending += [each for each in headers if each not in texts and each not in pending]
-    return tuple(texts.values())
-
-
-def _text_of(path: Path) -> str | None:
-    """The text of a plain file; None for another one, as a device or a pipe, and for one that is too large."""
-    try:
-        known = path.stat()
-        if not S_ISREG(known.st_mode) or known.st_size > _MOST_BYTES:
-            return None
-        return _read(path, known.st_mtime_ns, known.st_size)
-    except (OSError, ValueError):
-        # The name may be none that a file has.
-        return None
-
-
-@lru_cache(maxsize=256)
-def _read(path: Path, changed_ns: int, size_bytes: int) -> str:  # noqa: ARG001 - a file that changes is read again
-    """The text of a file: kernels of one library name the same headers."""
-    return path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
-
-
-def _first_or_only(name: str, texts: tuple[str, ...]) -> int | None:
+def constant_in(texts: tuple[str, ...], name: str) -> int | None:
     """The value of a constant in the first text, else the only value that the others give it."""
     own = _constant(texts[0], name)
     found = {each for text in dict.fromkeys(texts[1:]) if (each := _constant(text, name)) is not None}
@@ -122,113 +41,48 @@ def _constant(text: str, name: str) -> int | None:
         return None
 
 
-def blocks_of_source(source: str, constant_of: ConstantOf | None = None) -> dict[str, LaunchedBlock]:
-    """The block of each kernel, by its name without namespace and template arguments.
+def launched_blocks(
+    source: str, constant_of: ConstantOf, kernels: Collection[str], path: str = ""
+) -> dict[str, LaunchedBlock]:
+    """The block of each of some kernels, which have names without namespace, with their template arguments.
 
-    An extent is an integer expression of numbers, of the file's constants and macros, and of variables of the
-    function that are set where they are declared and nowhere else. A kernel is left out if a launch has
-    something else, or if launches differ.
+    An extent is an integer expression of numbers, of the file's constants and macros, of variables of the
+    function whose value at the launch the text tells, and of template parameters of the function to which the
+    kernel's template arguments give a value. The block is None if a launch has something else, or if launches
+    differ. A kernel without a launch is left out.
 
-    >>> text = "const int W = 32; void f() { dim3 b(W, 4 * 2); ns::k<float><<<n / 2, b>>>(p); g<<<1, n>>>(); }"
-    >>> blocks_of_source(text)
-    {'k': LaunchedBlock(extents=(32, 8, 1), line=1, file='')}
+    >>> text = "const int W = 32; void f() { dim3 b(W, 4 * 2); ns::k<8><<<n / 2, b>>>(p); k<4><<<1, n>>>(); }"
+    >>> found = launched_blocks(text, lambda name: constant_in((text,), name), ["k<8>", "k<4>"])
+    >>> found["k<8>"].extents, found["k<4>"].why_not
+    ((32, 8, 1), '`n` threads, whose number the text does not tell')
     """
-    found = _launches(source, constant_of or (lambda name: _constant(source, name)))
-    return {name: each for name, each in found.items() if each is not None}
-
-
-def _launches(source: str, constant_of: ConstantOf) -> dict[str, LaunchedBlock | None]:
-    """Each kernel that is launched, with its block; None where launches differ or one is no numbers."""
     text = read_c(source).code
-    found: dict[str, LaunchedBlock | None] = {}
+    sites: defaultdict[str, list[LaunchSite]] = defaultdict(list)
+    for site in launch_sites(text):
+        sites[site.kernel].append(site)
     others = {name for call in _OTHER.findall(text) for name in re.findall(r"\w+", call)}
-    for number, begin in enumerate(re.finditer("<<<", text)):
-        name = _launched(text, begin.start())
-        if name is None:
-            continue
-        values = _Values(text, begin.start(), constant_of)
-        extents = values.block(_second(text, begin.end())) if number < _MOST_LAUNCHES else None
-        line = source.count("\n", 0, begin.start()) + 1
-        first = found.setdefault(name, LaunchedBlock(extents, line) if extents and name not in others else None)
-        if first is not None and first.extents != extents:
-            found[name] = None
+    found: dict[str, LaunchedBlock] = {}
+    for kernel in kernels:
+        name, _, arguments = kernel.partition("<")
+        for site in sites[name]:
+            values = LaunchValues(text, site.at, constant_of).of_instance(site, template_arguments(arguments[:-1]))
+            if values is None:
+                continue
+            extents = values.block(site.block)
+            why_not = "" if extents else f"`{site.block}` threads, whose number the text does not tell"
+            if name in others:
+                extents, why_not = None, "a block that a function may change"
+            agree(found, kernel, LaunchedBlock(extents, source.count("\n", 0, site.at) + 1, path, why_not))
     return found
 
 
-def _launched(text: str, end: int) -> str | None:
-    """The kernel's name before `<<<`."""
-    before = text[max(0, end - _MOST_LETTERS) : end].rstrip()
-    if before.endswith(">"):
-        depth = inner = 0
-        for at in range(len(before) - 1, -1, -1):
-            # What stands in parentheses may compare.
-            inner += (before[at] == ")") - (before[at] == "(")
-            depth += 0 if inner else (before[at] == ">") - (before[at] == "<")
-            if not depth:
-                before = before[:at].rstrip()
-                break
-    name = _NAME.search(before)
-    return None if name is None else name[0]
+def agree(found: dict[str, LaunchedBlock], kernel: str, block: LaunchedBlock) -> None:
+    """Add the block of a launch; the kernel has no block if another launch has a different one."""
+    first = found.setdefault(kernel, block)
+    if first.extents and block.extents != first.extents:
+        why_not = block.why_not or f"{_threads(first)} threads, and {block.place} with {_threads(block)}"
+        found[kernel] = replace(first if block.extents else block, extents=None, why_not=why_not)
 
 
-def _second(text: str, begin: int) -> str:
-    """The second of the values from an offset to `>>>`; empty if there is none."""
-    end = text.find(">>>", begin, begin + _MOST_LETTERS)
-    parts = parts_of(text[begin:end]) if end >= 0 else []
-    return parts[1] if len(parts) > 1 else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """What the names at a launch stand for."""
-
-    code: str
-    at: int
-    constant_of: ConstantOf
-    depth: int = 0
-    known: dict[tuple[str, int, int], int | None] = field(default_factory=dict[tuple[str, int, int], int | None])
-    """The values of names at places that were looked up already."""
-
-    def block(self, text: str) -> BlockShape | None:
-        """The three extents of a block; None if they are no numbers or no block."""
-        extents = self._extents(text.strip())
-        return block_shape(extents)
-
-    def _extents(self, text: str) -> tuple[int, ...]:
-        if made := _DIM3.fullmatch(text):
-            values = [self._value(each) for each in parts_of(made[1])]
-            return tuple(each for each in values if each is not None) if None not in values else ()
-        if (value := self._value(text)) is not None:
-            return (value,)
-        declared = self._declared(text) if _NAME.match(text) else None
-        return () if declared is None else declared[0]._extents(declared[1])
-
-    def _value(self, text: str) -> int | None:
-        """The value of an expression."""
-        if not text.strip():
-            return None
-        try:
-            tree = parse(text)
-            names = {name: self._named(name) for name in tree.names}
-            known = {name: each for name, each in names.items() if each is not None}
-            return evaluate(tree, known) if len(known) == len(names) else None
-        except SwzError:
-            return None
-
-    def _named(self, name: str) -> int | None:
-        key = name, self.at, self.depth
-        if key not in self.known:
-            declared = self._declared(name)
-            self.known[key] = self.constant_of(name) if declared is None else declared[0]._value(declared[1])
-        return self.known[key]
-
-    def _declared(self, name: str) -> tuple[_Values, str] | None:
-        """The value that a variable is declared with, and where its names have theirs; None for no variable.
-
-        The value is empty where there is none, or where something may write the variable.
-        """
-        found = declaration_at(self.code, name, self.at)
-        if found is None:
-            return None
-        inner = replace(self, at=found.start, depth=self.depth + 1)
-        return inner, "" if self.depth == _DEEPEST else value_of(self.code, name, found)
+def _threads(block: LaunchedBlock) -> str:
+    return ",".join(map(str, block.extents or ()))

@@ -93,13 +93,13 @@ def preprocess(source: CText, popped: Mapping[str, int] | None = None) -> Prepro
     '64'
     """
     code, lines, popped = source.code, Lines(source.code), popped or {}
-    directives = list(_directives(code))
-    guard = _include_guard(code, directives)
-    undefined = {found[0] for each in directives if each.word == "undef" and (found := _WORD.search(each.rest))}
+    every = list(directives(code))
+    guard = _include_guard(code, every)
+    undefined = {found[0] for each in every if each.word == "undef" and (found := _WORD.search(each.rest))}
     changed = dict.fromkeys(undefined, "is undefined again by #undef")
     changed |= {name: f"is brought back by `pop_macro` at line {line}" for name, line in popped.items()}
     outer = 1 if guard else 0
-    inner = [each for each in directives if each not in guard]
+    inner = [each for each in every if each not in guard]
     macros = [
         macro
         for each in inner
@@ -110,8 +110,8 @@ def preprocess(source: CText, popped: Mapping[str, int] | None = None) -> Prepro
     return Preprocessed(
         plain,
         tuple(macros),
-        _words(directives, lines, popped),
-        tuple(directives),
+        _words(every, lines, popped),
+        tuple(every),
         tuple(_stretches(inner, len(code))),
         _balances(plain, inner),
     )
@@ -141,7 +141,8 @@ def popped_macros(text: str, source: CText) -> dict[str, int]:
     return found
 
 
-def _directives(code: str) -> Iterator[Directive]:
+def directives(code: str) -> Iterator[Directive]:
+    """The directives of code without comments and literals, in order."""
     at = depth = 0
     for line in code.split("\n"):
         found = _DIRECTIVE.match(line)

@@ -85,6 +85,36 @@ def value_of(code: str, name: str, found: Declaration) -> str:
     return "" if "const" not in found.types and _may_write(name, code, end, found.closing) else value
 
 
+def assigned_before(code: str, name: str, found: Declaration, at: int) -> tuple[str, int] | None:
+    """What the last assignment before an offset gives a variable, and where; None if it is not clear which is the last.
+
+    The assignment is a statement by itself in a block around the offset. Nothing between it and the end of
+    the part of this block that has the offset may write the variable, since that part may be a loop.
+
+    >>> code = "{ dim3 b; b = dim3(64); while (n) { k<<<1, b>>>(); } b = dim3(32); }"
+    >>> assigned_before(code, "b", declaration_at(code, "b", 38), 38)
+    ('dim3(64)', 13)
+    """
+    last, behind = None, max(0, found.begin - 1)
+    for number, each in enumerate(re.finditer(rf"[;{{}}]\s*{name}\s*=(?!=)", code[behind:at], re.ASCII)):
+        last = each if number < _MOST_USES else None
+    if (found.types is None and code[behind] not in ";,") or last is None:
+        return None
+    begin = behind + last.end()
+    opening, closing = _around(code, begin)
+    end = code.find(";", begin)
+    if not opening <= at <= closing or not begin < end < at:
+        return None
+    part = at
+    while (inner := _around(code, part))[0] > opening:
+        part = inner[0] - 2
+        at = max(at, inner[1])
+    is_alias = re.search(
+        rf"&\s*{name}\b|&\s*\w+\s*(?:=(?!=)|[({{])[^;]{{0,200}}\b{name}\b", code[found.begin : found.closing]
+    )
+    return None if is_alias or _may_write(name, code, end, at) else (code[begin:end].strip(), begin)
+
+
 def parts_of(text: str) -> list[str]:
     """The text between commas outside brackets; nothing where brackets do not balance."""
     depth, parts, begin = 0, list[str](), 0
@@ -106,7 +136,9 @@ def _declarations(code: str, name: str) -> list[Declaration] | None:
         (
             # A type that ends with a bracket or a sign, or a further name of a declaration.
             rf"(?:(?<!-)>|&)\s*{name}\s*(?:=(?!=)|[{{;,):](?!:))",
-            rf"[)\[,(;{{}}]\s*\(?{name}\)?\s*{_ASSIGNS}",
+            rf"[)\[,(]\s*\(?{name}\)?\s*{_ASSIGNS}",
+            rf"[;{{}}]\s*\({name}\)\s*{_ASSIGNS}",
+            rf"\}}\s*{name}\s*{_ASSIGNS}",
             rf",\s*{name}\s*[{{(;]",
             rf"(?<![^;{{}}(])\s*{_WORDS}[^;{{}}()]*,\s*{name}\s*,",
             rf"\busing\s+[\w:]*::{name}\s*;",
@@ -122,7 +154,9 @@ def _declarations(code: str, name: str) -> list[Declaration] | None:
     known += [(each.start(), each.end(), each[1], "=") for each in re.finditer(further, code, re.ASCII | re.MULTILINE)]
     ends = {end for _, end, _, _ in known}
     others = [
-        (each.start(), each.end(), None, "") for each in re.finditer(unknown, code, re.ASCII) if each.end() not in ends
+        (each.start(), each.end(), None, "")
+        for each in re.finditer(unknown, code, re.ASCII)
+        if each.end() not in ends and not _ends_statements(code, each)
     ]
     if len(known) + len(others) > _MOST_DECLARED:
         return None
@@ -130,6 +164,15 @@ def _declarations(code: str, name: str) -> list[Declaration] | None:
         Declaration(start, end, types, sign, *_seen(code, end - 1))
         for start, end, types, sign in sorted(known + others, key=lambda each: each[1])
     ]
+
+
+def _ends_statements(code: str, found: re.Match[str]) -> bool:
+    """Whether what is found begins behind a block of statements, and so declares nothing."""
+    if code[found.start()] != "}":
+        return False
+    opening = _around(code, found.start())[0] - 1
+    before = code[max(0, opening - _MOST_LETTERS) : opening]
+    return code[opening : opening + 1] == "{" and re.search(r"[;{})]\s*(?:else|do|try)?\s*\Z", before) is not None
 
 
 def _seen(code: str, declared: int) -> tuple[int, int]:
@@ -212,8 +255,18 @@ def _may_write(name: str, code: str, begin: int, end: int) -> bool:
         )
     )
     return re.search(written, scope, re.ASCII) is not None or any(
-        called not in _READERS for called in _calls_with(name, scope)
+        called not in _READERS and not _takes_values(code, called) for called in _calls_with(name, scope)
     )
+
+
+@lru_cache(maxsize=256)
+def _takes_values(code: str, called: str) -> bool:
+    """Whether a function is defined in the code, and no declaration of its name has a parameter that is a reference."""
+    if not called:
+        return False
+    heads = re.findall(rf"\w[\s\v*]+{called}\s*\(([^;{{}}()]{{0,{_MOST_LETTERS}}})\)\s*([;{{])", code, re.ASCII)
+    others = re.search(rf"#[ \t\v]*define\s+{called}\b|[&>]\s*{called}\s*\(", code, re.ASCII)
+    return any(sign == "{" for _, sign in heads) and others is None and not any("&" in each for each, _ in heads)
 
 
 def _calls_with(name: str, scope: str) -> Iterator[str]:

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from swzverify.compiled.kernel import distances
+from swzverify.compiled.kernel import kept_distances
 from swzverify.compiled.kernel.arithmetic import add, sub
-from swzverify.compiled.kernel.distances import decided, kept_distance
+from swzverify.compiled.kernel.kept_distances import decided, kept_distance
 from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given
@@ -62,7 +62,7 @@ def test_distances_are_those_of_the_trips() -> None:
 
 def test_a_planted_mistake_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values whose distance is not known may be equal."""
-    monkeypatch.setattr(distances, "_are_equal", lambda *_: False)
+    monkeypatch.setattr(kept_distances, "_are_equal", lambda *_: False)
     with pytest.raises(AssertionError):
         _check(range(3_000))
 
