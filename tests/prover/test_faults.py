@@ -132,7 +132,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("seeds", counts(6, 100))
+@pytest.mark.parametrize("seeds", counts(2, 100))
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_faults_of_a_kind_never_prove(fault: Callable, seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(seeds):
@@ -228,7 +228,7 @@ def _alive(process: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kills", [8, pytest.param(100, marks=pytest.mark.nightly)])
 def test_many_kills_while_the_solver_works(kills: int, monkeypatch: pytest.MonkeyPatch) -> None:
     forked = _children(monkeypatch)
     working, works = os.pipe()

@@ -107,6 +107,16 @@ def test_values_that_lanes_share_are_proved_for_all() -> None:
     assert _engines(_PITCH, (8, 16, 1)) == ()
 
 
+def test_a_cost_that_holds_is_made_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "ld.param.u32 %r6, [n]; add.u32 %r3, %r6, %r1; shl.b32 %r3, %r3, 2; "
+    question = asked(body, (64, 1, 1))
+    first = question.cost(question.guard)
+    assert first.answer is Answer.HOLDS
+    for owner, name in ((room, "_goal"), (Asker, "_cost")):
+        monkeypatch.setattr(owner, name, lambda *_: pytest.fail("nothing is new"))
+    assert question.cost(question.guard) == first
+
+
 def test_data_taken_for_shared_would_be_free(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _engines(_DATA, (32, 1, 1)) == ()
     monkeypatch.setattr(room, "is_shared", lambda _leaf: True)

@@ -26,7 +26,7 @@ from swzverify.compiled.scan import (
     scan_operands_and_stages,
 )
 from swzverify.compiled.scan.races import races_of
-from swzverify.compiled.scan.verdict import NO_BLOCK
+from swzverify.compiled.scan.verdict import NO_BLOCK, Goals
 from swzverify.core.pool import Lost, Service, run_jobs, serve
 
 Job: TypeAlias = tuple[int, int]
@@ -169,6 +169,8 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
         from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
         accesses = certify_accesses(options.certificates, text.path, text.text, accesses)
+    # The formulas of proofs are large, and only certificates need them.
+    accesses = tuple(replace(each, decision=replace(each.decision, goals=Goals())) for each in accesses)
     return Scanned(accesses, (*operands, *fragments), races, tuple(stages))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from swzverify.compiled.kernel.arithmetic import shift_left, shift_right, sub
+from swzverify.compiled.kernel.arithmetic import bit_and, shift_left, shift_right, sub
 from swzverify.compiled.kernel.graph import folded
 from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.ir.expr import (
@@ -54,6 +54,8 @@ def low_bits(root: Expr, width: int) -> Expr:
     >>> x = var("x", 1 << 32)
     >>> there_and_back = shift_right(shift_left(x, const(24, 32)), const(24, 32), signed=True)
     >>> low_bits(there_and_back, 32) is extend(extract(x, 0, 8), 32, signed=True)
+    True
+    >>> low_bits(binary(BinaryOperator.AND, x, const(-8, 32)), 3) is const(0, 3)
     True
     """
     if len(postorder(root)) > MOST_NODES:
@@ -113,6 +115,8 @@ def _combined(wanted: _Low, parts: list[Expr]) -> Expr:
             return _extended(parts[0], width, signed=False)
         case Binary(operator) if operator in _RING:
             return normal(binary(operator, *parts))
+        case Binary(BinaryOperator.AND):
+            return bit_and(*parts)
         case Binary(operator) if operator in _BY_BITS:
             return binary(operator, *parts)
         case Binary(BinaryOperator.SHL, _, Const(count)):

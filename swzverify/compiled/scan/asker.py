@@ -10,7 +10,7 @@ import numpy as np
 
 from swzverify.compiled.order.known import without_products
 from swzverify.compiled.scan.any_shared import any_shared
-from swzverify.compiled.scan.cost_goal import banks_goal, plain_roots, plainly_named
+from swzverify.compiled.scan.cost_goal import GoalsMade, banks_goal, plain_roots, plainly_named
 from swzverify.compiled.scan.pair_points import conflicting_pair
 from swzverify.compiled.scan.race_points import NAME as POINTS
 from swzverify.compiled.scan.race_points import Points
@@ -69,7 +69,8 @@ class Asker:
     """Sends the solver queries of one function.
 
     Each query has a budget of the solver's steps. At most `most_open` queries may use all of it, fewer if
-    they are large. Each later query gets 1 / `share` of it, and large ones are not sent.
+    they are large. Each later query gets 1 / `share` of it, and large ones are not sent. `goals` has the costs
+    that were made.
 
     >>> Asker(most_open=1, share=2).possible(FALSE).answer.value
     'empty'
@@ -80,6 +81,8 @@ class Asker:
         self._left = most_open
         self._asked: dict[Expr, Finding] = {}
         self._proved: dict[Cost | GatherCost, Finding] = {}
+        self.goals: GoalsMade = {}
+        self._held: dict[Cost | GatherCost, Proof] = {}
         self._near: dict[Cost | GatherCost, bool] = {}
         self._points = Points()
 
@@ -162,6 +165,9 @@ class Asker:
             DisagreementError: One engine says that it holds, and Z3 that it fails.
             OutOfClockError: The wall clock ended the query.
         """
+        if goal in self._held:
+            # Certificates state the goal that is asked; an equal one may have been stated in other words.
+            return replace(self._held[goal], goal=goal)
         asked, names = plainly_named(goal)
         plain = {name: of_key for of_key, name in names.items()}
         found = self._cost(asked, is_refuted, lambda: _renamed(conflicting_pair(goal, self._points), plain))
@@ -171,8 +177,10 @@ class Asker:
                 for each in (found.worst.most_wavefronts, found.worst.most_conflicts)
             )
         )
-        goal_of = goal if found.answer is Answer.HOLDS else None
-        return replace(found, point=_renamed(found.point, names), worst=worst, goal=goal_of)
+        if found.answer is not Answer.HOLDS:
+            return replace(found, point=_renamed(found.point, names), worst=worst)
+        self._held[goal] = replace(found, point=_renamed(found.point, names), worst=worst, goal=goal)
+        return self._held[goal]
 
     def _cost(
         self, goal: Cost | GatherCost, is_refuted: Callable[[], bool], pair: Callable[[], Mapping[str, int]]

@@ -21,9 +21,11 @@ from swzverify.ir.expr import FALSE, TRUE, Expr, Var, const, variables
 
 ELSEWHERE: Final = "it happens in some block, and another block of that launch may divide by 0"
 Decide = Callable[[KernelAccess], Decision]
+NeverMade = Callable[[KernelAccess], bool]
+"""Whether no lane makes an access, which is free."""
 
 
-def judged(access: KernelAccess, decide: Decide) -> tuple[KernelAccess, Decision]:
+def judged(access: KernelAccess, decide: Decide, is_never_made: NeverMade) -> tuple[KernelAccess, Decision]:
     """An access in the reading that is decided, with its verdict; in the plain one if none is."""
     decision = decide(access)
     if access.defined is None or access.cost.row is None or access.cost.row.warp_wide:
@@ -33,7 +35,7 @@ def judged(access: KernelAccess, decide: Decide) -> tuple[KernelAccess, Decision
         return access, decision
     reading = access.defined
     while reading is not None:
-        other = _of_whole_launches(reading, decide)
+        other = _of_whole_launches(reading, decide, is_never_made)
         if other.verdict is not Verdict.UNKNOWN or other.reason == FAULT:
             return reading, other
         reading = reading.defined
@@ -64,7 +66,7 @@ def in_one_launch(access: KernelAccess) -> KernelAccess | None:
     return replace(strict, who=strict.who.in_launches)
 
 
-def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
+def _of_whole_launches(access: KernelAccess, decide: Decide, is_never_made: NeverMade) -> Decision:
     """The verdict over whole launches.
 
     A conflict must occur in a launch that is correct otherwise. An access that only incorrect launches
@@ -72,8 +74,7 @@ def _of_whole_launches(access: KernelAccess, decide: Decide) -> Decision:
     """
     found = decide(access)
     if found.verdict is Verdict.FREE and access.who.launches not in (TRUE, FALSE):
-        there = decide(replace(access, who=access.who.in_launches))
-        return there if there.reason == NEVER_MADE else found
+        return unknown(NEVER_MADE) if is_never_made(replace(access, who=access.who.in_launches)) else found
     strict = in_one_launch(access) if found.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) else None
     if strict is None:
         return found

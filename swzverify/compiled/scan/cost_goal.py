@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -45,6 +46,8 @@ from swzverify.ir.expr import (
     variables,
 )
 
+GoalsMade: TypeAlias = dict[tuple[object, ...], Cost | GatherCost]
+"""Goals of one function by all that they are made of."""
 _LANE: Final = "lane"
 _WARP: Final = "warp"
 _REST: Final = "beyond a multiple of the width"
@@ -52,14 +55,23 @@ _PLACE: Final = "place modulo 128"
 _OCTETS: Final = "octets that come"
 
 
-def cost_goal(row: Instruction, parts: Parts, block: Block, guard: Expr) -> Cost | GatherCost:
+def cost_goal(
+    row: Instruction, parts: Parts, block: Block, guard: Expr, made: GoalsMade | None = None
+) -> Cost | GatherCost:
     """The cost goal that lanes under `guard` have no bank conflict, for a row of the plain rule.
 
     The part of the address that all lanes add is left out, because it rotates the banks. Only its number
-    stays, as far as it counts.
+    stays, as far as it counts. Goals in `made` are not made again: an access asks for one several times, and
+    its readings have parts in common.
     """
     address = add(parts.varying, const(parts.shared.number % BANK_WORD_BYTES, 32))
-    return _goal(row, parts, block, address, TRUE if row.warp_wide else guard)
+    guard, leaves = TRUE if row.warp_wide else guard, parts.leaves
+    known = known_of(tuple(each for each in variables(address, guard) if each.name in leaves), leaves)
+    key = row, block, address, guard, *(leaves.get(each.name) for each in variables(address, guard, *known))
+    made = {} if made is None else made
+    if key not in made:
+        made[key] = _goal(row, parts, block, address, guard)
+    return made[key]
 
 
 def octet_goal(
@@ -91,7 +103,8 @@ def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Ex
     of_each = [each for each in known if each not in of_all]
     of_lanes = conjunction((guard, *of_each))
     lane, warp = var(_LANE, LANES), var(_WARP, block.warps)
-    stated = _stated(block.shape, row, (plain[0], conjunction((plain[1], *of_each)), facts), leaves, own)
+    said = (plain[0], conjunction((plain[1], *of_each)), facts)
+    stated = partial(_stated, block.shape, row, said, leaves, own)
     definition = _Definition(block, row.address_lanes, (facts, address, of_lanes), stated)
     places = coordinates(block.shape, lane, warp)
     address = narrowed(address)
@@ -287,7 +300,7 @@ def stated(goal: Cost | GatherCost) -> Stated:
     definition = (goal.cost if isinstance(goal, GatherCost) else goal).definition
     if not isinstance(definition, _Definition):
         raise AssertionError(goal)
-    return definition.stated
+    return definition.stated()
 
 
 def plain_roots(goal: Cost | GatherCost) -> tuple[Expr, ...]:
@@ -301,13 +314,13 @@ def plain_roots(goal: Cost | GatherCost) -> tuple[Expr, ...]:
 class _Definition:
     """The plain reading of a cost: the thread's coordinates are looked up, not computed.
 
-    Two equal definitions belong to equal questions, which are asked once.
+    Two equal definitions belong to equal questions, which are asked once. `stated` is made when a certificate needs it.
     """
 
     block: Block
     address_lanes: int
     roots: tuple[Expr, Expr, Expr]
-    stated: Stated = field(compare=False)
+    stated: Callable[[], Stated] = field(compare=False)
 
     def __call__(self, arrays: Arrays) -> tuple[Truths, Numbers, Truths]:
         number = np.asarray(arrays[_WARP]) * LANES + arrays[_LANE]

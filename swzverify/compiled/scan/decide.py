@@ -156,11 +156,17 @@ def scan_function(
     def decide(access: KernelAccess) -> Decision:
         return judge.safely(facts.on(access))
 
+    def is_never_made(access: KernelAccess) -> bool:
+        return judge.is_never_made(facts.on(access))
+
     capability = capability_of(target)
-    both = [judged(access, decide) for access in accesses(module, function, block, facts.arguments, capability)]
+    both = [
+        judged(access, decide, is_never_made)
+        for access in accesses(module, function, block, facts.arguments, capability)
+    ]
     read = [access for access, _ in both]
     kernel = Kernel(module, function, block, target, facts, smem, trials)
-    decisions = for_one_block(kernel, tried(kernel, read, [decision for _, decision in both]), decide)
+    decisions = for_one_block(kernel, tried(kernel, read, [decision for _, decision in both]), decide, is_never_made)
     code = _code_of(function, machine)
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
@@ -246,6 +252,18 @@ class _Judge:
             return unknown(str(error))
         except ValueError as error:
             return unknown(f"the address cannot be computed: {error}")
+
+    def is_never_made(self, access: KernelAccess) -> bool:
+        """Whether no lane makes a free access with an address and a row; False if that is not known."""
+        row, shape = access.cost.row, self._shape or (32, 1, 1)
+        if row is None or access.address is None:
+            return False
+        question = Question(row, split(access, access.address), block_of(shape), self._asker, access.who.loops)
+        try:
+            brief = replace(question, asker=self._briefly) if question.is_free_for_all else question
+            return brief.not_made() is not None
+        except NoVerdictError:
+            return False
 
     def may(self, condition: Expr) -> bool:
         """Whether a condition is known to be possible."""

@@ -6,13 +6,13 @@ where an access is proved free for one block, the verdict is `depends`, as for a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from swzverify.compiled.kernel import KernelAccess, accesses, inlined
+from swzverify.compiled.kernel import accesses, inlined
 from swzverify.compiled.kernel.special import is_of_grid
 from swzverify.compiled.ptx import Function, Module, SpecialRegister
-from swzverify.compiled.scan.assuming import judged
+from swzverify.compiled.scan.assuming import Decide, NeverMade, judged
 from swzverify.compiled.scan.tried import Kernel
 from swzverify.compiled.scan.verdict import Decision, Verdict
 from swzverify.compiled.trial import ONE_BLOCK
@@ -20,7 +20,7 @@ from swzverify.hardware import capability_of
 
 
 def for_one_block(
-    kernel: Kernel, decisions: Sequence[Decision], decide: Callable[[KernelAccess], Decision]
+    kernel: Kernel, decisions: Sequence[Decision], decide: Decide, is_never_made: NeverMade
 ) -> list[Decision]:
     """The decisions on all accesses of a kernel, `depends` where one block alone has no conflict."""
     found = [*decisions]
@@ -31,7 +31,7 @@ def for_one_block(
     arguments = replace(kernel.facts.arguments, grid=ONE_BLOCK)
     alone = accesses(kernel.module, kernel.function, kernel.block, arguments, capability_of(kernel.target))
     for at in met:
-        access, there = judged(alone[at], decide)
+        access, there = judged(alone[at], decide, is_never_made)
         if there.verdict is Verdict.FREE:
             found[at] = replace(
                 found[at],

@@ -30,7 +30,7 @@ from swzverify.compiled.scan.verdict import (
     WarpTable,
     unknown,
 )
-from swzverify.engines.obligations import Answer
+from swzverify.engines.obligations import Answer, Cost, GatherCost
 from swzverify.hardware import BANK_WORD_BYTES, LANES, Instruction
 from swzverify.ir.expr import TRUE, Expr, conjunction, postorder
 
@@ -53,6 +53,9 @@ class Question:
         """Asks the SMT engine whether a condition can hold."""
         return self.asker.possible
 
+    def _goal(self, guard: Expr) -> Cost | GatherCost:
+        return cost_goal(self.row, self.parts, self.block, guard, self.asker.goals)
+
     def cost(self, guard: Expr, is_refuted: Callable[[], bool] = lambda: False) -> Proof:
         """Whether lanes under a guard have no bank conflict.
 
@@ -62,10 +65,10 @@ class Question:
         """
         if self.asker.is_too_large(len(postorder(self.parts.varying, guard)) // _LARGER):
             return Proof(Answer.UNDECIDED)
-        found = self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard), is_refuted)
+        found = self.asker.cost(self._goal(self.parts.own_guard), is_refuted)
         if found.answer in (Answer.HOLDS, Answer.EMPTY) or guard is self.parts.own_guard or self.row.warp_wide:
             return found
-        again = self.asker.cost(cost_goal(self.row, self.parts, self.block, guard), is_refuted)
+        again = self.asker.cost(self._goal(guard), is_refuted)
         # No more than any lanes give is a bound for those that come.
         return again if again.worst is not None else replace(again, worst=found.worst)
 
@@ -77,7 +80,7 @@ class Question:
         """
         if self.row.by_octets or self.parts.other_guard is TRUE or self.row.warp_wide:
             return True
-        return self.asker.cost(cost_goal(self.row, self.parts, self.block, self.parts.own_guard)).answer is Answer.HOLDS
+        return self.asker.cost(self._goal(self.parts.own_guard)).answer is Answer.HOLDS
 
     def cost_by_octets(self, places: Sequence[int], *, is_partial: bool) -> Proof:
         """The same by the octet rule, at any of some places modulo 128 bytes; see `octet_goal`."""

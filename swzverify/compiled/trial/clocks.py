@@ -115,6 +115,7 @@ def replay(
     except (FlowError, LimitError) as error:
         return Replay((), frozenset(), str(error))
     machine.run()
+    machine.memory.release()
     return machine.result()
 
 
@@ -264,6 +265,7 @@ class Launches:
             except (FlowError, LimitError):
                 return
             machine.run()
+            machine.memory.release()
             left -= int(machine.steps[0] + machine.code.steps[0])
             found = machine.result()
             has_races = bool(found.races)

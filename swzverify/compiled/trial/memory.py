@@ -116,6 +116,10 @@ class Memory:
         found._bytes, found._written, found._forgotten = self._bytes[mine], self._written[mine], self._forgotten[mine]
         return found
 
+    def release(self) -> None:
+        """Let go of all bytes: they are many, and what runs with them is freed late, as it is part of cycles."""
+        self._bytes, self._written = self._bytes[:0].copy(), self._written[:0].copy()
+
     def load(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Mask]:
         """The words of some bytes at addresses, and whether they are known.
 

