@@ -27,6 +27,8 @@ from tests.kernel.test_programs import SHAPES, held
 from tests.kernel.test_stages import body
 from tests.kernel.traps import text_of
 from tests.order.pipeline_judge import marked, run, runs_of
+from tests.order.random_choices import chosen
+from tests.order.random_choices import runs_of as runs_of_choices
 from tests.order.random_clusters import clustered
 from tests.order.random_counts import NUMBERS, counted
 from tests.order.random_judge import judge_random
@@ -93,6 +95,7 @@ ROOMS: dict[str, Callable[[int], Found]] = {
     "executions": executions,
     "races": small,
     "altered": altered,
+    "choices": lambda seed: races(chosen(seed), runs_of_choices),
     "counts": lambda seed: races(counted(seed), runs_of_counts),
     "clusters": lambda seed: races(clustered(seed)),
     "pipelines": lambda seed: races(pipeline(seed)),

@@ -27,6 +27,8 @@ from swzverify.compiled.order.store_boxes import changes_maps
 from swzverify.ir.expr import Comparison, Const, Expr, compare, conjunction, const, variables
 
 OF_LAUNCH: Final = "the launch says how many bytes line {} announces"
+SEVERAL: Final = "the tensor map at line {} would have boxes of"
+_WAITS: Final = (Act.WAIT, Act.SYNC)
 Frame: TypeAlias = frozenset[tuple[Expr, int]]
 """What offsets count from: the terms of an address that are no number."""
 
@@ -130,7 +132,12 @@ def _of_one_map(kernel: Kernel, sizes: Mapping[int, int]) -> dict[int, int]:
         return {}
     of_map: dict[Expr, set[int]] = {}
     for index, size in sizes.items():
-        of_map.setdefault(kernel.maps[index], set()).add(size)
+        found_of = of_map.setdefault(kernel.maps[index], set())
+        found_of.add(size)
+        is_fixed = all(isinstance(kernel.leaves[each], UniformLeaf) for each in variables(kernel.maps[index]))
+        if len(found_of) > 1 and is_fixed:
+            # A tensor map has one box: no launch fulfils both assumptions.
+            raise LostError(f"{SEVERAL.format(_line(kernel, index))} {' and '.join(map(str, sorted(found_of)))} bytes")
     found: dict[int, int] = {}
     for index, address in kernel.maps.items():
         known = of_map.get(address, set())
@@ -156,8 +163,8 @@ def _phases(
 
     Last is whether one thread announces and copies.
 
-    One thread that announces and copies makes the copies of a phase behind its announcement. Where there are several
-    threads, all copies count: those of one phase, or of a few.
+    One thread that announces and copies makes the copies of a phase behind its announcement; or before it, if it makes
+    none behind it until it waits. Where there are several threads, all copies count: those of one phase, or of a few.
     """
     for at, role in enumerate(roles):
         nodes = role.walk.nodes
@@ -165,6 +172,8 @@ def _phases(
         for deed, target in {each: None for node in nodes for each in node.deeds if _announces(each[0], key, events)}:
             behind = _behind(nodes, target, key, events) if is_one else {}
             is_given = events[deed.index].given is not None
+            if is_one and not is_given and not _behind(nodes, target, key, events, until_wait=True):
+                behind = _before(nodes, deed, key, events) or behind
             is_whole = (
                 _makes_all(nodes, [target], behind, lambda each, key=key: _announces(each, key, events))
                 if is_one
@@ -186,19 +195,41 @@ def _announces(deed: Deed, key: Key, events: Mapping[int, Event]) -> bool:
     return deed.key == key and has_bytes and deed.act in (Act.ARRIVE, Act.EXPECT)
 
 
-def _behind(nodes: Sequence[Node], start: int, key: Key, events: Mapping[int, Event]) -> dict[int, None]:
-    """The copies to an object from a node on, before bytes are announced for it again."""
+def _behind(
+    nodes: Sequence[Node], start: int, key: Key, events: Mapping[int, Event], *, until_wait: bool = False
+) -> dict[int, None]:
+    """The copies to an object from a node on, before bytes are announced for it again, or before the thread waits."""
     found: dict[int, None] = {}
     pending, seen = [start], {start}
     while pending:
         for deed, target in nodes[pending.pop()].deeds:
-            if _announces(deed, key, events):
+            if _announces(deed, key, events) or (until_wait and deed.act in _WAITS):
                 continue
             if (deed.act, deed.key) == (Act.COPY, key):
                 found[deed.index] = None
             if target not in seen:
                 seen.add(target)
                 pending.append(target)
+    return found
+
+
+def _before(nodes: Sequence[Node], announcement: Deed, key: Key, events: Mapping[int, Event]) -> dict[int, None]:
+    """The copies to an object before bytes are announced for it, behind the last wait of their thread."""
+    before: dict[int, list[tuple[Deed, int]]] = {}
+    for source, node in enumerate(nodes):
+        for deed, target in node.deeds:
+            before.setdefault(target, []).append((deed, source))
+    pending = [at for at, node in enumerate(nodes) if any(deed == announcement for deed, _ in node.deeds)]
+    found, seen = dict[int, None](), {*pending}
+    while pending:
+        for deed, source in before.get(pending.pop(), ()):
+            if _announces(deed, key, events) or deed.act in _WAITS:
+                continue
+            if (deed.act, deed.key) == (Act.COPY, key):
+                found[deed.index] = None
+            if source not in seen:
+                seen.add(source)
+                pending.append(source)
     return found
 
 

@@ -27,7 +27,11 @@ LEVELS: Final = 3
 _FEW_HELPERS: Final = 3
 _FEW_STATES: Final = 4_000
 """States of a set of threads but on the last level."""
-_MOST_WORK: Final = 300_000
+_PROJECTED_STATES: Final = 8_000
+"""The same of projections, where all barriers have too many."""
+_TRIED_STATES: Final = 1_000
+"""The same of sets of threads once one of them has had too many."""
+_MOST_WORK: Final = 400_000
 """States of all runs of a kernel."""
 _MOST_OF_LAST: Final = 100_000
 """Once so many are spent, the last level is not tried any more."""
@@ -38,13 +42,18 @@ _Found = Callable[[tuple[Member, ...], Moments, tuple[int, int], bool], Iterator
 class Groups:
     """The sets of threads of a kernel, and what can be at one time in their runs.
 
-    The runs of several blocks are looked at in projections, as `has_ranks` says.
+    The runs of several blocks are looked at in projections, as `has_ranks` says. Those of one block are if they have
+    too many states.
     """
 
     def __init__(self, roles: Sequence[Role], barriers: Mapping[Key, Barrier], *, has_ranks: bool) -> None:
         self._roles, self._barriers = roles, barriers
-        self._projections = Projections(roles, barriers, is_whole=not has_ranks)
-        self._left = _MOST_WORK
+        has_stages = sum(not isinstance(key, int) for key in barriers) > 1
+        self._projections = [
+            Projections(roles, barriers, is_whole=is_whole)
+            for is_whole in ([False] if has_ranks else [True, False] if has_stages else [True])
+        ]
+        self._left, self._is_large = _MOST_WORK, False
         self._is_by_warp = any(isinstance(key, int) and key >= MASKS for key in barriers)
         """Whether it matters which threads are in one warp."""
         self._has_portions = any(each.portions for each in barriers.values())
@@ -99,7 +108,7 @@ class Groups:
         """Threads that arrive where some of the members wait, a few of them; first those that help most."""
         key = tuple(members)
         if key not in self._known_helpers:
-            found = sorted(self._find_helpers(members), key=lambda each: -self._help(each, members))
+            found = sorted(self._find_helpers(members), key=lambda each: self._help(each, members), reverse=True)
             self._known_helpers[key] = found[:_MOST_HELPERS]
         return self._known_helpers[key]
 
@@ -114,11 +123,12 @@ class Groups:
                         found[other] = None
         return list(found)
 
-    def _help(self, helper: Member, members: list[Member]) -> int:
-        """For how many of the members a thread ties what they do to what the others do."""
+    def _help(self, helper: Member, members: list[Member]) -> tuple[int, int]:
+        """For how many of the members a thread ties what they do to what the others do, and by how many barriers."""
         arrives, waits = self._keys(helper, _ARRIVALS), self._keys(helper, _WAITS)
-        leads = sum(not self._keys(each, _WAITS).isdisjoint(arrives) for each in members)
-        return 2 * leads + sum(not self._keys(each, _ARRIVALS).isdisjoint(waits) for each in members)
+        leads = [len(self._keys(each, _WAITS) & arrives) for each in members]
+        follows = [len(self._keys(each, _ARRIVALS) & waits) for each in members]
+        return 2 * sum(map(bool, leads)) + sum(map(bool, follows)), sum(leads) + sum(follows)
 
     def _keys(self, member: Member, acts: tuple[Act, ...]) -> set[tuple[Key, int]]:
         """The barriers at which a thread does something; those of masks with its warp, those of the block left out."""
@@ -149,12 +159,19 @@ class Groups:
         self, key: tuple[bool, bool, tuple[Member | int, ...]], members: tuple[Member, ...], most: int
     ) -> AllMoments | None:
         found, tried = self._moments.get(key, (None, 0))
-        if found is None and tried < most:
-            most = min(most, self._left)
-            found, states = self._projections.moments(members, most, is_of_time=key[0], is_of_first=key[1])
+        for each in self._projections if tried < most else ():
+            if found is not None:
+                break
+            # Where one set of threads has too many states with all barriers, most others have.
+            limit = min(most, _TRIED_STATES) if each.is_whole and self._is_large else most
+            if len(self._projections) > 1 and not each.is_whole:
+                limit = max(most, _PROJECTED_STATES)
+            limit = min(limit, self._left)
+            found, states = each.moments(members, limit, is_of_time=key[0], is_of_first=key[1])
             self._left = max(0, self._left - states)
+            self._is_large |= each.is_whole and len(self._projections) > 1 and states >= MOST_STATES
             # What is given up before its limit is given up with any.
-            self._moments[key] = found, most if found is None and states >= most else MOST_STATES
+            self._moments[key] = found, most if found is None and states >= limit else MOST_STATES
         return found
 
     def common(

@@ -9,7 +9,7 @@ Source: docs/semantics.md, section 11, "Counts that a launch gives".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -302,17 +302,20 @@ class LaunchCount:
             self.tests[parts[0]] = self.exits[block, outside] = test
 
 
-def launch_count_of(kernel: Kernel, needed: Iterable[Expr], never: Callable[[Expr], bool]) -> LaunchCount | None:
+def launch_count_of(
+    kernel: Kernel, needed: Iterable[Expr], choices: Collection[Expr], never: Callable[[Expr], bool]
+) -> LaunchCount | None:
     """The count of trips through which some values depend on the launch; None if there is none.
 
-    These values mix it with what loops make of registers, as the stage behind a loop does.
+    These values mix it with what loops make of registers, as the stage behind a loop does. What conditions among
+    `choices` read is not needed: a run takes them both ways.
     """
     mixed: dict[Expr, None] = {}
     pending, seen = [*needed], set[Expr]()
     while pending:
         node = pending.pop()
         # A condition on launch values and coordinates is one choice of a thread: what it reads is not needed.
-        is_choice = node.width == 1 and kernel.leaves.are_of_thread(node)
+        is_choice = node in choices or (node.width == 1 and kernel.leaves.are_of_thread(node))
         if node in seen or is_choice or kernel.leaves.are_of_launch(node):
             continue
         seen.add(node)

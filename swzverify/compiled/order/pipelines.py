@@ -30,7 +30,7 @@ from swzverify.compiled.order.store_boxes import AT_MOST, most_of_stores
 from swzverify.compiled.order.threads import Couple
 from swzverify.compiled.order.together import ACTIVE, Being, Member, Moments
 from swzverify.compiled.order.tracked import Tracked
-from swzverify.ir.expr import Const, Expr, Var, const, substitute
+from swzverify.ir.expr import Const, Expr, const
 
 _ARRIVALS: Final = (Act.ARRIVE, Act.LEAVE)
 MOST_MOMENTS: Final = 600
@@ -307,9 +307,7 @@ class Pipelines:
 
     def address(self, access: SharedAccess, values: Values) -> Expr:
         """The address of an access with the numbers of what is tracked."""
-        known: dict[Var, Expr] = dict(values)
-        pins = {each: known[each] for each in self._tracked.pinned(access.address) if each in known}
-        return substitute(access.address, pins)
+        return self._tracked.put_in(access.address, dict(values))
 
 
 def _cut(member: Member) -> str:

@@ -58,7 +58,7 @@ class Projections:
     """The projections of the runs of some roles; with `is_whole`, there is one, with all barriers."""
 
     def __init__(self, roles: Sequence[Role], barriers: Mapping[Key, Barrier], *, is_whole: bool) -> None:
-        self._roles, self._barriers, self._is_whole = roles, barriers, is_whole
+        self._roles, self._barriers, self.is_whole = roles, barriers, is_whole
         self._known: dict[tuple[bool, bool, object], tuple[_Form, AllMoments]] = {}
         """The runs that have been followed: stages, and blocks, are often alike but for the names of objects."""
 
@@ -97,7 +97,7 @@ class Projections:
         self, members: Sequence[Member], most: int, *, is_of_time: bool, is_of_first: bool
     ) -> tuple[AllMoments | None, int]:
         """What can be at one time in all projections, and the states of all runs; None if these are too many."""
-        if self._is_whole:
+        if self.is_whole:
             return moments_of(
                 members, self._roles, self._barriers, most, is_of_time=is_of_time, is_of_first=is_of_first
             )

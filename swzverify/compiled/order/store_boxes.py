@@ -16,6 +16,7 @@ from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel
+from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.roles import Role
 from swzverify.compiled.order.step import BlockThreads
 from swzverify.hardware.targets import MOST_SHARED_BYTES
@@ -37,18 +38,20 @@ def changes_maps(kernel: Kernel) -> bool:
 def most_of_stores(kernel: Kernel, roles: Sequence[Role], known: Collection[int]) -> dict[int, int]:
     """The bytes up to the next barrier object, or to the end of the array, for each copy whose box is not known.
 
-    One instruction has one tensor map: the least room of all its places counts. Nothing is said of a copy that has
+    A copy from where no tile is that another copy fills does not reach the next such tile, either. One instruction has
+    one tensor map: the least room of all its places counts. Nothing is said of a copy that has
     places of which the offset in an array is not known, or that have room for no box.
     """
     places = {deed.key for role in roles for node in role.walk.nodes for deed, _ in node.deeds}
     objects = [sum_of(each) for each in places if isinstance(each, Expr)]
+    filled = list(dict.fromkeys(_filled(kernel, roles)))
     found: dict[int, int] = {}
     for index, address in kernel.maps.items() if not changes_maps(kernel) else ():
         copy = kernel.function.instructions[index]
         is_open = index not in known and any(each.reason == BOX_IS_OPEN for each in kernel.parts[index])
         is_fixed = all(isinstance(kernel.leaves[each], UniformLeaf) for each in variables(address))
         if is_open and is_fixed and FROM_SHARED.fullmatch(copy.opcode) and moves_one_box(copy):
-            rooms = {_room(kernel, each, objects) for each in _places(kernel, roles, index)}
+            rooms = {_room(kernel, each, objects, filled) for each in _places(kernel, roles, index)}
             if rooms and min(rooms) >= LEAST_BYTES:
                 found[index] = min(rooms)
     return found
@@ -68,8 +71,21 @@ def _places(kernel: Kernel, roles: Sequence[Role], index: int) -> Iterator[Sum]:
                 yield sum_of(role.walk.place_of(part.address, values, there))
 
 
-def _room(kernel: Kernel, place: Sum, objects: Sequence[Sum]) -> int:
-    """The bytes from a place to the next object, or to the end of its array; 0 if the place is not known."""
+def _filled(kernel: Kernel, roles: Sequence[Role]) -> Iterator[tuple[frozenset[tuple[Expr, int]], int, int]]:
+    """The tiles that copies into shared memory fill: the terms of each address, its number, and the bytes."""
+    for role in roles:
+        for deed in (deed for node in role.walk.nodes for deed, _ in node.deeds if deed.act is Act.COPY):
+            place = sum_of(role.walk.place_of(kernel.parts[deed.index][0].address, deed.values))
+            yield frozenset(place.terms.items()), place.number % (1 << RANK_BITS), deed.bytes
+
+
+def _room(
+    kernel: Kernel,
+    place: Sum,
+    objects: Sequence[Sum],
+    filled: Sequence[tuple[frozenset[tuple[Expr, int]], int, int]],
+) -> int:
+    """The bytes from a place to what ends its room; 0 if the place is not known."""
     read = [kernel.leaves.of(each) for each in place.terms]
     arrays = [each.symbol for leaves in read for each in leaves if isinstance(each, ArrayLeaf)]
     if not (len(read) == len(arrays) == 1 and len(read[0]) == 1):
@@ -77,4 +93,7 @@ def _room(kernel: Kernel, place: Sum, objects: Sequence[Sum]) -> int:
     size = MOST_SHARED_BYTES if arrays[0].size_bytes is None else arrays[0].size_bytes
     begin = place.number % (1 << RANK_BITS)
     above = [each.number % (1 << RANK_BITS) for each in objects if each.terms == place.terms]
+    tiles = [(number, bytes_) for terms, number, bytes_ in filled if terms == frozenset(place.terms.items())]
+    if len(tiles) == len(filled) and not any(number <= begin < number + bytes_ for number, bytes_ in tiles):
+        above += [number for number, _ in tiles]
     return min(size, *(each for each in above if each > begin), size) - begin

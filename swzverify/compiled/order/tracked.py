@@ -8,7 +8,7 @@ later by one period.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm
@@ -19,15 +19,15 @@ from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, TripsLeaf, largest_parts
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.booleans import BOOLEAN, boolean_parts, joined
+from swzverify.compiled.order.choices import Choices
 from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.compiled.order.launch_counts import LaunchCount, few_of, launch_count_of
+from swzverify.compiled.order.low_bits import low_bits
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
-    FALSE,
     TRUE,
     Binary,
-    BinaryOperator,
     Compare,
     Comparison,
     Const,
@@ -41,7 +41,6 @@ from swzverify.ir.expr import (
     negation,
     operands,
     postorder,
-    rebuilt,
     substitute,
     var,
     variables,
@@ -73,11 +72,14 @@ class Tracked:
         self._kernel, self._never, self._events = kernel, never, list(events.values())
         self._periodic: dict[tuple[Expr, Var, Period], bool] = {}
         answers = [each.answer for each in events.values() if each.answer is not None]
-        self.leaves, needed = _closure(kernel, [each for event in events.values() for each in event.values])
-        self.count = launch_count_of(kernel, needed, never)
-        self._choices = _choices_of(kernel, needed if self.count is None else map(self.count.put, needed))
-        self._put: dict[Expr, Expr] = {}
-        self._needed = [self.put(each) for each in needed]
+        values = [each for event in events.values() for each in event.values]
+        _, needed = _closure(kernel, values, lambda value: value)
+        followed = {*answers, *loaded}
+        self.choices = Choices(kernel, needed, followed, lambda value: value, never)
+        self.count = launch_count_of(kernel, needed, self.choices.conditions, never)
+        if self.count is not None:
+            self.choices = Choices(kernel, map(self.count.put, needed), followed, self.count.put, never)
+        self.leaves, self._needed = _closure(kernel, values, self.put)
         self._few = few_of(kernel, self.leaves, self.put) if self.count is not None else {}
         self.periods = {each: self._period(each) for each in self.leaves if isinstance(kernel.leaves[each], TripsLeaf)}
         if self.count is not None:
@@ -94,34 +96,38 @@ class Tracked:
             if block.is_choice and kernel.flow.is_reachable(block.index)
             for target in kernel.flow.following[block.index]
         ]
+        self._low_bits = self._find_low_bits()
 
     def put(self, value: Expr) -> Expr:
-        """A value with a variable for each condition on launch values that chooses among its parts."""
-        if value not in self._put:
-            new: dict[Expr, Expr] = dict(self._choices)
-            given = value if self.count is None else self.count.put(value)
-            for node in postorder(given) if self._choices else ():
-                if node not in new:
-                    new[node] = rebuilt(node, new)
-            self._put[value] = new.get(given, given)
-        return self._put[value]
+        """A value with the count of the launch, and with a variable for each condition that is a choice."""
+        return self.choices.put(value if self.count is None else self.count.put(value))
 
-    def is_choice(self, variable: Var) -> bool:
-        """Whether a variable stands for a condition on launch values."""
-        return variable in self._choices.values()
+    def put_in(self, value: Expr, known: Mapping[Var, Expr], coordinates: Collection[Var] = ()) -> Expr:
+        """A value with what is known of what is tracked, and of some coordinates; choices that are not known stay."""
+        given = self.choices.put(value)
+        numbers = {*self.pinned(given), *self.choices.variables, *coordinates}
+        put = {each: known[each] for each in variables(given) if each in known and each in numbers}
+        return self.choices.put_back(substitute(given, put))
 
-    def chosen(self, condition: Expr) -> dict[Var, Expr]:
-        """The conditions on launch values that a condition decides, where it holds."""
-        found: dict[Var, Expr] = {}
-        for each in conjuncts(condition):
-            match each:
-                case Var() if self.is_choice(each):
-                    found[each] = TRUE
-                case Binary(BinaryOperator.XOR, Var() as variable, Const(1)) if self.is_choice(variable):
-                    found[variable] = FALSE
-                case _:
-                    pass
-        return found
+    def kept(self, variable: Var, value: Expr) -> Expr:
+        """What is kept of the value that a loop carries: the low bits that count."""
+        bits = self._low_bits.get(variable, variable.width)
+        return const(value.value & ((1 << bits) - 1), value.width) if isinstance(value, Const) else value
+
+    def _find_low_bits(self) -> dict[Var, int]:
+        """How many low bits count of each variable, wherever a run may read it."""
+        kernel = self._kernel
+        accesses = [each for parts in kernel.parts.values() for each in parts]
+        read = [*self._conditions, *map(self.put, kernel.owns.values()), *(each.address for each in accesses)]
+        asked = [(each, each.width) for each in (*read, *map(self.put, read))]
+        for event in self._events:
+            asked += [(self.put(each), 1 if each is event.parity else each.width) for each in event.values]
+
+        def carried(variable: Var) -> tuple[Expr, ...]:
+            carry = kernel.carried.get(variable)
+            return () if carry is None else (self.put(carry.before), self.put(carry.after))
+
+        return low_bits(asked, carried)
 
     def truth(self, condition: Expr, value: Callable[[Expr], Expr]) -> bool | None:
         """Whether a condition holds; None if it depends on what is not tracked. `value` is asked for parts of it."""
@@ -192,7 +198,7 @@ class Tracked:
     # ---- parts
 
     def _is_known(self, leaf: Var, value: Expr) -> bool:
-        if self.is_choice(leaf) or (not self._is_count(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)):
+        if leaf in self.choices or (not self._is_count(leaf) and isinstance(self._kernel.leaves[leaf], LaneLeaf)):
             return True
         period = self.periods.get(leaf)
         return (leaf in self.leaves or self._is_count(leaf)) and (
@@ -204,7 +210,7 @@ class Tracked:
 
     def _is_made_up(self, variable: Var) -> bool:
         """Whether a variable is no leaf of the kernel."""
-        return self.is_choice(variable) or self._is_count(variable)
+        return variable in self.choices or self._is_count(variable)
 
     def _open_leaf(self) -> Var | None:
         """A leaf that is needed and no coordinate, no address of an array, and not tracked; None without one."""
@@ -215,7 +221,7 @@ class Tracked:
                     if self.periods[each] is None:
                         return self.count.leaf
                     continue
-                if self.is_choice(each):
+                if each in self.choices:
                     continue
                 leaf = kernel.leaves[each]
                 is_given = isinstance(leaf, LaneLeaf | ArrayLeaf)
@@ -261,11 +267,11 @@ class Tracked:
             inside = around[0].blocks
             edges = [self._kernel.edge(each, target) for each in inside for target in flow.following[each]]
             decided = {each for edge in edges for each in variables(self.put(edge))}
-            found = set(self._choices.values())
+            found = {*self.choices.variables}
             for index, event in events.items():
                 if flow.block_of[index] in reached([header], flow.following, lambda _: False):
-                    _, values = _closure(self._kernel, event.values)
-                    asked = {each for value in values for each in variables(self.put(value))}
+                    _, values = _closure(self._kernel, event.values, self.put)
+                    asked = {each for value in values for each in variables(value)}
                     found -= asked - decided if flow.block_of[index] in inside else asked
         tests = () if self.count is None else self.count.tests.values()
         tested = {self._kernel.leaves[each.trip].block for each in tests}
@@ -342,24 +348,6 @@ def _candidates() -> Iterable[tuple[int, int]]:
             yield end, start
 
 
-def _choices_of(kernel: Kernel, values: Iterable[Expr]) -> dict[Expr, Var]:
-    """A variable for each condition on launch values that chooses among parts of some values.
-
-    It may read coordinates of the thread, too: such a condition has one value in all trips of a thread.
-    """
-    found: dict[Expr, Var] = {}
-    for value in values:
-        for node in postorder(value):
-            for atom in boolean_parts(node.condition) if isinstance(node, Ite) else ():
-                read = variables(atom)
-                is_joined = isinstance(atom, Ite) or (isinstance(atom, Binary) and atom.operator in BOOLEAN)
-                if is_joined or not read or any(each.name not in kernel.leaves.by_name for each in read):
-                    continue
-                if kernel.leaves.are_of_thread(atom):
-                    found.setdefault(atom, var(f"choice {len(found)}", 2))
-    return found
-
-
 def _first_trips(values: Iterable[Expr], leaf: Var) -> set[int]:
     """Numbers of trips below which some values are told apart from later ones."""
     return {
@@ -379,18 +367,19 @@ def _first_trips_only(kernel: Kernel) -> list[Var]:
     return [e for e, carry in carries.items() if isinstance(carry.before, Const) and isinstance(carry.after, Const)]
 
 
-def _closure(kernel: Kernel, values: Iterable[Expr]) -> tuple[tuple[Var, ...], list[Expr]]:
-    """The leaves of loops that some values depend on, and all values that these are made of."""
-    needed, found = dict.fromkeys(values), dict[Var, None]()
+def _closure(kernel: Kernel, values: Iterable[Expr], put: Callable[[Expr], Expr]) -> tuple[tuple[Var, ...], list[Expr]]:
+    """The leaves of loops that some values depend on, and all values that these are made of, as `put` has them."""
+    needed, found = dict.fromkeys(map(put, values)), dict[Var, None]()
     pending = list(needed)
     while pending:
         for each in variables(pending.pop()):
             carry = kernel.carried.get(each)
-            if each in found or (not isinstance(kernel.leaves[each], TripsLeaf) and carry is None):
+            is_trips = isinstance(kernel.leaves.by_name.get(each.name), TripsLeaf)
+            if each in found or (not is_trips and carry is None):
                 continue
             found[each] = None
             if carry is not None:
-                new = [part for part in (carry.before, carry.after) if part not in needed]
+                new = [part for part in map(put, (carry.before, carry.after)) if part not in needed]
                 needed |= dict.fromkeys(new)
                 pending += new
     return tuple(found), list(needed)

@@ -16,6 +16,7 @@ from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.leaves import ArrayLeaf, LoopLeaf, UniformLeaf, are_all
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
+from swzverify.compiled.order.choices import OpenError
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
 from swzverify.compiled.order.flights import Flight, Flights, Running, Values, are_unordered, met
 from swzverify.compiled.order.handed import Handed
@@ -32,14 +33,6 @@ _MOST_PLACES: Final = 4_000
 """Nodes before those that are alike are made one."""
 _MOST_STATES: Final = 20_000
 TOO_LONG: Final = "a thread does too much between its barriers, in too many ways"
-
-
-class _OpenError(Exception):
-    """A value depends on a condition on launch values that no path has decided yet."""
-
-    def __init__(self, variable: Var) -> None:
-        super().__init__(variable.name)
-        self.variable = variable
 
 
 _Last: TypeAlias = frozenset[tuple[Register | Expr | int, Register | Expr | int]]
@@ -81,6 +74,7 @@ class Walk:
         thread: int = 0,
     ) -> None:
         self._kernel, self._flow, self._events, self._tracked = kernel, kernel.flow, events, tracked
+        self._choices = tracked.choices
         self._flights, self._coordinates = flights, dict(coordinates)
         self._accesses = {each.index for each in kernel.accesses if not each.reason or each.index in events}
         handed_on = () if handed is None else (*handed.stores, *handed.loads)
@@ -90,6 +84,7 @@ class Walk:
         self._states = {each.state for each in events.values() if each.act is Act.WAIT}
         self._memo: dict[tuple[Expr, Values], Expr] = {}
         self._needs: dict[int, int] = {}
+        self._reads: dict[int, set[Var]] = {}
         self._dropped: dict[int, set[Var]] = {}
         self._handed, self._thread = handed, thread
         loads = {} if handed is None else {index: each.leaf for index, each in handed.loads.items()}
@@ -148,8 +143,12 @@ class Walk:
                 if event is None:
                     continue
                 done = self._holds(event.guard, place.values)
-                if done is not False:
-                    self._happens(node, event, place)
+                try:
+                    if done is not False:
+                        self._happens(node, event, place)
+                except OpenError as error:
+                    pending += [place._replace(start=index, values=each) for each in self._halves(place, error)]
+                    break
                 if done is True and not event.is_question:
                     break
                 if event.act is Act.WAIT and event.answer is not None:
@@ -165,16 +164,19 @@ class Walk:
         edge = self._tracked.put(self._kernel.edge(place.block, target))
         if self._holds(edge, place.values) is False:
             return []
-        values = _with(place.values, self._tracked.chosen(edge))
+        chosen = self._choices.decided(edge)
+        values = _with(place.values, chosen)
+        if chosen and not self._choices.can_hold(values):
+            return []
         count = self._tracked.count
         if count is not None:
             values = _with(values, count.left(place.block, target, dict(values), self._tracked.exact))
         try:
             after = self._entered(target, place.block, values)
-        except _OpenError as error:
-            # What a loop makes of a register depends on a launch value: it is the one or the other in all trips.
-            halves = (_with(place.values, {error.variable: each}) for each in (FALSE, TRUE))
+        except OpenError as error:
+            halves = self._halves(place, error)
             return [each for values in halves for each in self._behind(place._replace(values=values), target)]
+        after = tuple(each for each in after if each[0] not in self._choices.ended(target))
         if self._flow.is_back(place.block, target):
             # Less is kept than is known, so that there are fewer places.
             after = tuple(each for each in after if each[0] not in self._forgotten(target))
@@ -244,8 +246,10 @@ class Walk:
 
     def _read_by(self, index: int, values: Values) -> Values:
         """The values of what the addresses of an access read."""
-        read = {leaf for each in self._kernel.parts[index] for leaf in variables(each.address)}
-        return tuple(each for each in values if each[0] in read)
+        if index not in self._reads:
+            addresses = [each.address for each in self._kernel.parts[index]]
+            self._reads[index] = {*variables(*addresses, *map(self._choices.put, addresses))}
+        return tuple(each for each in values if each[0] in self._reads[index])
 
     def _happens(self, node: Node, event: Event, place: _Place) -> None:
         values = place.values
@@ -253,10 +257,11 @@ class Walk:
         rank, left = self._target(event, place)
         if event.place is not None:
             key = normal(add(self._value(event.place, values), const(rank << RANK_BITS, 32)))
-            read = variables(key)
-            if any(map(self._tracked.is_choice, read)) or not are_all(self._kernel.leaves.of(key), ArrayLeaf):
+            self._choices.check_decided(key)
+            if not are_all(self._kernel.leaves.of(key), ArrayLeaf):
                 raise LostError(f"which barrier object line {self._line(event)} means is not known")
         numbers = [self._value(each, values) for each in (event.count, event.parity, event.bytes)]
+        self._choices.check_decided(*numbers)
         count, parity, size = (each.value if isinstance(each, Const) else -1 for each in numbers)
         if min(count, parity, size) < 0:
             raise LostError(f"a count, a parity or the bytes of line {self._line(event)} are not known")
@@ -315,9 +320,15 @@ class Walk:
     def _number(self, event: Event, name: Expr, values: Values) -> int:
         """The number of a barrier that is named by a register."""
         number = self._value(name, values)
+        self._choices.check_decided(number)
         if not isinstance(number, Const) or number.value == MASKS or (number.value < MASKS) is event.is_of_warp:
             raise LostError(f"which barrier line {self._line(event)} names is not known")
         return number.value
+
+    def _halves(self, place: _Place, error: OpenError) -> list[Values]:
+        """The values where a condition does not hold, and where it holds."""
+        halves = (_with(place.values, {error.choice: each}) for each in (FALSE, TRUE))
+        return [each for each in halves if self._choices.can_hold(each)]
 
     def _line(self, event: Event) -> int:
         return self._kernel.function.instructions[event.index].line
@@ -327,13 +338,7 @@ class Walk:
     def place_of(self, address: Expr, values: Values, coordinates: Mapping[Var, Expr] | None = None) -> Expr:
         """An address of this thread, or of another one, as far as it is known by what the leaves are."""
         coordinates = self._coordinates if coordinates is None else coordinates
-        known, pinned = {**dict(values), **coordinates}, self._tracked.pinned(address)
-        put = {
-            each: known[each]
-            for each in variables(address)
-            if each in known and (each in pinned or each in coordinates)
-        }
-        return normal(bounded(substitute(address, put)))
+        return normal(bounded(self._tracked.put_in(address, {**dict(values), **coordinates}, coordinates)))
 
     def _value(self, value: Expr, values: Values) -> Expr:
         value = self._tracked.put(value)
@@ -370,11 +375,10 @@ class Walk:
             return self._next_trip(variable, period, values, is_back=is_back)
         carry = self._kernel.carried[variable]
         found = self._value(carry.after if is_back else carry.before, values)
-        if (choice := next(filter(self._tracked.is_choice, variables(found)), None)) is not None:
-            raise _OpenError(choice)
+        self._choices.check_decided(found)
         if any(not isinstance(self._kernel.leaves[each], UniformLeaf) for each in variables(found)):
             raise LostError(f"what a loop makes of {self._kernel.leaves[variable].reason} is not known")
-        return found
+        return self._tracked.kept(variable, found)
 
     def _next_trip(self, variable: Var, period: Period, values: Values, *, is_back: bool) -> Expr:
         if not is_back:

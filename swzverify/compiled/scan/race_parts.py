@@ -29,6 +29,7 @@ from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan.operand_claims import IN_WINDOW
 from swzverify.compiled.scan.race_found import IN_ARRAYS, MOST_OF_PARTS, OF_COPY, TRIPS, Found
 from swzverify.compiled.scan.race_meetings import MeetingJudge
+from swzverify.compiled.scan.race_ranges import Ranges
 from swzverify.ir.expr import Expr
 
 UNFENCED: Final = "no order with a fence of the proxies is known of a write and what the async proxy does"
@@ -70,6 +71,7 @@ class Parts:
         self._pipelines: Pipelines | None = None
         self._of_couple: dict[Couple, Instances] = {}
         self._at_once: AtOnce | None = None
+        self._ranges, self._touched = Ranges(kernel), dict[SharedAccess, list[tuple[Expr, int]] | None]()
         self.lost = ""
         self._late: list[int] = []
         if has_ranks or not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
@@ -90,6 +92,11 @@ class Parts:
             handed = () if self._pipelines.handed is None else self._pipelines.handed.resolved
             missed = missed_by_lanes(kernel, self.of_warp.barriers, self._pipelines.of_lanes, handed)
             self.barriers = frozenset(self._pipelines.partial) - missed
+
+    @property
+    def is_known(self) -> bool:
+        """Whether runs say what barriers of parts of the block order."""
+        return self._pipelines is not None
 
     @property
     def assumptions(self) -> list[str]:
@@ -116,6 +123,13 @@ class Parts:
             self._judge.keep((one.index, two.index), _FREE)
         return is_free
 
+    def is_apart_from_objects(self, access: SharedAccess) -> bool:
+        """Whether a plain access has no byte in common with any barrier object that runs know."""
+        if self._pipelines is None or self._kernel.ranks.count > 1 or access.is_bulk:
+            return False
+        objects = ((each, OBJECT_BYTES) for each in self._pipelines.objects)
+        return self._ranges.are_apart((access.address, access.width_bytes), objects)
+
     def refined(self, asked: Asked) -> Iterator[Asked]:
         """The same question at the moments at which both threads can be there; closer to the truth each time."""
         for level in range(LEVELS if self._pipelines is not None else 0):
@@ -131,7 +145,9 @@ class Parts:
         data = [each for each in writes if not each.is_object]
         for one in bulk:
             others = data if one.is_write else [*data, *(each for each in bulk if each.is_write)]
-            self._decide([(one, two) for two in others if not self._is_elsewhere(one, two)])
+            self._decide(
+                [(one, two) for two in others if not self._is_elsewhere(one, two) and not self._is_beside(one, two)]
+            )
         if self.lost:
             return
         for one in bulk:
@@ -153,6 +169,22 @@ class Parts:
             self._judge.assumptions[IN_ARRAYS] = None
             self._judge.keep((one.index, two.index), Found(RaceVerdict.FREE, "the arrays are distinct"))
         return is_distinct
+
+    def _is_beside(self, one: SharedAccess, two: SharedAccess) -> bool:
+        """Whether a plain write is apart from all that an operation may touch: then it is kept that they are free."""
+        places = self._places_of(one) if not two.is_bulk and self._kernel.ranks.count == 1 else None
+        is_apart = bool(places) and self._ranges.are_apart((two.address, two.width_bytes), places or ())
+        if is_apart:
+            self._judge.assumptions[TRIPS] = None
+            self._judge.keep((one.index, two.index), _FREE)
+        return is_apart
+
+    def _places_of(self, one: SharedAccess) -> list[tuple[Expr, int]] | None:
+        """The addresses and the bytes that an operation of the async proxy may touch; None if they are not known."""
+        if one not in self._touched:
+            found = None if self._proxies is None else self._proxies.places(one)
+            self._touched[one] = None if found is None else [(each.address, each.width_bytes) for each in found]
+        return self._touched[one]
 
     def _decide(self, pairs: Sequence[_Both]) -> None:
         """Keep the verdicts on pairs of one operation."""

@@ -49,7 +49,7 @@ from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.race_found import IN_ARRAYS, NOT_ASKED, TOO_MANY, TRIPS, Found
 from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
-from swzverify.compiled.scan.race_replay import Runs
+from swzverify.compiled.scan.race_replay import NOT_SHOWN, Runs
 from swzverify.compiled.scan.race_witness import is_written_perhaps
 from swzverify.core.words import counted, listed
 from swzverify.hardware import LANES, capability_of
@@ -58,6 +58,7 @@ _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
 _MOST_QUESTIONS: Final = 512
 """Meetings beyond which the runs of a few threads are asked first whether two threads can be at both accesses."""
+NO_OBJECT: Final = Found(RaceVerdict.FREE, "it is apart from all barrier objects", ("runs",))
 DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
 _RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
@@ -148,6 +149,9 @@ class _Judge:
         self._judge = MeetingJudge(kernel, facts, self._left_out)
         self._parts = Parts(kernel, self._orders, self._judge)
         self._of_block, self._of_warp = self._parts.of_block, self._parts.of_warp
+        if self._parts.is_known and self._left_out:
+            self._left_out.clear()
+            self._left_out[NOT_SHOWN] = None
         self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
 
     def judged(self) -> KernelRaces:
@@ -209,9 +213,16 @@ class _Judge:
                     self._assumptions[IN_ARRAYS] = None
                     distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
                     self._found.setdefault((each.first, each.second), distinct)
+                elif self._are_apart(*both):
+                    self._assumptions[TRIPS] = None
+                    self._found.setdefault((each.first, each.second), NO_OBJECT)
                 elif len(kept) < most and not (is_long and self._parts.never_at_once(*both, couple)):
                     kept.append((each, both))
         return kept
+
+    def _are_apart(self, one: SharedAccess, two: SharedAccess) -> bool:
+        """Whether one is an operation on a barrier object, and the other one is apart from all objects."""
+        return one.is_object is not two.is_object and self._parts.is_apart_from_objects(two if one.is_object else one)
 
     def _is_at_once(self, meeting: Meeting) -> bool:
         """Whether lanes in lockstep can still make both accesses at one time."""
