@@ -30,7 +30,7 @@ from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, V
 from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run_all
 from swzverify.compiled.trial.launch import Plan
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, find_target, require
+from swzverify.hardware import TARGETS, Instruction, require
 
 STEPS: Final = (10_000, 40_000)
 """Instructions of one launch, each for all warps that are there; the more where a launch meets
@@ -244,7 +244,9 @@ def _dynamic_bytes(kernel: Kernel) -> int:
     arrays = [each for each in (*kernel.module.symbols, *kernel.function.symbols) if each.space is Space.SHARED]
     step = max((each.align_bytes for each in arrays), default=1)
     static = sum(-(-(each.size_bytes or 0) // step) * step for each in arrays if not each.is_extern)
-    return max(0, find_target(kernel.target).shared_bytes_per_block - static)
+    target = TARGETS.get(kernel.target)
+    # What is unknown of a target that is none is said of each access.
+    return max(0, target.shared_bytes_per_block - static) if target is not None else 0
 
 
 def _told(decision: Decision, met: Met, launch: Launch, access: KernelAccess) -> Decision:
