@@ -326,6 +326,37 @@ def test_sources_beside_the_kernel(tmp_path: Path) -> None:
     assert blocks_of_files([*named, str(main_cu)], ["k"], [str(tmp_path / "none" / "k.h")]) == {"k": found["k"]}
 
 
+@pytest.mark.parametrize(
+    ("texts", "threads"),
+    [
+        ({"main.cu": "LAUNCH"}, 64),
+        ({"main.cu": "LAUNCH", "b.cu": "__global__ void k(float *p) { }"}, None),
+        ({"main.cu": '#include "a.cu"\nLAUNCH', "b.cu": "__global__ void k(float *p) { }"}, 64),
+        ({"main.cu": '#include "b.h"\nLAUNCH', "b.h": "__global__ void k(float *p) { }"}, None),
+        ({"main.cu": '#include "b.h"\nLAUNCH', "b.h": "__global__ void k(float *p);"}, 64),
+        ({"main.cu": "void f() { k<<<1, N>>>(p); }", "b.cu": "#define N 64"}, None),
+        ({"b.cu": " " * 900, "main.cu": "LAUNCH" + " " * 900}, None),
+    ],
+)
+def test_a_neighbour_that_may_launch_another_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str], threads: int | None
+) -> None:
+    """It launches the kernel that it names; and all that is read beside the kernel's file has a limit together."""
+    monkeypatch.setattr(launches, "_MOST_BYTES", 1000)
+    source = tmp_path / "a.cu"
+    for name, text in {"a.cu": "__global__ void k(int *p) { *p = 1; }", **texts}.items():
+        (tmp_path / name).write_text(text.replace("LAUNCH", "void f() { k<<<1, 64>>>(p); }"), encoding="utf-8")
+    found = _known(blocks_of_files([str(source)], ["k"], [str(source), "a\0.cu"]))
+    assert (found["k"].extents[0] if found else None) == threads
+
+
+def test_two_kernels_of_one_name(tmp_path: Path) -> None:
+    """As of two namespaces: a launch does not tell which of them it is."""
+    source = tmp_path / "a.cu"
+    source.write_text("void f() { a::k<<<1, 64>>>(p); j<<<1, 32>>>(p); }", encoding="utf-8")
+    assert [*blocks_of_files([str(source)], ["k", "j", "k"])] == ["j"]
+
+
 def test_what_is_no_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe would be waited for, and a device has no end; a PTX and a source may name any."""
     os.mkfifo(tmp_path / "pipe.cu")
