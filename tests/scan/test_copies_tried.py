@@ -251,3 +251,21 @@ def test_what_is_free_for_whole_octets_taken_for_free(monkeypatch: pytest.Monkey
     assert check(copy)[0] != "depends"
     monkeypatch.setattr(octets, "_of_fewer", lambda *_: Decision(Verdict.FREE))
     found_by(copy)
+
+
+UNWRITTEN = """
+ld.param.u64 %d1, [q]; mov.u32 %r4, z; mad.lo.u32 %r33, %r1, 4, %r4; st.shared.u32 [%r33+8192], %r2; bar.sync 0;
+ld.shared.u32 %r31, [%r33+8192]; setp.eq.u32 %p2, {}, 0; selp.u32 %r10, 128, 16, %p2; mul.lo.u32 %r10, %r10, %r1;
+cvt.u64.u32 %d2, %r10; add.u64 %d2, %d1, %d2; mad.lo.u32 %r20, %r1, 16, %r4; setp.le.u32 %p1, %r1, %r31;
+@%p1 cp.async.cg.shared.global [%r20], [%d2], 16;"""
+"""Lanes read from 128 bytes to 128 bytes if a register is 0, and in a row if not."""
+
+
+def test_a_source_that_a_register_without_a_value_says() -> None:
+    """What such a register holds is not defined: a conflict at 0 need not occur."""
+    array = ".shared .align 128 .b8 z[16384]; "
+    found, zero = (
+        scan_module(read_module(text_of(UNWRITTEN.format(each), array), "k.ptx"), (THREADS, 1, 1))[-1].decision
+        for each in ("%r40", "0")
+    )
+    assert (found.verdict, zero.verdict) == (Verdict.UNKNOWN, Verdict.CONFLICT)
