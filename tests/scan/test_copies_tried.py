@@ -299,3 +299,24 @@ def test_two_arrays_begin_where_each_of_them_is_free(begins: tuple[int, int], pi
 def by_octets(lanes: Sequence[tuple[int, int]]) -> int:
     """The ways of a whole warp's copy with these places and sources, by the oracle."""
     return sourced_cost([into for into, _ in lanes], [source for _, source in lanes]).cost.conflicts + 1
+
+
+def test_what_is_free_by_the_places_of_sources_says_so() -> None:
+    """Rows of the source are 128 bytes apart if n is small, and 144 if not: then no place of the array is free."""
+    body = (
+        "ld.param.u64 %d1, [q]; mov.u32 %r4, z; st.shared.u32 [%r4+8192], %r2; bar.sync 0;"
+        "ld.shared.u32 %r31, [%r4+8192]; shr.u32 %r8, %r1, 3; and.b32 %r8, %r8, 3; and.b32 %r9, %r1, 7;"
+        "mad.lo.u32 %r20, %r8, 64, %r4; mad.lo.u32 %r20, %r9, 16, %r20; shr.u32 %r32, %r31, 24; add.u32 %r32, %r32, 8;"
+        "shr.u32 %r12, %r1, 3; mad.lo.u32 %r11, %r12, %r32, %r9; mul.wide.u32 %d2, %r11, 16; add.u64 %d2, %d1, %d2;"
+        "setp.ne.u32 %p1, %r31, 0; @%p1 cp.async.cg.shared.global [%r20], [%d2], 16;"
+    )
+    module = read_module(text_of(body, ".shared .align 16 .b8 z[16384]; "), "k.ptx")
+    found = scan_module(module, (THREADS, 1, 1))[-1]
+    ways = [
+        by_octets([(lane // 8 * 64 + lane % 8 * 16, lane // 8 * rows + lane % 8 * 16) for lane in range(LANES)])
+        for rows in (128, 144)
+    ]
+    assert ways[0] == 1 < ways[1]
+    assert found.decision.verdict is Verdict.DEPENDS
+    assert free_begins(found.decision.reason, 16) == [0]
+    assert any("pitches of its source are multiples of 128 bytes" in each for each in found.assumptions)

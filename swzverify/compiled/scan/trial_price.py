@@ -109,7 +109,12 @@ class Met:
         reason = f"{otherwise.reason}; {found.reason}"
         engines = (*otherwise.engines, *found.engines)
         return replace(
-            found, verdict=otherwise.verdict, reason=reason, parameters=otherwise.parameters, engines=engines
+            found,
+            verdict=otherwise.verdict,
+            reason=reason,
+            parameters=otherwise.parameters,
+            engines=engines,
+            assumes=otherwise.assumes,
         )
 
     def _conflict(self, worst: Price, shift: int, launch: Launch, access: KernelAccess) -> Decision:
