@@ -44,6 +44,8 @@ _MOST_LETTERS: Final = 2000
 """Letters of a head, and of a call's arguments."""
 _MOST_DECLARED: Final = 1000
 """Places of a file that may declare a name."""
+_MOST_BLOCKS: Final = 40
+"""Blocks in one another whose heads are read."""
 _MOST_USES: Final = 200
 """Brackets in which a variable may be given to a function."""
 
@@ -112,10 +114,12 @@ def _is_of_class(code: str, found: Declaration) -> bool:
 
 def _heads(code: str, at: int) -> Iterator[str]:
     """What stands before the blocks around an offset, from the innermost one."""
-    while (opening := _around(code, at)[0]) > 0:
+    for _ in range(_MOST_BLOCKS):
+        if (opening := _around(code, at)[0]) == 0:
+            return
         at = opening - 1
-        found = re.search(r"[^;{}]*\Z", code[max(0, at - _MOST_LETTERS) : at])
-        yield found[0] if found else ""
+        before = code[max(0, at - _MOST_LETTERS) : at]
+        yield before[max(map(before.rfind, ";{}")) + 1 :]
 
 
 @lru_cache(maxsize=256)
