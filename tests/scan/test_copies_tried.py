@@ -251,3 +251,72 @@ def test_what_is_free_for_whole_octets_taken_for_free(monkeypatch: pytest.Monkey
     assert check(copy)[0] != "depends"
     monkeypatch.setattr(octets, "_of_fewer", lambda *_: Decision(Verdict.FREE))
     found_by(copy)
+
+
+UNWRITTEN = """
+ld.param.u64 %d1, [q]; mov.u32 %r4, z; mad.lo.u32 %r33, %r1, 4, %r4; st.shared.u32 [%r33+8192], %r2; bar.sync 0;
+ld.shared.u32 %r31, [%r33+8192]; setp.eq.u32 %p2, {}, 0; selp.u32 %r10, 128, 16, %p2; mul.lo.u32 %r10, %r10, %r1;
+cvt.u64.u32 %d2, %r10; add.u64 %d2, %d1, %d2; mad.lo.u32 %r20, %r1, 16, %r4; setp.le.u32 %p1, %r1, %r31;
+@%p1 cp.async.cg.shared.global [%r20], [%d2], 16;"""
+"""Lanes read from 128 bytes to 128 bytes if a register is 0, and in a row if not."""
+
+
+def test_a_source_that_a_register_without_a_value_says() -> None:
+    """What such a register holds is not defined: a conflict at 0 need not occur."""
+    array = ".shared .align 128 .b8 z[16384]; "
+    found, zero = (
+        scan_module(read_module(text_of(UNWRITTEN.format(each), array), "k.ptx"), (THREADS, 1, 1))[-1].decision
+        for each in ("%r40", "0")
+    )
+    assert (found.verdict, zero.verdict) == (Verdict.UNKNOWN, Verdict.CONFLICT)
+
+
+TWO_ARRAYS = """
+ld.param.u64 %d1, [q]; mov.u32 %r4, za; mov.u32 %r5, zb; setp.lt.u32 %p2, %r1, 32; selp.u32 %r6, %r4, %r5, %p2;
+selp.u32 %r7, {}, {}, %p2; add.u32 %r6, %r6, %r7; mad.lo.u32 %r33, %r1, 4, %r4; st.shared.u32 [%r33+8192], %r2;
+bar.sync 0; ld.shared.u32 %r31, [%r33+8192]; shr.u32 %r8, %r1, 3; and.b32 %r8, %r8, 3; and.b32 %r9, %r1, 7;
+mad.lo.u32 %r20, %r8, {}, %r6; mad.lo.u32 %r20, %r9, 16, %r20; mul.wide.u32 %d2, %r1, 16; add.u64 %d2, %d1, %d2;
+setp.ne.u32 %p1, %r31, 0;
+@%p1 cp.async.cg.shared.global [%r20], [%d2], 16;"""
+"""Each of two warps copies into an array of its own; how far behind their first bytes, and the pitch."""
+
+
+@pytest.mark.parametrize(("begins", "pitch", "verdict"), [((0, 64), 64, "unknown"), ((0, 64), 144, "conflict")])
+def test_two_arrays_begin_where_each_of_them_is_free(begins: tuple[int, int], pitch: int, verdict: str) -> None:
+    """By octets, 64 bytes from row to row are free at multiples of 128: no place of one array is that of the other."""
+    ways = [
+        by_octets([(lane // 8 % 4 * pitch + lane % 8 * 16 + shift, lane * 16) for lane in range(LANES)])
+        for shift in range(0, PERIOD, 16)
+    ]
+    assert (min(ways) == 1) == (verdict == "unknown")
+    assert pitch != 64 or ways[0] == 1 < ways[4]
+    arrays = "".join(f".shared .align 16 .b8 {name}[16384]; " for name in ("za", "zb"))
+    module = read_module(text_of(TWO_ARRAYS.format(*begins, pitch), arrays), "k.ptx")
+    decision = scan_module(module, (THREADS, 1, 1))[-1].decision
+    assert (decision.verdict.value, decision.ways) == (verdict, min(ways) if verdict == "conflict" else None)
+
+
+def by_octets(lanes: Sequence[tuple[int, int]]) -> int:
+    """The ways of a whole warp's copy with these places and sources, by the oracle."""
+    return sourced_cost([into for into, _ in lanes], [source for _, source in lanes]).cost.conflicts + 1
+
+
+def test_what_is_free_by_the_places_of_sources_says_so() -> None:
+    """Rows of the source are 128 bytes apart if n is small, and 144 if not: then no place of the array is free."""
+    body = (
+        "ld.param.u64 %d1, [q]; mov.u32 %r4, z; st.shared.u32 [%r4+8192], %r2; bar.sync 0;"
+        "ld.shared.u32 %r31, [%r4+8192]; shr.u32 %r8, %r1, 3; and.b32 %r8, %r8, 3; and.b32 %r9, %r1, 7;"
+        "mad.lo.u32 %r20, %r8, 64, %r4; mad.lo.u32 %r20, %r9, 16, %r20; shr.u32 %r32, %r31, 24; add.u32 %r32, %r32, 8;"
+        "shr.u32 %r12, %r1, 3; mad.lo.u32 %r11, %r12, %r32, %r9; mul.wide.u32 %d2, %r11, 16; add.u64 %d2, %d1, %d2;"
+        "setp.ne.u32 %p1, %r31, 0; @%p1 cp.async.cg.shared.global [%r20], [%d2], 16;"
+    )
+    module = read_module(text_of(body, ".shared .align 16 .b8 z[16384]; "), "k.ptx")
+    found = scan_module(module, (THREADS, 1, 1))[-1]
+    ways = [
+        by_octets([(lane // 8 * 64 + lane % 8 * 16, lane // 8 * rows + lane % 8 * 16) for lane in range(LANES)])
+        for rows in (128, 144)
+    ]
+    assert ways[0] == 1 < ways[1]
+    assert found.decision.verdict is Verdict.DEPENDS
+    assert free_begins(found.decision.reason, 16) == [0]
+    assert any("pitches of its source are multiples of 128 bytes" in each for each in found.assumptions)

@@ -356,3 +356,13 @@ def test_the_first_block_is_that_of_the_loops_around_it_too() -> None:
 def names_of(access: KernelAccess) -> list[str]:
     """The variables of the conditions on which the loops around an access repeat."""
     return [each.name for loop in access.who.loops for each in variables(loop.again.condition)]
+
+
+def test_a_conflict_that_a_launch_has_assumes_nothing_of_divisions() -> None:
+    """Block 0 of every launch divides by 0, so that no launch without such a division makes the access."""
+    body = (
+        "mov.u32 %r8, %ctaid.x; div.u32 %r5, 100, %r8; setp.eq.u32 %p1, %r5, 1; @%p1 bra Y; ret; Y:"
+        "mul.lo.u32 %r6, %r2, 4; mad.lo.u32 %r20, %r1, %r6, %r3; ld.shared.u32 %r7, [%r20];"
+    )
+    found = last(body)
+    assert (found.decision.verdict.value, found.assumptions) == ("conflict", ())

@@ -132,6 +132,39 @@ def test_numbers(launch: str, extents: tuple[int, ...]) -> None:
         "int n = 64, m = 1; (p ? n : m) = 128; k<<<1, n>>>(p);",
         "int n = 64; max(n, m) = 128; k<<<1, n>>>(p);",
         "int n = 64; reinterpret_cast<int &>(n) = 128; k<<<1, n>>>(p);",
+        "void f() { dim3 b; b = dim3(64); again: k<<<1, b>>>(p); b = dim3(128); goto again; }",
+        "void f() { dim3 b; b = dim3(64); if (m) goto end; b = dim3(32); end: k<<<1, b>>>(p); }",
+        "void f() { dim3 b; b = dim3(64); auto g = [&] { k<<<1, b>>>(p); }; b = dim3(32); g(); }",
+        "void f() { dim3 b; auto g = [&] { b = dim3(32); }; b = dim3(64); g(); k<<<1, b>>>(p); }",
+        "void f() { dim3 b; switch (m) { case 0: g(); b = dim3(32); break; case 1: k<<<1, b>>>(p); } }",
+        "void f() { int n; int *q = &n; n = 64; *q = 32; k<<<1, n>>>(p); }",
+        "struct S { dim3 b; void g() { b = dim3(32); } void f() { b = dim3(64); g(); k<<<1, b>>>(p); } };",
+        "dim3 b; void f() { b = dim3(64); g(); k<<<1, b>>>(p); } void g() { b = dim3(32); }",
+        "struct S { int n = 64; S(int m) : n(m) { } void f() { k<<<1, n>>>(p); } };",
+        "const int n = 64;\n#define n 32\nvoid f() { k<<<1, n>>>(p); }",
+        "#define SET n = 32\nvoid f() { int n; n = 64; SET; k<<<1, n>>>(p); }",
+        "void f() {\n#if __A\nint n = 64;\n#else\nint n = 32;\n#endif\nk<<<1, n>>>(p); }",
+        "void f() { dim3 b;\n#if __A\ng(); b = dim3(64);\n#else\ng(); b = dim3(32);\n#endif\nk<<<1, b>>>(p); }",
+        'int n = 64; asm("mov.u32 %0, 32;" : "=r"(n)); k<<<1, n>>>(p);',
+        "int n = 64; read<int>(n); k<<<1, n>>>(p);",
+        "int n = 64; (*read)(n); k<<<1, n>>>(p);",
+        "int n = 64; reads[0](n); k<<<1, n>>>(p);",
+        "int n = 64; [](int &m) { m = 32; }(n); k<<<1, n>>>(p);",
+        "int n = 64; Writer write{n, 1}; write(); k<<<1, n>>>(p);",
+        "int n = 64; auto q = &(n); *q = 32; k<<<1, n>>>(p);",
+        "int n = 64; ++(n); k<<<1, n>>>(p);",
+        "int n = 64; (n)++; k<<<1, n>>>(p);",
+        "int n = 64; n xor_eq 1; k<<<1, n>>>(p);",
+        "dim3 b(64); (b).x = 32; k<<<1, b>>>(p);",
+        "dim3 b(64); b.x++; k<<<1, b>>>(p);",
+        "dim3 b(64); std::swap(b.x, b.y); k<<<1, b>>>(p);",
+        "dim3 b(64); b.operator=(a); k<<<1, b>>>(p);",
+        "void f() { auto k = m ? i : j; k<<<1, 64>>>(p); }",
+        "void f(void (*k)(int *)) { k<<<1, 64>>>(p); }",
+        "template <class K> void f(K k) { k<<<1, 64>>>(p); }",
+        "void f() { auto run = &k<8>; run<<<1, 64>>>(p); k<<<1, 32>>>(p); }",
+        "void g(Run run) { run<<<1, 64>>>(p); } void f() { g(ns::k); k<<<1, 32>>>(p); }",
+        "void f() { auto run = (void *)k; cudaLaunchKernel(run, 1, 128, args); k<<<1, 64>>>(p); }",
         "k<<<1, 64>>>(p); cudaLaunchKernel(k, 1, 128, args);",
         "k<<<1, 64>>>(p); cudaLaunchKernelEx(&config, k<8>, p);",
         "k<<<1, 64>>>(p);" + " j<<<1, 64>>>(p);" * 2000 + " k<<<1, 128>>>(p);",
@@ -165,6 +198,15 @@ def test_what_is_no_number_or_differs(launch: str) -> None:
         "void f() { using other::n; LAUNCH }",
         "struct S { void f() { LAUNCH } static const int n = 128; };",
         "struct S { void f() { LAUNCH } int n; };",
+        "struct S { static const int n = 128; void f(); }; void S::f() { LAUNCH }",
+        "struct B { static const int n = 128; }; struct S : B { void f() { LAUNCH } };",
+        "struct S { S(int n): m(n) { LAUNCH } };",
+        "struct S { S(int n) : m{1}, l{2} { LAUNCH } };",
+        "void f(int (*n)()) { LAUNCH }",
+        "void f() { run(3, [](auto... n) { LAUNCH }); }",
+        "void f() { enum { m, n, l = 3 }; LAUNCH }",
+        "struct S { enum { n = 128 }; void f() { LAUNCH } };",
+        "void f() { if (int n = g()) { } else if (m) { } else LAUNCH }",
     ],
 )
 def test_a_constant_that_is_hidden(hides: str) -> None:
@@ -172,6 +214,17 @@ def test_a_constant_that_is_hidden(hides: str) -> None:
     launch = "k<<<1, n>>>(p);"
     assert _blocks(f"const int n = 64; void f() {{ {launch} }}") != {}
     assert _blocks("const int n = 64; " + hides.replace("LAUNCH", launch)) == {}
+
+
+@pytest.mark.parametrize(
+    "head", ["for (int n = 128;;) { }", "for (int n = 128; n < m;) g();", "if (int n = 128; m) { }"]
+)
+def test_a_name_that_only_a_statement_sees(head: str) -> None:
+    assert _blocks(f"const int n = 64; void f() {{ {head} k<<<1, n>>>(p); }}")["k"].extents == (64, 1, 1)
+
+
+def test_a_variable_that_is_named_like_a_kernel_afterwards() -> None:
+    assert _blocks("void f() { k<<<1, 64>>>(p); long k = 0; g(k); }")["k"].extents == (64, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -216,6 +269,11 @@ def test_template_arguments(source: str, blocks: dict[str, int | None]) -> None:
         ("RUN(N) k<<<1, N>>>(p)\n#define BOTH(N) RUN(2 * N)", "BOTH(32);", 64),
         ("RUN(N) k<<<1, N>>>(p)\n#define BOTH(N) RUN(2 * N); \\\n RUN(N)", "BOTH(32);", None),
         ("RUN(N) k<<<1, N>>>(p)", "RUN(64);" * 201, None),
+        ("RUN(K) { int n = 32; K<<<1, n>>>(p); }", "int n = 64; RUN(k);", None),
+        ("RUN(N) { int n = 32; k<<<1, N>>>(p); }", "int n = 64; RUN(n);", None),
+        ("RUN n = 32; k<<<1, n>>>(p)", "int n = 64; RUN;", None),
+        ("RUN k<<<1, n>>>(p); n /= 2", "int n = 64; RUN; RUN;", None),
+        ("RUN(N) k<<<1, N>>>(p)\n#undef RUN\n#define RUN(N) j<<<1, N>>>(p)", "RUN(64);", None),
     ],
 )
 def test_macros_that_launch(macro: str, use: str, threads: int | None) -> None:
@@ -236,6 +294,9 @@ def test_macros_that_launch(macro: str, use: str, threads: int | None) -> None:
         ("#ifdef GIVEN\n#define N 64\n#else\n#define N 8\n#endif", None),
         ("#if f(A)\n#define N 64\n#else\n#define N 8\n#endif", None),
         ("#ifdef N\n#define N 8\n#endif\n#define N 64", None),
+        ("#ifdef linux\n#define N 64\n#else\n#define N 8\n#endif", None),
+        ("#ifdef NDEBUG\n#define N 64\n#else\n#define N 8\n#endif", None),
+        ("#if INT_MAX > 40000 && true\n#define N 64\n#else\n#define N 8\n#endif", None),
         ("#ifdef A\n#define N 64\n#endif\n#define A\n#ifndef N\n#define N 8\n#endif", None),
     ],
 )
@@ -263,6 +324,37 @@ def test_sources_beside_the_kernel(tmp_path: Path) -> None:
         "j": LaunchedBlock((8, 1, 1), 2, f"{tmp_path}/other.cu"),
     }
     assert blocks_of_files([*named, str(main_cu)], ["k"], [str(tmp_path / "none" / "k.h")]) == {"k": found["k"]}
+
+
+@pytest.mark.parametrize(
+    ("texts", "threads"),
+    [
+        ({"main.cu": "LAUNCH"}, 64),
+        ({"main.cu": "LAUNCH", "b.cu": "__global__ void k(float *p) { }"}, None),
+        ({"main.cu": '#include "a.cu"\nLAUNCH', "b.cu": "__global__ void k(float *p) { }"}, 64),
+        ({"main.cu": '#include "b.h"\nLAUNCH', "b.h": "__global__ void k(float *p) { }"}, None),
+        ({"main.cu": '#include "b.h"\nLAUNCH', "b.h": "__global__ void k(float *p);"}, 64),
+        ({"main.cu": "void f() { k<<<1, N>>>(p); }", "b.cu": "#define N 64"}, None),
+        ({"b.cu": " " * 900, "main.cu": "LAUNCH" + " " * 900}, None),
+    ],
+)
+def test_a_neighbour_that_may_launch_another_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str], threads: int | None
+) -> None:
+    """It launches the kernel that it names; and all that is read beside the kernel's file has a limit together."""
+    monkeypatch.setattr(launches, "_MOST_BYTES", 1000)
+    source = tmp_path / "a.cu"
+    for name, text in {"a.cu": "__global__ void k(int *p) { *p = 1; }", **texts}.items():
+        (tmp_path / name).write_text(text.replace("LAUNCH", "void f() { k<<<1, 64>>>(p); }"), encoding="utf-8")
+    found = _known(blocks_of_files([str(source)], ["k"], [str(source), "a\0.cu"]))
+    assert (found["k"].extents[0] if found else None) == threads
+
+
+def test_two_kernels_of_one_name(tmp_path: Path) -> None:
+    """As of two namespaces: a launch does not tell which of them it is."""
+    source = tmp_path / "a.cu"
+    source.write_text("void f() { a::k<<<1, 64>>>(p); j<<<1, 32>>>(p); }", encoding="utf-8")
+    assert [*blocks_of_files([str(source)], ["k", "j", "k"])] == ["j"]
 
 
 def test_what_is_no_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,6 +388,7 @@ def test_a_large_source_takes_no_time() -> None:
         "void f() { int n = 64; " + "g(n + 1); h((n)); " * 10_000 + "k<<<1, n>>>(); }",
         "void f() { int n = 64; " + "dim3 a(n, n), " * 10_000 + "b; k<<<1, n>>>(); }",
         "void f() { " + "const " * 20_000 + "; k<<<1, n>>>(); }",
+        "const int n = 64; void S::f()" + "{" * 5_000 + "k<<<1, n>>>();" * 500 + "}" * 5_000,
         "int a0 = 1; "
         + "".join(f"int a{i} = {' + '.join(['a' + str(i - 1)] * 9)};" for i in range(1, 9))
         + "f<<<1, a8>>>",

@@ -28,7 +28,7 @@ NeverMade = Callable[[KernelAccess], bool]
 def judged(access: KernelAccess, decide: Decide, is_never_made: NeverMade) -> tuple[KernelAccess, Decision]:
     """An access in the reading that is decided, with its verdict.
 
-    If none is, it is the reading that a launch may decide, else the plain one.
+    If none is, it is the plain one, with what a launch may decide in another one.
     """
     decision = decide(access)
     if access.defined is None or access.cost.row is None or access.cost.row.warp_wide:
@@ -43,7 +43,9 @@ def judged(access: KernelAccess, decide: Decide, is_never_made: NeverMade) -> tu
         if other.verdict is not Verdict.UNKNOWN or other.reason == FAULT:
             return reading, other
         if kept[1].if_made is None and other.if_made is not None:
-            kept = reading, other
+            # A conflict that a launch has needs no assumption: what is free otherwise has this one.
+            assumes = (*reading.assumes, *other.if_made.assumes)
+            kept = access, replace(other, if_made=replace(other.if_made, assumes=assumes))
         reading = reading.defined
     return kept
 

@@ -94,8 +94,12 @@ def _fewer_lanes(question: Question, active: Mask) -> tuple[Mask, ...]:
 
 
 def _assuming(found: Decision, text: str) -> Decision:
-    """A verdict with what it takes for granted."""
-    return found if not text or found.verdict is Verdict.UNKNOWN else replace(found, assumes=(text,))
+    """A verdict with what it takes for granted, or what a launch may make of it."""
+    if not text:
+        return found
+    if found.if_made is not None:
+        return replace(found, if_made=replace(found.if_made, assumes=(text,)))
+    return found if found.verdict is Verdict.UNKNOWN else replace(found, assumes=(text,))
 
 
 def _at_places(question: Question, active: Mask, sources: Sources | None, fewer: Sequence[Mask]) -> Decision:

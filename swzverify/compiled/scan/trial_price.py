@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -50,8 +51,9 @@ class Met:
             inside &= np.all((sources != UNREAD) | ~active, axis=1)
         self._addresses, self._active, self._sources = addresses[inside], active[inside], sources[inside]
         self._warps = np.array(seen.warps, dtype=np.int64)[inside]
-        aligns = np.array([1, *(align for _, align in starts)], dtype=np.int64)
-        self._align = int(aligns[variables[inside][self._active]].min(initial=BANK_PERIOD_BYTES))
+        self._aligns = (1, *(align for _, align in starts))
+        first = self._active.argmax(axis=1)[:, None]
+        self._variables = np.take_along_axis(variables[inside], first, axis=1)[:, 0]
 
     @property
     def worst(self) -> Price | None:
@@ -62,20 +64,34 @@ class Met:
         Raises:
             DisagreementError: Two counts differ.
         """
-        return min(self._costs, key=_order)[0] if self._costs else None
+        return self._worst[0] if self._costs else None
 
     @property
     def dearest(self) -> Price:
         """The worst cost where a variable is at the place with the most."""
-        return max(self._costs, key=_order)[0]
+        return self._dearest[0]
+
+    @property
+    def _worst(self) -> tuple[Price, int]:
+        return max((min(costs, key=_order) for costs in self._costs), key=_order)
+
+    @property
+    def _dearest(self) -> tuple[Price, int]:
+        return max(chain.from_iterable(self._costs), key=_order)
 
     @cached_property
-    def _costs(self) -> list[tuple[Price, int]]:
-        """The worst cost, and how far variables are shifted there."""
-        prices = [(self._price(self._addresses + by, slice(None)), by) for by in _shifts(self._row, self._align)]
-        return [(each, by) for each, by in prices if each is not None]
+    def _costs(self) -> list[list[tuple[Price, int]]]:
+        """The worst costs in each variable, and how far that is shifted there: no variable's place tells another's."""
+        costs: list[list[tuple[Price, int]]] = []
+        for variable in map(int, np.unique(self._variables)):
+            rows = np.flatnonzero(self._variables == variable)
+            shifts = _shifts(self._row, min(self._aligns[variable], BANK_PERIOD_BYTES))
+            prices = [(self._price(self._addresses[rows] + by, rows), by) for by in shifts]
+            known = [(replace(each, worst=int(rows[each.worst])), by) for each, by in prices if each is not None]
+            costs += [known] if known else []
+        return costs
 
-    def _price(self, addresses: Array, rows: slice) -> Price | None:
+    def _price(self, addresses: Array, rows: slice | Array) -> Price | None:
         active, sources = self._active[rows], self._sources[rows]
         if self._row.by_octets:
             return price_of_copies(self._row, addresses, active, sources // CHUNK_BYTES)
@@ -85,15 +101,20 @@ class Met:
 
     def decision(self, launch: Launch, access: KernelAccess) -> Decision:
         """The conflict, with the warp instruction that has it."""
-        return self._conflict(*min(self._costs, key=_order), launch, access)
+        return self._conflict(*self._worst, launch, access)
 
     def dependent(self, otherwise: Decision, launch: Launch, access: KernelAccess) -> Decision:
         """The verdict that an access has if it is made, with the conflict that was met."""
-        found = self._conflict(*max(self._costs, key=_order), launch, access)
+        found = self._conflict(*self._dearest, launch, access)
         reason = f"{otherwise.reason}; {found.reason}"
         engines = (*otherwise.engines, *found.engines)
         return replace(
-            found, verdict=otherwise.verdict, reason=reason, parameters=otherwise.parameters, engines=engines
+            found,
+            verdict=otherwise.verdict,
+            reason=reason,
+            parameters=otherwise.parameters,
+            engines=engines,
+            assumes=otherwise.assumes,
         )
 
     def _conflict(self, worst: Price, shift: int, launch: Launch, access: KernelAccess) -> Decision:

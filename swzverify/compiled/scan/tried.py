@@ -235,7 +235,12 @@ def _are_alike(one: Seen, other: Seen | None) -> bool:
     """Whether an access made the same warp instructions in two runs."""
     return other is not None and all(
         np.array_equal(np.array(mine), np.array(theirs))
-        for mine, theirs in ((one.addresses, other.addresses), (one.active, other.active), (one.warps, other.warps))
+        for mine, theirs in (
+            (one.addresses, other.addresses),
+            (one.active, other.active),
+            (one.warps, other.warps),
+            (one.sources, other.sources),
+        )
     )
 
 

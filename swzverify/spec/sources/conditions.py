@@ -22,8 +22,10 @@ _OPENING: Final = ("if", "ifdef", "ifndef")
 _NEXT: Final = ("elif", "else")
 _COMPILER: Final = frozenset({"__CUDACC__", "__NVCC__", "__cplusplus"})
 """What nvcc defines for every source."""
-_UNKNOWN: Final = re.compile(r"_|CUDA|CUB|THRUST", re.ASCII)
-"""What begins a name that the compiler or the toolkit may define."""
+_UNKNOWN: Final = re.compile(
+    r"_|CUDA|CUB|THRUST|WIN|M_|(?:linux|unix|NDEBUG|EOF|NULL|true|false|and|or|not)\b|\w+_(?:MAX|MIN)\b", re.ASCII
+)
+"""What begins a name that the compiler, its headers or a usual build may define; and words that are no names."""
 _DEFINED: Final = re.compile(r"\bdefined[ \t\v]*(?:\([ \t\v]*(\w+)[ \t\v]*\)|(\w+))", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

@@ -9,9 +9,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from swzverify.spec.sources.scopes import parts_of
+from swzverify.spec.sources.scopes import parts_of, sets
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+_WORD: Final = re.compile(r"\b[A-Za-z_]\w*", re.ASCII)
 _MACRO: Final = re.compile(r"^[ \t\v]*#[ \t\v]*define[ \t\v]+(\w+)(?:\(([^()\n]*)\))?(.*)$", re.MULTILINE | re.ASCII)
 _MOST_LETTERS: Final = 2000
 """Letters of a kernel's template arguments, of what stands between `<<<` and `>>>`, and of a macro's arguments."""
@@ -87,8 +88,13 @@ def _sites(code: str) -> Iterator[LaunchSite]:
         # A macro that nothing uses here is used elsewhere.
         uses = [] if macro is None else list(islice(_uses(code, macro), _MOST_USES + 1))
         is_known = number < _MOST_LAUNCHES and len(uses) <= _MOST_USES
+        is_known &= macro is None or len(_defined(code, macro.name)) == 1
         for bound, at in uses or [(dict[str, str](), found.start())]:
             kernel, arguments, block = (_replaced(each, bound) for each in written)
+            # What the macro itself declares or writes has another value than where it is used.
+            is_known &= macro is None or not any(
+                sets(code, name, macro.begin, macro.end) for name in _WORD.findall(f"{arguments} {block}")
+            )
             if _NAME.match(kernel):
                 yield LaunchSite(kernel, template_arguments(arguments), block if is_known else "", at)
 
@@ -126,6 +132,12 @@ def _uses(code: str, macro: _Macro, depth: int = 0) -> Iterator[tuple[dict[str, 
             continue
         for further, at in _uses(code, outer, depth + 1):
             yield {name: _replaced(each, further) for name, each in bound.items()}, at
+
+
+@lru_cache(maxsize=64)
+def _defined(code: str, name: str) -> list[str]:
+    """The directives that define or undefine a macro."""
+    return re.findall(rf"^[ \t\v]*#[ \t\v]*(?:define|undef)[ \t\v]+{name}\b", code, re.MULTILINE | re.ASCII)
 
 
 @lru_cache(maxsize=64)

@@ -21,6 +21,7 @@ from swzverify.spec.sources.constants import constant
 from swzverify.spec.sources.languages import Language
 from swzverify.spec.sources.launch_sites import LaunchSite, launch_sites, template_arguments
 from swzverify.spec.sources.launch_values import ConstantOf, LaunchValues
+from swzverify.spec.sources.scopes import declaration_at, is_local
 
 _OTHER: Final = re.compile(r"\b(?:cuda|cu|hip)Launch\w*\s*\([^;]{0,400}", re.ASCII)
 """A launch by a function, which may state another block."""
@@ -61,19 +62,35 @@ def launched_blocks(
     for site in launch_sites(text):
         sites[site.kernel].append(site)
     others = {name for call in _OTHER.findall(text) for name in re.findall(r"\w+", call)}
+    variables = {each.kernel for every in sites.values() for each in every if _is_variable(text, each)}
     found: dict[str, LaunchedBlock] = {}
     for kernel in kernels:
         name, _, arguments = kernel.partition("<")
-        for site in sites[name]:
+        is_given = name in others or ((variables or others) and _is_given(text, name))
+        for site in sites[name] if name not in variables else ():
             values = LaunchValues(text, site.at, constant_of).of_instance(site, template_arguments(arguments[:-1]))
             if values is None:
                 continue
             extents = values.block(site.block)
             why_not = "" if extents else f"`{site.block}` threads, whose number the text does not tell"
-            if name in others:
+            if is_given:
                 extents, why_not = None, "a block that a function may change"
             agree(found, kernel, LaunchedBlock(extents, source.count("\n", 0, site.at) + 1, path, why_not))
     return found
+
+
+def _is_variable(text: str, site: LaunchSite) -> bool:
+    """Whether what a site launches is a variable or a parameter, which stands for some kernel."""
+    found = declaration_at(text, site.kernel, site.at)
+    return found is not None and found.start < site.at and is_local(text, found)
+
+
+def _is_given(text: str, kernel: str) -> bool:
+    """Whether a kernel is the value of a variable, or an argument, so that others may launch it."""
+    given = (
+        rf"(?:[=(,&?:{{]|\breturn)\s*(?:\([^()]*\*\s*\))?\s*&?\s*(?:\w+\s*::\s*)*{kernel}\s*(?:<[^;<>]*>)?\s*[,;):}}]"
+    )
+    return re.search(given, text, re.ASCII) is not None
 
 
 def agree(found: dict[str, LaunchedBlock], kernel: str, block: LaunchedBlock) -> None:

@@ -20,14 +20,32 @@ _NO_TYPES: Final = frozenset(
     | {"define", "undef", "ifdef", "ifndef", "defined"}
 )
 _ASSIGNS: Final = r"(?:=(?!=)|[-+*/%&|^]=|<<=|>>=)"
-_WRITES: Final = rf"\s*(?:{_ASSIGNS}|\+\+|--|\.\s*[xyz]\s*{_ASSIGNS})"
-_READERS: Final = frozenset(("dim3", "printf", "fprintf", "min", "max", "sizeof", "if", "while", "for", "return"))
+_WRITES: Final = rf"\s*(?:\.\s*[xyz]\s*)?(?:{_ASSIGNS}|\+\+|--|(?:xor|or|and)_eq\b|\.\s*operator\b)"
+_READERS: Final = frozenset(
+    {"dim3", "printf", "fprintf", "min", "max", "sizeof", "if", "while", "for", "return"}
+    | {"int", "unsigned", "long", "size_t", "float", "double"}
+)
 """What leaves a variable between round brackets as it is."""
+_CAST: Final = re.compile(
+    r"\(\s*(?:(?:unsigned|int|long|size_t|float|double)\s*){1,3}\)\Z|_cast\s*<[^<>&]{0,99}>\Z", re.ASCII
+)
+_CLASS: Final = re.compile(r"\b(?:struct|class|union)\b[^()=]*\Z", re.ASCII)
+_NAMESPACE: Final = re.compile(r'\bnamespace\b[^()]*\Z|\bextern\s*"\s*"\s*\Z', re.ASCII)
+_OF_CLASS: Final = re.compile(r"[\w>]\s*::\s*~?\w+\s*\(|\b(?:struct|class)\b[^()=]*[^:]:[^:]", re.ASCII)
+"""The head of a function of a class that stands outside of it, or of a class with bases."""
+_BY_REFERENCE: Final = re.compile(r"\[\s*&|\[[^\[\]]*[,\s]&|\[[^\[\]]*\bthis\b", re.ASCII)
+"""What a lambda sees of the code around it as that is when it runs."""
+_INITIALIZED: Final = re.compile(r"\}\s*[,{]", re.ASCII)
+_ELSE: Final = re.compile(r"[};]\s*else\b", re.ASCII)
+_STATEMENT: Final = re.compile(r"\b(?:for|if|switch)\s*(?:constexpr\s*)?\(([^{};]*)\Z", re.ASCII)
+"""A statement whose head declares what it alone sees."""
 _NAME: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _MOST_LETTERS: Final = 2000
 """Letters of a head, and of a call's arguments."""
 _MOST_DECLARED: Final = 1000
 """Places of a file that may declare a name."""
+_MOST_BLOCKS: Final = 40
+"""Blocks in one another whose heads are read."""
 _MOST_USES: Final = 200
 """Brackets in which a variable may be given to a function."""
 
@@ -65,15 +83,75 @@ def declaration_at(code: str, name: str, at: int) -> Declaration | None:
         return Declaration(at, at, None, "", 0, len(code))
     seen = [each for each in found if each.opening <= at <= each.closing]
     before = [each for each in seen if each.start < at]
+    last = before[-1] if before else None
     opening = before[-1].opening if before else 0
     # A class has members whose declarations stand behind its functions.
     later = [each for each in seen if each.start > at and each.opening > opening]
-    return later[0]._replace(types=None) if later else before[-1] if before else None
+    if later:
+        return later[0]._replace(types=None)
+    is_member = (last is None or not is_local(code, last)) and any(_OF_CLASS.search(each) for each in _heads(code, at))
+    is_unclear = is_member and any(_is_of_class(code, each) for each in found if each not in seen)
+    if last is not None:
+        # A macro of this name may stand for something else.
+        is_unclear |= _is_macro(code, name) or _leaves_branch(code, last.start, at)
+    return Declaration(at, at, None, "", 0, len(code)) if is_unclear else last
+
+
+def sets(code: str, name: str, begin: int, end: int) -> bool:
+    """Whether anything in a stretch of code may declare or write a name."""
+    found = _declarations(code, name)
+    return found is None or any(begin <= each.start < end for each in found) or _may_write(name, code, begin, end)
+
+
+def is_local(code: str, found: Declaration) -> bool:
+    """Whether a declaration is one of a function, of its parameters or of its template's."""
+    return any(not _CLASS.search(each) and not _NAMESPACE.search(each) for each in _heads(code, found.opening))
+
+
+def _is_of_class(code: str, found: Declaration) -> bool:
+    return _CLASS.search(next(_heads(code, found.opening), "")) is not None
+
+
+def _heads(code: str, at: int) -> Iterator[str]:
+    """What stands before the blocks around an offset, from the innermost one."""
+    for _ in range(_MOST_BLOCKS):
+        if (opening := _around(code, at)[0]) == 0:
+            return
+        at = opening - 1
+        before = code[max(0, at - _MOST_LETTERS) : at]
+        yield before[max(map(before.rfind, ";{}")) + 1 :]
+
+
+@lru_cache(maxsize=256)
+def _is_macro(code: str, name: str) -> bool:
+    """Whether a macro has this name, or writes what has it."""
+    text = rf"^[ \t\v]*#[ \t\v]*define[ \t\v]+(?:{name}\b|[^\n]*(?<![\w.]){name}{_WRITES})"
+    return re.search(text, code, re.ASCII | re.MULTILINE) is not None
+
+
+@lru_cache(maxsize=16)
+def _branches(code: str) -> list[tuple[int, str]]:
+    """The directives that begin and end branches of conditions."""
+    found = re.finditer(r"^[ \t\v]*#[ \t\v]*(if|el|endif)", code, re.MULTILINE)
+    return [(each.start(), each[1]) for each in found]
+
+
+def _leaves_branch(code: str, begin: int, at: int) -> bool:
+    """Whether a branch of a condition has an offset, and ends before another."""
+    depth, every = 0, _branches(code)
+    for _, word in every[bisect_left(every, (begin, "")) : bisect_left(every, (at, ""))]:
+        depth += (word == "if") - (word == "endif")
+        if depth < (word == "el"):
+            return True
+    return False
 
 
 def value_of(code: str, name: str, found: Declaration) -> str:
     """The text of the value that a declaration gives; empty if there is none, or if something may write the name."""
     if found.types is None:
+        return ""
+    if not {"static", "constexpr"} & {*found.types.split()} and _is_of_class(code, found):
+        # A constructor may set it, and whoever has an object.
         return ""
     if found.sign == "=":
         end = code.find(";", found.begin)
@@ -95,6 +173,9 @@ def assigned_before(code: str, name: str, found: Declaration, at: int) -> tuple[
     >>> assigned_before(code, "b", declaration_at(code, "b", 38), 38)
     ('dim3(64)', 13)
     """
+    if not is_local(code, found):
+        # Any function may assign it.
+        return None
     last, behind = None, max(0, found.begin - 1)
     for number, each in enumerate(re.finditer(rf"[;{{}}]\s*{name}\s*=(?!=)", code[behind:at], re.ASCII)):
         last = each if number < _MOST_USES else None
@@ -103,15 +184,16 @@ def assigned_before(code: str, name: str, found: Declaration, at: int) -> tuple[
     begin = behind + last.end()
     opening, closing = _around(code, begin)
     end = code.find(";", begin)
-    if not opening <= at <= closing or not begin < end < at:
+    if not opening <= at <= closing or not begin < end < at or _leaves_branch(code, begin, at):
+        return None
+    scope = code[found.opening : found.closing]
+    if re.search(r"\bgoto\b", scope) or _BY_REFERENCE.search(scope) or re.search(r"\b(?:case|default)\b", code[end:at]):
         return None
     part = at
     while (inner := _around(code, part))[0] > opening:
         part = inner[0] - 2
         at = max(at, inner[1])
-    is_alias = re.search(
-        rf"&\s*{name}\b|&\s*\w+\s*(?:=(?!=)|[({{])[^;]{{0,200}}\b{name}\b", code[found.begin : found.closing]
-    )
+    is_alias = re.search(rf"(?<!&)&[\s(]*{name}\b|&\s*\w+\s*(?:=(?!=)|[({{])[^;]{{0,200}}\b{name}\b", scope)
     return None if is_alias or _may_write(name, code, end, at) else (code[begin:end].strip(), begin)
 
 
@@ -131,7 +213,7 @@ def parts_of(text: str) -> list[str]:
 @lru_cache(maxsize=256)
 def _declarations(code: str, name: str) -> list[Declaration] | None:
     """All places that may declare a name, in order; None if there are too many."""
-    plain = rf"\b({_WORDS})?(\w+)?(?:(?<=\w)\s+|(?<=\s)|\s*&\s*){name}\s*(=(?!=)|[({{,;)>[:])(?!:)"
+    plain = rf"\b({_WORDS})?(\w+)?(?:(?<=\w)\s+|(?<=\s)|\s*&\s*){name}\s*(=(?!=)|[({{,;)>[]|:(?!:))"
     unknown = "|".join(
         (
             # A type that ends with a bracket or a sign, or a further name of a declaration.
@@ -142,6 +224,8 @@ def _declarations(code: str, name: str) -> list[Declaration] | None:
             rf",\s*{name}\s*[{{(;]",
             rf"(?<![^;{{}}(])\s*{_WORDS}[^;{{}}()]*,\s*{name}\s*,",
             rf"\busing\s+[\w:]*::{name}\s*;",
+            rf"\.\.\.\s*{name}\b",
+            rf"\(\s*[*&]\s*{name}\s*\)\s*[(\[]",
             rf"\bauto\s*(?:const\s*)?&{{0,2}}\s*\[[^\]]*\b{name}\b",
         )
     )
@@ -158,12 +242,14 @@ def _declarations(code: str, name: str) -> list[Declaration] | None:
         for each in re.finditer(unknown, code, re.ASCII)
         if each.end() not in ends and not _ends_statements(code, each)
     ]
-    if len(known) + len(others) > _MOST_DECLARED:
-        return None
-    return [
-        Declaration(start, end, types, sign, *_seen(code, end - 1))
-        for start, end, types, sign in sorted(known + others, key=lambda each: each[1])
+    enumerators = [
+        Declaration(each.start(), each.end(), None, "", *_around(code, each.start()))
+        for each in re.finditer(rf"\benum\b[^{{}};()]*\{{[^{{}}]*\b{name}\b", code, re.ASCII)
     ]
+    if len(known) + len(others) + len(enumerators) > _MOST_DECLARED:
+        return None
+    made = [Declaration(start, end, types, sign, *_seen(code, end - 1)) for start, end, types, sign in known + others]
+    return sorted(made + enumerators, key=lambda each: each.begin)
 
 
 def _ends_statements(code: str, found: re.Match[str]) -> bool:
@@ -181,16 +267,25 @@ def _seen(code: str, declared: int) -> tuple[int, int]:
     if head is None:
         return _around(code, declared)
     begin, end = code.find("{", head), code.find(";", head)
-    if begin < 0 or 0 <= end < begin:
-        return head, max(head, end)
-    return begin + 1, _around(code, begin + 1)[1]
+    while ":" in code[head:begin] and (further := _INITIALIZED.match(code, _closing(code, begin))):
+        # A constructor sets members before its block.
+        begin = code.find("{", further.end() - 1)
+    opening, closing = head, max(head, end)
+    if not (begin < 0 or 0 <= end < begin):
+        opening, closing = begin + 1, _around(code, begin + 1)[1]
+    while further := _ELSE.match(code, closing):
+        begin, end = code.find("{", further.end()), code.find(";", further.end())
+        closing = max(further.end(), end) if begin < 0 or 0 <= end < begin else _around(code, begin + 1)[1]
+    return opening, closing
 
 
 def _head_end(code: str, at: int) -> int | None:
     """Where the round brackets end, or the list of a template, that an offset is in; None if it is in none."""
     depth = 0
+    before = _STATEMENT.search(code, max(0, at - _MOST_LETTERS), at)
+    has_parts = before is not None and before[1].count("(") == before[1].count(")")
     for place in range(at, min(at + _MOST_LETTERS, len(code))):
-        if code[place] in ";{}" and depth == 0:
+        if (code[place] in "{}" and depth == 0) or (code[place] == ";" and depth == 0 and not has_parts):
             break
         depth += (code[place] == "(") - (code[place] == ")")
         if depth < 0:
@@ -247,7 +342,8 @@ def _may_write(name: str, code: str, begin: int, end: int) -> bool:
     written = "|".join(
         (
             rf"\b{name}\b{_WRITES}",
-            rf"(?:\+\+|--|&)\s*{name}\b",
+            rf"(?:\+\+|--|(?<!&)&)[\s(]*{name}\b",
+            rf"\(\s*{name}\s*(?:\.\s*[xyz]\s*)?\){_WRITES}",
             rf">>\s*{name}\b(?!\s*[-+*/,)])",
             # Assignments to brackets, and references to what is made of it.
             rf"\b{name}\b[^;{{}}=]{{0,200}}\)\s*{_ASSIGNS}",
@@ -270,20 +366,29 @@ def _takes_values(code: str, called: str) -> bool:
 
 
 def _calls_with(name: str, scope: str) -> Iterator[str]:
-    """The functions that get a variable itself as an argument; an empty one if there are too many."""
-    for number, found in enumerate(re.finditer(rf"[(,]\s*{name}\s*(?=[,)])", scope, re.ASCII)):
+    """The functions that get a variable itself as an argument; empty for one without a name, or if there are many."""
+    uses = re.finditer(rf"[({{,]\s*{name}\s*(?:\.\s*[xyz]\s*)?(?=[,)}}])", scope, re.ASCII)
+    for number, found in enumerate(uses):
         if number == _MOST_USES:
             yield ""
             return
         depth, begin = 0, max(0, found.start() - _MOST_LETTERS)
         for at in range(found.start(), begin - 1, -1):
-            depth += (scope[at] == ")") - (scope[at] == "(")
-            if scope.startswith("<<<", at) and depth == 0:
+            depth += (scope[at] in ")}") - (scope[at] in "({")
+            if depth == 0 and (scope[at] == ";" or scope.startswith("<<<", at)):
                 break
             if depth < 0:
-                called = _NAME.search(scope[begin:at].rstrip())
-                # `dim3 block(8, n), grid(m, n)` makes each of values.
-                made = re.search(r"\bdim3\s+([^;{}]*)\Z", scope[begin:at], re.ASCII)
-                is_dim3 = made is not None and made[1].count("(") == made[1].count(")")
-                yield "dim3" if is_dim3 or called is None else called[0]
+                yield _called(scope, at)
                 break
+
+
+def _called(scope: str, at: int) -> str:
+    """The function to which the bracket at an offset gives arguments; `dim3` where it only makes a value."""
+    before = scope[max(0, at - _MOST_LETTERS) : at]
+    # `dim3 block(8, n), grid(m, n)` makes each of values.
+    made = re.search(r"\bdim3\s+([^;{}]*)\Z", before, re.ASCII)
+    if made is not None and made[1].count("(") == made[1].count(")"):
+        return "dim3"
+    called = _NAME.search(before := before.rstrip())
+    is_call = called is not None or (before.endswith((")", "]", ">", "}", '"')) and not _CAST.search(before))
+    return called[0] if called is not None else "" if is_call else "dim3"
