@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from swzverify.compiled.order.choices import Choices
+from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
@@ -143,8 +144,91 @@ ret;
 """
 
 
+def mixed(offset: int) -> str:
+    """A copy fills 16 bytes at `s ^ x`, and a thread of another warp, with another x, stores behind such a place."""
+    return f"""{HEAD}@%p0 mbarrier.init.shared::cta.b64 [%r5], 1;
+mul.wide.u32 %d2, %r2, 4;
+add.s64 %d2, %d1, %d2;
+ld.global.u32 %r20, [%d2];
+not.b32 %r20, %r20;
+and.b32 %r20, %r20, 1;
+shl.b32 %r20, %r20, 7;
+xor.b32 %r11, %r4, %r20;
+bar.sync 0;
+@!%p1 bra OVER;
+setp.ne.u32 %p5, %r2, 0;
+@%p5 bra SECOND;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 16;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%d1], 16, [%r5];
+{wait("%r5", "0", "COPIED")}
+bra OVER;
+SECOND:
+st.shared.u32 [%r11+{offset}], %r3;
+OVER:
+ret;
+}}
+"""
+
+
+def handed(least: int) -> str:
+    """The second warp stores 1 if it has seen so many tiles before; if so, both warps write to one place behind it."""
+    tile = """mul.wide.u32 %d2, %r25, 4;
+add.s64 %d2, %d1, %d2;
+ld.global.u32 %r21, [%d2];
+setp.eq.u32 %p4, %r21, 7;"""
+    return f"""{HEAD}@%p0 mbarrier.init.shared::cta.b64 [%r5], 32;
+@%p0 mbarrier.init.shared::cta.b64 [%r6], 32;
+setp.eq.u32 %p8, %r0, 32;
+@%p8 st.shared.u32 [%r4+2048], 0;
+bar.sync 0;
+mad.lo.u32 %r11, %r3, 4, %r4;
+mov.u32 %r20, 0;
+mov.u32 %r25, 0;
+setp.ne.u32 %p5, %r2, 0;
+@%p5 bra CONSUMER;
+PRODUCER:
+{tile}
+@%p4 bra PRODUCED;
+and.b32 %r22, %r20, 1;
+xor.b32 %r22, %r22, 1;
+{wait("%r6", "%r22", "EMPTY")}
+mbarrier.arrive.shared::cta.b64 _, [%r5];
+add.u32 %r20, %r20, 1;
+PRODUCED:
+add.u32 %r25, %r25, 1;
+setp.lt.u32 %p3, %r25, 4;
+@%p3 bra PRODUCER;
+bra JOINED;
+CONSUMER:
+{tile}
+@%p4 bra CONSUMED;
+and.b32 %r22, %r20, 1;
+{wait("%r5", "%r22", "FULL")}
+setp.ge.u32 %p6, %r20, {least};
+and.pred %p7, %p6, %p8;
+@%p7 st.shared.u32 [%r4+2048], 1;
+mbarrier.arrive.shared::cta.b64 _, [%r6];
+add.u32 %r20, %r20, 1;
+CONSUMED:
+add.u32 %r25, %r25, 1;
+setp.lt.u32 %p3, %r25, 4;
+@%p3 bra CONSUMER;
+JOINED:
+bar.sync 0;
+@%p5 bra OTHER;
+ld.shared.u32 %r9, [%r4+2048];
+setp.eq.u32 %p6, %r9, 0;
+@%p6 bra OVER;
+OTHER:
+st.shared.u32 [%r11], %r0;
+OVER:
+ret;
+}}
+"""
+
+
 RIGHT = {"changes": changes(7), "counter": counter(0), "beside": beside(1008)}
-WRONG = {"changes": changes(1), "counter": counter(1), "beside": beside(1040)}
+WRONG = {"changes": changes(1), "counter": counter(1), "beside": beside(1040), "mixed": mixed(128), "handed": handed(2)}
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -182,6 +266,14 @@ def _ranges_of_one_byte(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(race_ranges.Ranges, "_found", lambda self, address, _: right(self, address, 1))
 
 
+def _places_are_one(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(race_ranges, "are_all", lambda *_: True)
+
+
+def _stores_have_no_guards(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Handed, "guards", [])
+
+
 @pytest.mark.parametrize(
     ("name", "patch"),
     [
@@ -189,6 +281,8 @@ def _ranges_of_one_byte(patch: pytest.MonkeyPatch) -> None:
         ("changes", _conditions_hold),
         ("counter", _one_bit_less),
         ("beside", _ranges_of_one_byte),
+        ("mixed", _places_are_one),
+        ("handed", _stores_have_no_guards),
     ],
 )
 def test_planted_mistakes(name: str, patch: Patch, monkeypatch: pytest.MonkeyPatch) -> None:

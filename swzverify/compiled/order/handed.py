@@ -108,8 +108,9 @@ class Handed:
 
     @property
     def guards(self) -> list[Expr]:
-        """The conditions under which threads store."""
-        return [each.who.guard for each in self._accesses.values() if each.instruction.guard is not None]
+        """The conditions under which threads store, or surely do."""
+        stores = [each.who for each in self._accesses.values() if each.instruction.guard is not None]
+        return [part for each in stores for part in (each.guard, each.sure) if part is not None]
 
     @property
     def start(self) -> dict[Var, Expr | None]:

@@ -45,7 +45,8 @@ def pipelines_of(kernel: Kernel, never: Callable[[Expr], bool]) -> Pipelines:
     events = events_of(kernel)
     is_cluster = kernel.ranks.count > 1
     handed = None if is_cluster else handed_by(kernel, events)
-    tracked = Tracked(kernel, events, never, () if handed is None else handed.leaves)
+    loaded, guards = ((), ()) if handed is None else (handed.leaves, handed.guards)
+    tracked = Tracked(kernel, events, never, loaded, guards)
     if tracked.open_leaf is not None:
         raise LostError(f"a barrier depends on {kernel.leaves[tracked.open_leaf].reason}")
     roles = roles_of(kernel, events, tracked, handed)

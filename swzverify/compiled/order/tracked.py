@@ -63,11 +63,17 @@ class Period:
 class Tracked:
     """The leaves that are run on numbers; `open_leaf` is one that events read and that is not known; None without one.
 
-    `never` says whether a condition is shown not to hold, and `loaded` are leaves of loads that are followed.
+    `never` says whether a condition is shown not to hold, `loaded` are leaves of loads that are followed, and `guards`
+    are conditions that a run reads, too.
     """
 
     def __init__(
-        self, kernel: Kernel, events: Mapping[int, Event], never: Callable[[Expr], bool], loaded: Iterable[Var] = ()
+        self,
+        kernel: Kernel,
+        events: Mapping[int, Event],
+        never: Callable[[Expr], bool],
+        loaded: Iterable[Var] = (),
+        guards: Iterable[Expr] = (),
     ) -> None:
         self._kernel, self._never, self._events = kernel, never, list(events.values())
         self._periodic: dict[tuple[Expr, Var, Period], bool] = {}
@@ -96,7 +102,7 @@ class Tracked:
             if block.is_choice and kernel.flow.is_reachable(block.index)
             for target in kernel.flow.following[block.index]
         ]
-        self._low_bits = self._find_low_bits()
+        self._low_bits = self._find_low_bits(guards)
 
     def put(self, value: Expr) -> Expr:
         """A value with the count of the launch, and with a variable for each condition that is a choice."""
@@ -114,11 +120,12 @@ class Tracked:
         bits = self._low_bits.get(variable, variable.width)
         return const(value.value & ((1 << bits) - 1), value.width) if isinstance(value, Const) else value
 
-    def _find_low_bits(self) -> dict[Var, int]:
+    def _find_low_bits(self, guards: Iterable[Expr]) -> dict[Var, int]:
         """How many low bits count of each variable, wherever a run may read it."""
         kernel = self._kernel
         accesses = [each for parts in kernel.parts.values() for each in parts]
-        read = [*self._conditions, *map(self.put, kernel.owns.values()), *(each.address for each in accesses)]
+        conditions = map(self.put, (*kernel.owns.values(), *guards))
+        read = [*self._conditions, *conditions, *(each.address for each in accesses)]
         asked = [(each, each.width) for each in (*read, *map(self.put, read))]
         for event in self._events:
             asked += [(self.put(each), 1 if each is event.parity else each.width) for each in event.values]

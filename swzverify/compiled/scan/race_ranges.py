@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from swzverify.compiled.kernel.leaves import ArrayLeaf
+from swzverify.compiled.kernel.leaves import ArrayLeaf, UniformLeaf, are_all
 from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.ir.bounded import bounded
@@ -48,16 +48,20 @@ class Ranges:
         return self._known[touched]
 
     def _found(self, address: Expr, size: int) -> ByteRange | None:
-        """The range of some bytes; None if their offset may be negative, or if they name no array."""
-        total = sum_of(address)
+        """The range of some bytes; None if their offset may be negative, or if they name no array.
+
+        None, too, if what names the array is not the same for all threads: `start ^ x` is another place for each `x`.
+        """
+        total, leaves = sum_of(address), self._kernel.leaves
         arrays = {
             term: count
             for term, count in total.terms.items()
-            if any(isinstance(each, ArrayLeaf) for each in self._kernel.leaves.of(term))
+            if any(isinstance(each, ArrayLeaf) for each in leaves.of(term))
         }
         others = {term: count for term, count in total.terms.items() if term not in arrays}
         offset = bounded(Sum(others, total.number, address.width).expression())
         low, high = intervals(offset)[offset]
-        if not arrays or not size or high + size >= _MOST:
+        is_one = all(are_all(leaves.of(term), UniformLeaf) for term in arrays)
+        if not arrays or not is_one or not size or high + size >= _MOST:
             return None
         return ByteRange(frozenset(arrays.items()), low, high + size)
