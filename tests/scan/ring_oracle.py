@@ -238,8 +238,8 @@ def judge(ring: Ring, said: Sequence[Said]) -> tuple[str, str]:
     wrong: list[str] = []
     is_excused = ""
     for each in sorted(found, key=str):
-        # Stages of other turns are a question of when; where a predicate may start sums anew, 4 and 7 say nothing.
-        if each.kind == "empty" or (each.kind == "repeated" and (ring.is_of_turns or ring.is_anew)):
+        # Stages of other turns are a question of when.
+        if each.kind == "empty" or (each.kind == "repeated" and ring.is_of_turns):
             continue
         names = (
             [(each.line, each.role)] if each.role else [(at, role) for at in (each.line, each.other) for role in "AB"]

@@ -237,6 +237,10 @@ MISTAKES: dict[str, tuple[Ring, str]] = {
     "A of another stage": (replace(PLAIN, mistakes=Mistakes(write="a")), "agreement"),
     "a tile again": (AGAIN["one instruction"], "repeated"),
     "a stage that nothing fills": (replace(PLAIN, mistakes=Mistakes(shallow="b")), "empty"),
+    "one tile in all trips, sums that a predicate starts": (
+        replace(RIGHT["wgmma"], stages=1, ahead=0, mistakes=Mistakes(still="ab")),
+        "repeated",
+    ),
     "no XOR": (replace(PLAIN, tiles=replace(TILES, a=replace(ALONG, read_mask=0))), "elements"),
     "the mode of a map": (replace(BOXES, tiles=replace(BOXES.tiles, b=replace(WIDE, rows=8, box="none"))), "elements"),
     "another matrix": (replace(OF_OTHERS, tiles=replace(TILES, warps=2)), "matrix"),

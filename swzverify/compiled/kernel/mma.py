@@ -250,7 +250,8 @@ class _Followed:
             headers = {None if each is None else each.loop.header for each in carried}
             last = self._product([each.after for each in carried if each is not None])
             is_carried = len(headers) == 1 and last is not None and roots.get(last) == root
-            found[root] = Sums(root, (), 0, 0, frozenset(each for each in headers if each is not None and is_carried))
+            loops = frozenset(each for each in headers if each is not None and is_carried)
+            found[root] = Sums(root, (), 0, 0, loops, loops)
         return {index: found[root] for index, root in roots.items()}
 
     def _registers(self, product: Instruction, place: int) -> list[Expr]:

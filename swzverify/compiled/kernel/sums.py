@@ -35,6 +35,8 @@ class Sums:
         writes: How many instructions of the basic block, up to this one, may write other values into these registers.
         carried: The headers of loops around the instruction in which nothing but such instructions writes these
             registers, all of which surely add to them.
+        kept: The headers of such loops in which each of these instructions may add: no other one writes the
+            registers, and none surely starts them anew.
     """
 
     registers: Operand | int
@@ -42,6 +44,7 @@ class Sums:
     resets: int
     writes: int
     carried: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
 
 
 def writers_of(slices: Slices) -> Writers:
@@ -62,19 +65,28 @@ def sums_of(slices: Slices, forms: Forms, writers: Writers, instruction: Instruc
     adds = {index: _adds(slices, forms, each, own) for index, each in writing.items()}
     before = [adds[index] for index in adds if flow.block_of[index] == block and index <= instruction.index]
     signs = tuple(each.value for each in instruction.operands[_SIGNS] if isinstance(each, Immediate))
-    carried = frozenset(
-        loop.header
-        for loop in flow.around(block)
-        if all(is_added is True for index, is_added in adds.items() if flow.block_of[index] in loop.blocks)
+    inside = {
+        loop.header: [index for index in adds if flow.block_of[index] in loop.blocks] for loop in flow.around(block)
+    }
+    carried = frozenset(header for header, every in inside.items() if all(adds[each] for each in every))
+    kept = frozenset(
+        header
+        for header, every in inside.items()
+        if all(adds[each] is not False and _is_product(writing[each], own) for each in every)
     )
     resets, writes = before.count(False), len(before) - before.count(True)
-    return Sums(own, signs, resets, writes, carried)
+    return Sums(own, signs, resets, writes, carried, kept)
 
 
 def _adds(slices: Slices, forms: Forms, instruction: Instruction, sums: Operand) -> bool | None:
     """Whether an instruction adds to some sums, or starts them anew; None if it does neither, or perhaps."""
-    is_product = instruction.opcode.startswith("wgmma.mma_async") and instruction.operands[0] == sums
-    if not is_product or len(instruction.operands) <= _SCALE_D:
+    if not _is_product(instruction, sums):
         return None
     value = forms.resolve(slices.run(bit_of(slices, instruction.operands[_SCALE_D], instruction)))
     return bool(value.value) if isinstance(value, Const) else None
+
+
+def _is_product(instruction: Instruction, sums: Operand) -> bool:
+    """Whether an instruction multiplies for some sums."""
+    is_wgmma = instruction.opcode.startswith("wgmma.mma_async") and len(instruction.operands) > _SCALE_D
+    return is_wgmma and instruction.operands[0] == sums

@@ -131,11 +131,11 @@ def _in_next_trips(
     """Where a pair begins in the next trip of each loop, by the leaf that counts its trips, if it moves along K alone.
 
     A pair that does not move counts in the innermost loop around copies and instruction, or that of other threads.
-    Loops around the instruction count if all of their trips surely add to its sums.
+    Loops around the instruction count if all of their trips may add to its sums.
     """
     (one, _), (other, _) = pair.values()
     for trips, loop in one.trips.items():
-        starts_anew = loop.header in around and (sums is None or loop.header not in sums.carried)
+        starts_anew = loop.header in around and (sums is None or loop.header not in sums.kept)
         if starts_anew or trips not in other.trips:
             continue
         parts = [once(step_in_trip, each[1], trips, loop, other.trips[trips])[1] for each in pair.values()]
