@@ -241,6 +241,10 @@ MISTAKES: dict[str, tuple[Ring, str]] = {
         replace(RIGHT["wgmma"], stages=1, ahead=0, mistakes=Mistakes(still="ab")),
         "repeated",
     ),
+    "one tile in all trips of a loop that is unrolled": (
+        replace(PLAIN, stages=4, ahead=0, unrolled=4, writing="fixed", outer=True, mistakes=Mistakes(still="ab")),
+        "repeated",
+    ),
     "no XOR": (replace(PLAIN, tiles=replace(TILES, a=replace(ALONG, read_mask=0))), "elements"),
     "the mode of a map": (replace(BOXES, tiles=replace(BOXES.tiles, b=replace(WIDE, rows=8, box="none"))), "elements"),
     "another matrix": (replace(OF_OTHERS, tiles=replace(TILES, warps=2)), "matrix"),

@@ -29,7 +29,7 @@ from swzverify.compiled.ptx import Address, Function, Instruction, Module, Opera
 from swzverify.errors import SwzError
 from swzverify.hardware.fragments import CELL_BYTES, GROUP_LANES, GROUP_ROWS, REGISTER_BYTES, Mma, find_mma
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.expr import Expr, Var
+from swzverify.ir.expr import Const, Expr, Var
 
 _ADDENDS: Final = 3
 """The place of the operand C."""
@@ -251,8 +251,28 @@ class _Followed:
             last = self._product([each.after for each in carried if each is not None])
             is_carried = len(headers) == 1 and last is not None and roots.get(last) == root
             loops = frozenset(each for each in headers if each is not None and is_carried)
-            found[root] = Sums(root, (), 0, 0, loops, loops)
+            found[root] = Sums(root, (), 0, 0, loops, self._kept(root, addends))
         return {index: found[root] for index, root in roots.items()}
+
+    def _kept(self, product: int, addends: Mapping[int, Sequence[Expr]]) -> frozenset[int]:
+        """The loops around a product in which it may add to what is left of the trip before."""
+        flow, slices = self._slices.flow, self._slices
+        around = frozenset(loop.header for loop in flow.around(flow.block_of[product]))
+        kept, seen, values = set[int](), {product}, addends[product]
+        while not all(isinstance(each, Const) for each in values):
+            carried = [slices.carried.get(each) if isinstance(each, Var) else None for each in values]
+            known = [each for each in carried if each is not None]
+            if known and len(known) == len(carried) and len({each.loop.header for each in known}) == 1:
+                if not all(isinstance(each.after, Const) for each in known):
+                    kept.add(known[0].loop.header)
+                values = [each.before for each in known]
+                continue
+            before = self._product(values)
+            if before is None or before in seen:
+                return around
+            seen.add(before)
+            values = addends[before]
+        return around & kept
 
     def _registers(self, product: Instruction, place: int) -> list[Expr]:
         operand = product.operands[place]
