@@ -36,7 +36,7 @@ from tests.order.random_kernels import Kernel
 from tests.order.random_pipelines import pipeline
 from tests.order.test_random_async import judged, with_changes
 from tests.order.test_random_judge import package
-from tests.scan import test_box_fills, test_claims_programs, test_fragments, test_random_rings
+from tests.scan import test_box_fills, test_claims_programs, test_fragments, test_random_rings, test_random_sums
 from tests.scan.test_claims_programs import is_no_worse
 from tests.scan.test_programs import compared
 
@@ -102,6 +102,7 @@ ROOMS: dict[str, Callable[[int], Found]] = {
     "boxes": partial(asserted, test_box_fills.check_many),
     "fragments": partial(asserted, test_fragments.check_many),
     "rings": lambda seed: Counter([test_random_rings.answer(seed)]),
+    "sums": lambda seed: Counter([test_random_sums.answer(seed)]),
 }
 
 

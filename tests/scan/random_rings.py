@@ -53,6 +53,24 @@ class Mistakes:
 
 
 @dataclass(frozen=True)
+class Tile:
+    """A k-tile that is copied into a stage of its own and multiplied: a number, and steps for each loop around."""
+
+    number: int
+    steps: tuple[int, ...]
+    stage: int
+
+
+@dataclass(frozen=True)
+class Times:
+    """A loop with so many trips, or with `n` if that is 0; it may start sums anew in each."""
+
+    count: int
+    is_anew: bool
+    body: tuple[Tile | Times, ...]
+
+
+@dataclass(frozen=True)
 class Ring:
     """A kernel.
 
@@ -74,6 +92,7 @@ class Ring:
         groups: Whether threads wait for all copies but the newest groups.
         parted: Whether a barrier stands between the copies of A and those of B.
         is_anew: Whether `wgmma` starts sums anew by a predicate, and not from zeros.
+        plan: Loops and tiles that all threads copy and multiply, in place of a ring.
     """
 
     tiles: Tiles
@@ -93,6 +112,7 @@ class Ring:
     groups: bool = False
     parted: bool = False
     is_anew: bool = False
+    plan: tuple[Tile | Times, ...] = ()
     mistakes: Mistakes = field(default_factory=Mistakes)
     name: str = "none"
     """The mistake, if one is planted."""
@@ -277,7 +297,7 @@ class _Text:
         self.put("mov.u32 %thread, %tid.x; mov.u32 %base, tile; mov.u32 %r5, %tid.x; mov.u32 %r4, tile;")
         self.put("mov.u32 %full, full; mov.u32 %empty, empty; mov.u32 %o, 0; mov.u32 %g, 0; mov.u32 %kk, 0;")
         self.put("mov.b64 %w7, %w1; mov.b64 %w8, %w2;")
-        (self.in_roles if ring.roles else self.together)()
+        (self.planned if ring.plan else self.in_roles if ring.roles else self.together)()
         self.put("ret;\n}")
         size, side = ring.stages * tiles.stage_bytes + 2048, ring.is_wgmma
         return f"""
@@ -299,6 +319,35 @@ ld.param.u64 %w1, [a]; ld.param.u64 %w2, [b]; ld.param.u32 %lda, [lda]; ld.param
 ld.param.u32 %n, [n]; ld.param.u32 %m, [m]; ld.param.u32 %k0, [k0];
 mov.b64 %rd1, %w1; mov.b64 %rd2, %w2; mov.u32 %r1, %lda; mov.u32 %r2, %ldb;
 """ + "\n".join(self.out.lines)
+
+    def planned(self) -> None:
+        """Loops and tiles as the plan has them."""
+        self.zero()
+        pending: list[tuple[Tile | Times | str, tuple[str, ...]]] = [(each, ()) for each in reversed(self.ring.plan)]
+        while pending:
+            step, around = pending.pop()
+            if isinstance(step, str):
+                self.put(step)
+            elif isinstance(step, Tile):
+                number = str(step.number)
+                for trips, by in zip(around, step.steps, strict=True):
+                    number = self.out.op("mad.lo.u32", trips, by, number)
+                for role in "ab":
+                    pitch, first = self.ring.room(role)
+                    self.copy(role, str(step.stage * pitch + first), number)
+                self.put("cp.async.commit_group;", "cp.async.wait_all;", "bar.sync 0;")
+                if self.ring.is_wgmma:
+                    self.put("fence.proxy.async.shared::cta;")
+                self.use(number, step.stage)
+                self.put("bar.sync 0;")
+            else:
+                trips, head = self.out.op("mov.b32", "0"), self.label()
+                self.put(f"{head}:")
+                if step.is_anew:
+                    self.zero()
+                end = f"setp.lt.u32 %p7, {trips}, {step.count or '%n'}; @%p7 bra {head};"
+                pending.append((f"add.u32 {trips}, {trips}, 1; {end}", ()))
+                pending += [(each, (*around, trips)) for each in reversed(step.body)]
 
     def together(self) -> None:
         """All threads copy and multiply."""

@@ -22,6 +22,8 @@ from tests.scan import fill_programs, fragment_programs
 from tests.scan.random_rings import Ring, write
 
 TILES_OF_PRODUCT = 2
+MOST_TILES = 200
+"""Tiles of the matrices of a plan."""
 BEGIN = 1
 """The first k-tile of a launch, where a parameter says it."""
 
@@ -127,6 +129,7 @@ class Launch:
         is_fragment = isinstance(tiles, fragment_programs.Program)
         size = tiles.shape[2] if is_fragment else 2
         count = BEGIN + self.trips * TILES_OF_PRODUCT + self.ring.stages + 2
+        count = MOST_TILES if self.ring.plan else count
         first, found = 1, list[Matrix]()
         for side in (tiles.a, tiles.b):
             rows = tiles.rows(side) if isinstance(tiles, fragment_programs.Program) else side.rows

@@ -286,9 +286,8 @@ def of_one_block(patch: pytest.MonkeyPatch) -> None:
 
 
 def of_one_loop(patch: pytest.MonkeyPatch) -> None:
-    right: Any = columns._are_repeated
-    patch.setattr(columns, "_are_repeated", lambda one, two, **how: one.loops == two.loops and right(one, two, **how))
-    patch.setattr(columns, "_comes_to", lambda *_: False)
+    right: Any = columns._are_others
+    patch.setattr(columns, "_are_others", lambda one, two, **how: one.loops == two.loops and right(one, two, **how))
 
 
 def every_thread_counts(patch: pytest.MonkeyPatch) -> None:

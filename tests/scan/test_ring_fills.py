@@ -273,7 +273,7 @@ def one_begin(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_next_trip(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(columns, "_in_next_trips", lambda *_: iter(()))
+    patch.setattr(columns, "_meet_later", lambda *_: False)
 
 
 def nothing_is_still(patch: pytest.MonkeyPatch) -> None:

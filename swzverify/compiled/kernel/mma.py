@@ -20,6 +20,7 @@ from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.fills import KernelFill, Order, fill_operands, with_divisions
 from swzverify.compiled.kernel.flow import FlowError
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.operands import SOME_USE, read_fills
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums
@@ -29,7 +30,7 @@ from swzverify.compiled.ptx import Address, Function, Instruction, Module, Opera
 from swzverify.errors import SwzError
 from swzverify.hardware.fragments import CELL_BYTES, GROUP_LANES, GROUP_ROWS, REGISTER_BYTES, Mma, find_mma
 from swzverify.hardware.tensor_cores import OperandRole
-from swzverify.ir.expr import Const, Expr, Var
+from swzverify.ir.expr import Const, Expr, Ite, Var
 
 _ADDENDS: Final = 3
 """The place of the operand C."""
@@ -245,14 +246,31 @@ class _Followed:
             is_here = before in roots and flow.block_of[before] == flow.block_of[index]
             roots[index] = roots[before] if is_here and before is not None else index
         found: dict[int, Sums] = {}
-        for root in dict.fromkeys(roots.values()):
+        direct = {root: self._adds_to(addends[root], roots) for root in roots.values()}
+        for root in direct:
             carried = [slices.carried.get(each) if isinstance(each, Var) else None for each in addends[root]]
             headers = {None if each is None else each.loop.header for each in carried}
             last = self._product([each.after for each in carried if each is not None])
             is_carried = len(headers) == 1 and last is not None and roots.get(last) == root
             loops = frozenset(each for each in headers if each is not None and is_carried)
-            found[root] = Sums(root, (), 0, 0, loops, self._kept(root, addends))
+            before = closure((root,), lambda each: direct[each] or ())
+            earlier = None if any(direct[each] is None for each in before) else frozenset(before) - {root}
+            found[root] = Sums(root, (), 0, 0, loops, self._kept(root, addends), earlier)
         return {index: found[root] for index, root in roots.items()}
+
+    def _adds_to(self, addends: Sequence[Expr], roots: Mapping[int, int]) -> frozenset[int] | None:
+        """The roots of the products whose results a product may add to, in any trip; None if they are not known."""
+        carried = self._slices.carried
+
+        def parts(value: Expr) -> tuple[Expr, ...]:
+            if isinstance(value, Var) and value in carried:
+                return carried[value].before, carried[value].after
+            return (value.then, value.otherwise) if isinstance(value, Ite) else ()
+
+        ends = [each for each in closure(addends, parts) if not parts(each) and not isinstance(each, Const)]
+        found = [MADE_BY.search(each.name) if isinstance(each, Var) else None for each in ends]
+        products = [int(each[1]) for each in found if each is not None and int(each[1]) in self._places]
+        return frozenset(roots[each] for each in products) if len(products) == len(ends) else None
 
     def _kept(self, product: int, addends: Mapping[int, Sequence[Expr]]) -> frozenset[int]:
         """The loops around a product in which it may add to what is left of the trip before."""

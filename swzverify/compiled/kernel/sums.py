@@ -37,6 +37,8 @@ class Sums:
             registers, all of which surely add to them.
         kept: The headers of such loops in which each of these instructions may add: no other one writes the
             registers, and none surely starts them anew.
+        earlier: Of `mma.sync`, the `registers` of other products, in any trip, whose results may be in these sums; None
+            if they are not known.
     """
 
     registers: Operand | int
@@ -45,6 +47,7 @@ class Sums:
     writes: int
     carried: frozenset[int] = frozenset()
     kept: frozenset[int] = frozenset()
+    earlier: frozenset[int] | None = None
 
 
 def writers_of(slices: Slices) -> Writers:

@@ -34,6 +34,11 @@ class Shared(dict[str, Leaf]):
             return leaf.name in self.one_in_block
         return _is_made(leaf) and all(self.is_shared(each, around) for each in variables(*leaf.feeds))
 
+    def last_trip(self, trips: Var) -> int | None:
+        """The last trip of any thread in a loop; None if it is not counted."""
+        leaf = self.get(trips.name)
+        return leaf.most if isinstance(leaf, TripsLeaf) else None
+
     def is_of_launch(self, variable: Var) -> bool:
         """Whether a leaf is a value of the launch."""
         leaf = self.get(variable.name)

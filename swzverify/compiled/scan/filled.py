@@ -24,10 +24,14 @@ NO_GAPS: Final = "no thread leaves out a copy, or writes zeros, unless its coord
 
 @dataclass(frozen=True, slots=True)
 class InLoop:
-    """A loop by its header, and the factors of sources that may change from trip to trip of it."""
+    """A loop by its header, the factors of sources that may change from trip to trip of it, and its last trip.
+
+    The last trip is the one after which the last thread leaves it; None if that is not counted.
+    """
 
     header: int
     varying: frozenset[Expr]
+    last: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

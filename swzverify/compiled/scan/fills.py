@@ -333,7 +333,9 @@ class Fills:
             factors = dict.fromkeys(factor for each in numbers for factor in each)
             trips = {
                 loop.trips: InLoop(
-                    loop.header, frozenset(each for each in factors if not self.leaves.is_fixed(each, headers, at))
+                    loop.header,
+                    frozenset(each for each in factors if not self.leaves.is_fixed(each, headers, at)),
+                    self.leaves.last_trip(loop.trips),
                 )
                 for at, loop in enumerate(first.destination.who.loops)
                 if loop.trips is not None and loop.trips not in state

@@ -6,6 +6,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from math import prod
 from typing import Final, TypeAlias
@@ -14,7 +15,7 @@ from swzverify.compiled.kernel import LaneLeaf, UniformLeaf
 from swzverify.compiled.kernel.sums import Sums
 from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_columns import compare_products
-from swzverify.compiled.scan.operand_judged import Factor, Judged
+from swzverify.compiled.scan.operand_judged import Factor, Judged, loops_around, loops_made_once
 from swzverify.compiled.scan.operand_maps import (
     MEANT,
     OTHER_COLUMNS,
@@ -85,7 +86,7 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
     known = [(roles, own) for roles, own in found if all(each.holds for each in roles.values())]
     kernels = [next(iter(roles.values())).kernel for roles, _ in known]
     own = [
-        (kernel.block, kernel.sums, frozenset(loop.header for loop in kernel.access.who.loops), pairs)
+        (kernel.block, kernel.sums, loops_around(kernel), pairs)
         for kernel, (_, pairs) in zip(kernels, known, strict=True)
     ]
     reasons = compare_products(own, names, once), find_exchanged(own, once)
@@ -122,12 +123,14 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
             each.leave_open(trips.is_open)
         kernel = roles[OperandRole.B].kernel
         brought = {role: [one for of in each.maps.values() for one in of] for role, each in roles.items()}
-        place = kernel.block, frozenset(loop.header for loop in kernel.access.who.loops), kernel.sums
+        around, once_made, sums = loops_around(kernel), loops_made_once(kernel), kernel.sums
+        if sums is not None:
+            sums = replace(sums, carried=sums.carried - once_made)
         groups = [*_of_groups(roles)]
-        moves = find_moves(groups, *place)
+        moves = find_moves(groups, kernel.block, around, sums)
         for each in (each for each in roles.values() if not each.broken):
-            each.leave_open(compare_with_fixed(brought, *place) or _unlike_states(roles))
-            each.leave_open(compare_rows(groups, *place[1:], once))
+            each.leave_open(compare_with_fixed(brought, kernel.block, around, sums) or _unlike_states(roles))
+            each.leave_open(compare_rows(groups, around - once_made, sums, once))
             # An instruction that is executed in some trips only may add each element once.
             is_sure = _is_in_each_trip(kernel)
             each.broken = moves.broken if is_sure else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from swzverify.compiled.kernel import KernelFragment, KernelOperand
+from swzverify.compiled.kernel import KernelFragment, KernelOperand, TripsLeaf
 from swzverify.compiled.scan.filled import Fill
 from swzverify.compiled.scan.operand_maps import ElementMap
 from swzverify.compiled.scan.operand_places import Key
@@ -64,3 +64,14 @@ class Judged:
     def leave_open(self, reason: str) -> None:
         """Keep the first reason why the claim is not decided."""
         self.is_open = self.is_open or reason
+
+
+def loops_around(kernel: Factor) -> frozenset[int]:
+    """The headers of the loops around an instruction."""
+    return frozenset(loop.header for loop in kernel.access.who.loops)
+
+
+def loops_made_once(kernel: Factor) -> frozenset[int]:
+    """The headers of those loops around an instruction of which no thread makes a second trip."""
+    counted = (leaf for leaf in (*kernel.access.leaves, *kernel.access.around) if isinstance(leaf, TripsLeaf))
+    return loops_around(kernel) & {leaf.block for leaf in counted if leaf.most == 0}

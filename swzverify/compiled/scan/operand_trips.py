@@ -133,7 +133,7 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Onc
     """For each loop in which both are brought, whether they go on alike from one trip to the next one."""
     a, b = (pair[role] for role in OperandRole)
     for trips, loop in a[0].trips.items():
-        if trips not in b[0].trips:
+        if trips not in b[0].trips or loop.last == 0:
             continue
         loops = loop, b[0].trips[trips]
         steps = {role: once(step_in_trip, each[1], trips, *loops) for role, each in pair.items()}
