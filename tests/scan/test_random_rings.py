@@ -12,10 +12,12 @@ from swzverify.compiled.kernel.reachable import Reachable
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, scan_fragments, scan_operands
 from swzverify.compiled.scan.delivers import APART
+from swzverify.compiled.scan.products import INSIDE
 from tests.nightly import counts
 from tests.oracle.operands import Operand
 from tests.ptx_oracle.products import operand_bytes
 from tests.scan import fill_programs, fragment_programs
+from tests.scan import ring_oracle as oracle
 from tests.scan.random_rings import Mistakes, Ring, drawn, write
 from tests.scan.ring_oracle import faults, judge, launches
 
@@ -201,6 +203,20 @@ def test_copies_of_a_loop_that_bring_what_is_there_are_not_proved(name: str) -> 
 def check_again(name: str) -> None:
     assert seen(AGAIN[name]) == {"repeated"}
     assert "unknown" in verdicts(AGAIN[name])
+
+
+def test_a_tile_that_wraps_around_on_purpose_is_not_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads begin with row 60 of A, in global and in shared memory: without the remainder, rows are out of order."""
+    ring = replace(PLAIN, tiles=GROUP, stages=1, ahead=0, is_behind=False)
+    row = "add.u32 %r12, %r12, 60; mul.lo.u32 %r50, %m, 32; rem.u32 %r51, %r12, %r50; and.b32 %r12, %r12, 63;"
+    ptx = write(ring).replace("shr.u32 %r12, %r11, 1;", f"shr.u32 %r12, %r11, 1; {row}", 1)
+    ptx = ptx.replace("mul.lo.u32 %r17, %r12, %r1;", "mul.lo.u32 %r17, %r51, %r1;", 1)
+    monkeypatch.setattr(oracle, "write", lambda _: ptx)
+    assert not seen(ring)
+    module = read_module(ptx, "k.ptx")
+    a, b = (each.claim("delivers") for each in scan_operands(module, module.functions[0], None, Given(), None))
+    assert (a.verdict.value, b.verdict.value) == ("unknown", "unknown")
+    assert INSIDE in a.reason
 
 
 # ---- the oracle

@@ -33,7 +33,7 @@ from swzverify.compiled.scan.operand_maps import (
 )
 from swzverify.compiled.scan.operand_places import Places, Reader
 from swzverify.compiled.scan.operand_trips import are_of_one_matrix
-from swzverify.compiled.scan.products import NO_WRAP
+from swzverify.compiled.scan.products import INSIDE, NO_WRAP
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.layout.tma import BASE_ALIGN_BYTES
@@ -163,6 +163,8 @@ class _Judge:
             *([TOGETHER] if any(map(leaves_dimensions, maps)) else []),
         )
         if status.broken:
+            if INSIDE in self._fills.assumes:
+                return not_known(f"{status.broken}, if {INSIDE}")
             if is_refuted:
                 return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
             return not_known(f"{status.broken}, where {name} begins at a multiple of {REPEATS_BYTES}", REPEATS_BYTES)
