@@ -121,7 +121,7 @@ class Ring:
     def is_of_turns(self) -> bool:
         """Whether a stage may be read before it is filled anew: section 9 does not say when elements are written."""
         wrong = self.mistakes
-        return bool(wrong.read or wrong.write or wrong.turn or wrong.pitch or wrong.once or wrong.shallow)
+        return bool(wrong.read or wrong.write or wrong.pitch or wrong.shallow)
 
     @property
     def is_wgmma(self) -> bool:

@@ -22,6 +22,7 @@ from tests.scan.random_rings import Mistakes, Ring, drawn, write
 from tests.scan.ring_oracle import faults, judge, launches
 
 agreement: Any = import_module("swzverify.compiled.scan.operand_agreement")
+delivers: Any = import_module("swzverify.compiled.scan.delivers")
 copies: Any = import_module("swzverify.compiled.scan.fill_copies")
 columns: Any = import_module("swzverify.compiled.scan.operand_columns")
 trips: Any = import_module("swzverify.compiled.scan.operand_trips")
@@ -261,6 +262,11 @@ MISTAKES: dict[str, tuple[Ring, str]] = {
         replace(PLAIN, stages=4, ahead=0, unrolled=4, writing="fixed", outer=True, mistakes=Mistakes(still="ab")),
         "repeated",
     ),
+    "stages of which the last one is not read": (
+        replace(PLAIN, reading="rem", mistakes=Mistakes(turn="ab")),
+        "repeated",
+    ),
+    "one stage of three that is read": (replace(PLAIN, reading="fixed"), "repeated"),
     "no XOR": (replace(PLAIN, tiles=replace(TILES, a=replace(ALONG, read_mask=0))), "elements"),
     "the mode of a map": (replace(BOXES, tiles=replace(BOXES.tiles, b=replace(WIDE, rows=8, box="none"))), "elements"),
     "another matrix": (replace(OF_OTHERS, tiles=replace(TILES, warps=2)), "matrix"),
@@ -269,6 +275,10 @@ MISTAKES: dict[str, tuple[Ring, str]] = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_launches_show_mistakes(name: str) -> None:
+    check_mistake(name)
+
+
+def check_mistake(name: str) -> None:
     ring, kind = MISTAKES[name]
     assert kind in seen(ring)
     assert "proved" not in verdicts(ring)
@@ -318,6 +328,10 @@ def one_in_each_block(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Reachable, "is_of_block", lambda *_: True)
 
 
+def unread_stages_do_not_count(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(delivers, "_find_unread", lambda *_: None)
+
+
 def every_check(right: Callable[..., None]) -> Callable[..., None]:
     def check(source: Any, found: Any, point: Any) -> None:
         right(source, found, {name: of * 0 for name, of in point.items()})
@@ -334,6 +348,7 @@ def every_check(right: Callable[..., None]) -> Callable[..., None]:
         (every_thread_counts, check_wrapped),
         (one_in_each_block, check_one_state),
         (states_do_not_count, lambda: check_shallow("b")),
+        (unread_stages_do_not_count, lambda: check_mistake("one stage of three that is read")),
     ],
 )
 def test_planted_mistakes_are_found(

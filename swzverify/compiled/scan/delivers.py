@@ -29,11 +29,12 @@ from swzverify.compiled.scan.operand_maps import (
     ElementMap,
     element_map,
     leaves_dimensions,
+    pointers_of,
     spelled,
 )
 from swzverify.compiled.scan.operand_places import Places, Reader
 from swzverify.compiled.scan.operand_trips import are_of_one_matrix
-from swzverify.compiled.scan.products import INSIDE, NO_WRAP
+from swzverify.compiled.scan.products import INSIDE, NO_WRAP, Product
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.hardware import BANK_WORD_BYTES
 from swzverify.layout.tma import BASE_ALIGN_BYTES
@@ -201,6 +202,7 @@ class _Judge:
                 self._alone(judged, places, filled, begins.get(places.frame, 0))
             found.append(judged)
         agree(found, self._names)
+        _find_unread(found, filled)
         return found
 
     def _alone(self, judged: Judged, operand: Places, filled: Filled, begin: int) -> None:
@@ -305,6 +307,23 @@ class _Judge:
             f"element ({r}, {k}) comes from {spelled(found.found, self._names)} in global memory; by elements "
             f"{corner} it should come from {spelled(found.expected, self._names)}"
         )
+
+
+def _find_unread(operands: Sequence[Judged], filled: Filled) -> None:
+    """Leave operands open from whose matrix copies fill a stage that no instruction reads.
+
+    Nothing is known if some instructions are not followed, as these may read it.
+    """
+    if any(None in each.points.values() or not each.points for each in operands):
+        return
+    brought = [[one for of_start in each.maps.values() for one in of_start] for each in operands]
+    read = {id(fill) for own in brought for fill, _ in own}
+    unread = [fill for fill, _ in filled.fills if id(fill) not in read]
+    for judged, own in zip(operands, brought, strict=True):
+        pointers = frozenset[Product]().union(*(pointers_of(each.first, each) for _, each in own))
+        for fill in unread if judged.holds else ():
+            if not pointers.isdisjoint(fill.numbers):
+                judged.leave_open(f"line {fill.lines[0]} copies from its matrix to a stage that no instruction reads")
 
 
 def _placed(frames: Mapping[Frame, int], multiple: int) -> Iterator[dict[Frame, int]]:
