@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from swzverify.compiled.scan import OnChip, Relation, ScannedAccess, Verdict
 from swzverify.compiled.scan.verdict import Decision
+from swzverify.core.words import counted
 from swzverify.report.escape import visible
 from swzverify.report.plain import members
 
@@ -17,12 +18,14 @@ def decision_words(decision: Decision) -> str:
 
     >>> decision_words(Decision(Verdict.CONFLICT, ways=4, at_least=True))
     'conflict: at least 4-way'
+    >>> decision_words(Decision(Verdict.FREE, wavefronts=1, minimum=1))
+    'free, 1 wavefront (minimum 1)'
     """
     words = decision.verdict.value
     if decision.verdict in (Verdict.CONFLICT, Verdict.DEPENDS) and decision.ways is not None:
         words += f": {'at least ' if decision.at_least else ''}{decision.ways}-way"
     if decision.wavefronts is not None:
-        words += f", {decision.wavefronts} wavefronts of at least {decision.minimum}"
+        words += f", {counted(decision.wavefronts, 'wavefront')} (minimum {decision.minimum})"
     return words
 
 

@@ -114,6 +114,9 @@ def finding_lines(finding: RaceFinding, verbosity: int, *, is_known: bool = Fals
     count = len(finding.pairs)
     several = f" ({count} pairs of instructions, such as this one)" if count > 1 else ""
     places = [_side(finding.file, finding.kernel, each) for each in finding.sides]
+    witness = finding.pairs[0].witness if finding.pairs else None
+    if witness is not None and len(places) == len({*witness.threads}) == 2 and verbosity >= 0:
+        places = [f"{place}, by thread {each}" for place, each in zip(places, witness.threads, strict=True)]
     words = _WORDS[finding.verdict]
     if finding.barrier is not None:
         words = _MISUSE if finding.barrier.is_misuse else words

@@ -32,6 +32,13 @@ MOST_LANES: Final = 8
 _MOST_LINES: Final = 3
 _MOST_FIGURES: Final = 3
 _MOST_REASONS: Final = 3
+_MOST_KERNELS: Final = 8
+_ADDRESS: Final = "    address: "
+_NAMES: Final = re.compile(r"\b(trips|loop)@(\d+)", re.ASCII)
+_MEANINGS: Final = {
+    "trips": "the number of the trip, from 0, in the loop at PTX line {}",
+    "loop": "a value that the loop at PTX line {} carries from trip to trip",
+}
 _NUMBERS: Final = re.compile(r"\d+")
 
 
@@ -123,7 +130,7 @@ def _last_lines(files: Sequence[ScannedFile], accepted: int = 0) -> list[str]:
     lines = _totals(accesses) + race_totals(files)
     lines += operand_summary([each for file in files for each in file.operands])
     lines += stage_summary([each for file in files for each in file.stages])
-    lines.append(_count_words(accesses) + (f"; {accepted} known" if accepted else ""))
+    lines.append(_count_words(accesses) + (f"; {accepted} known" if accepted else "") + _no_access(files))
     return lines + _chip_totals(accesses)
 
 
@@ -132,12 +139,16 @@ def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> 
     lines = _head(part.file, part.first.kernel) + _summary(part) + _operands(part.file, operands, detail)
     if detail.verbosity > 0:
         wanted = part.shown if detail.top is None else [each for block in blocks for each in block.members]
-        for each in wanted:
-            lines += _lines_of(Block((each,)), detail.verbosity)
-        return lines
-    for block in blocks:
-        lines += _lines_of(block, detail.verbosity)
-    return lines
+        blocks = [Block((each,)) for each in wanted]
+    listed = [line for block in blocks for line in _lines_of(block, detail.verbosity)]
+    return lines + listed + _meanings(listed)
+
+
+def _meanings(lines: Sequence[str]) -> list[str]:
+    """What the names of loops in addresses mean, each once."""
+    addresses = [line for line in lines if line.startswith(_ADDRESS)]
+    names = dict.fromkeys(name.groups() for line in addresses for name in _NAMES.finditer(line))
+    return [f"  {kind}@{line}: {_MEANINGS[kind].format(line)}" for kind, line in names]
 
 
 def _without_accesses(file: ScannedFile, races: RaceLines, detail: Detail) -> list[str]:
@@ -173,9 +184,9 @@ def _head(file: ScannedFile, kernel: str) -> list[str]:
     if file.machine:
         found.append(f"  machine code: of {visible(file.machine)}")
     elif file.no_machine != NOT_GIVEN:
-        found.append(f"  without machine code: {visible(file.no_machine)}")
+        found.append(f"  verdicts are those of the PTX, without machine code: {visible(file.no_machine)}")
     if inside and inside[0].assumed_block:
-        found.append(f"  assuming {inside[0].assumed_block}")
+        found.append(f"  assuming {inside[0].assumed_block}; give --block for other launches")
     return found + [f"  given: {visible(text)}" for text in file.applied.get(kernel, ())]
 
 
@@ -237,6 +248,17 @@ def _count_words(accesses: Sequence[ScannedAccess]) -> str:
     return f"{len(accesses)} accesses: {words}" if words else "0 accesses"
 
 
+def _no_access(files: Sequence[ScannedFile]) -> str:
+    """What was read, if nothing in it accesses shared memory."""
+    if any(file.accesses or file.operands for file in files):
+        return ""
+    kernels = list(dict.fromkeys(visible(kernel) for file in files for kernel in file.kernels))
+    if not kernels:
+        return ": the files have no kernel"
+    more = ", ..." if len(kernels) > _MOST_KERNELS else ""
+    return f": no instruction of these functions accesses shared memory: {', '.join(kernels[:_MOST_KERNELS])}{more}"
+
+
 def _verdict_words(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(f"{verdicts.count(each)} {each}" for each in Verdict if each in verdicts)
 
@@ -284,7 +306,7 @@ def _lines_of(block: Block, verbosity: int) -> list[str]:
     if callers := _callers(block):
         found.append(f"    inlined at {visible(callers)}")
     if access.address and verbosity >= 0:
-        found.append(f"    address: {visible(access.address)}")
+        found.append(f"{_ADDRESS}{visible(access.address)}")
     assumptions = [each for each in access.assumptions if each != access.assumed_block]
     if assumptions:
         found.append(f"    assumed: {visible('; '.join(assumptions))}")

@@ -37,6 +37,6 @@ def test_the_kernel_of_the_stranger_is_that_of_the_page_and_gets_its_verdict() -
     page = blocks_of((ROOT / "docs" / "scan.md").read_text("utf-8"))
     assert next(each.text for each in page if each.language == "cuda") == (HERE / "transpose.cu").read_text("utf-8")
     found = CliRunner().invoke(main, ["scan", str(HERE / "transpose.ptx"), "--block", "32,32"], prog_name="swzverify")
-    wanted = "32-way, 32 wavefronts of at least 1"
+    wanted = "32-way, 32 wavefronts (minimum 1)"
     assert wanted in found.stdout
     assert wanted in (ROOT / ".ci" / "packages").read_text("utf-8")

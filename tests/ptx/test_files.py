@@ -20,14 +20,24 @@ def refusal(text: str) -> PtxError:
 
 
 NO_PTX = [
-    ("empty", "", 1, "found nothing, expected .version"),
-    ("blank", "\n\n  ", 3, "found nothing, expected .version"),
-    ("comments only", "// a\n/* b\n*/", 3, "found nothing, expected .version"),
-    ("C", "\n__global__ void k() {}", 2, "found `__global__ void k() {}`, expected .version"),
-    ("heading of cuobjdump", "Fatbin ptx code:\n====\n" + KERNEL, 1, "found `Fatbin ptx code: ==== .version"),
-    ("no number", ".version nine\n", 1, "found `.version nine`"),
-    ("number cut short", ".version 9.\n", 1, "found `.version 9.`"),
-    ("number too long", ".version 99999999.0\n", 1, "found `.version 99999999.0`"),
+    ("empty", "", 1, "the text is empty; PTX begins with .version"),
+    ("blank", "\n\n  ", 3, "the text is empty; PTX begins with .version"),
+    ("comments only", "// a\n/* b\n*/", 3, "the text is empty; PTX begins with .version"),
+    (
+        "C",
+        "\n__global__ void k() {}",
+        2,
+        "this is not PTX: it begins with `__global__ void k() {}`; PTX begins with .version",
+    ),
+    (
+        "heading of cuobjdump",
+        "Fatbin ptx code:\n====\n" + KERNEL,
+        1,
+        "this is not PTX: it begins with `Fatbin ptx code: ==== .version",
+    ),
+    ("no number", ".version nine\n", 1, "it begins with `.version nine`"),
+    ("number cut short", ".version 9.\n", 1, "it begins with `.version 9.`"),
+    ("number too long", ".version 99999999.0\n", 1, "it begins with `.version 99999999.0`"),
     ("no target", ".version 9.0\n.address_size 64\n", 3, "found no .target"),
     ("zero byte", HEADER + "\n\0\n.entry", 5, "not text: it holds zero bytes"),
     ("terminal code", "\x1b[31m", 1, "\ufffd[31m"),
@@ -95,7 +105,7 @@ BAD_FILES = [
     ("surrogate", KERNEL.encode() + b"// \xed\xa0\x80", "line 5: byte 0xed is not UTF-8"),
     ("random", bytes(range(1, 256)), "is not UTF-8"),
     ("zero bytes", b"\0" * 100 + b"a", "line 1: not text: it holds zero bytes"),
-    ("empty", b"", "found nothing"),
+    ("empty", b"", "the text is empty"),
 ]
 
 

@@ -92,7 +92,9 @@ def of_kind(report: Report, kind: str) -> list[ClaimResult]:
 
 def test_claims_are_results_where_they_are_decided() -> None:
     one = access(FREE)
-    one = replace(one, claims=(one.aligned, not_known("the size of z is not known: give --smem")))
+    one = replace(
+        one, claims=(one.aligned, not_known("the size of z is not known: give the dynamic shared memory by --smem"))
+    )
     report = report_of([file(access(FREE), one)])
     assert [each.verdict.outcome for each in of_kind(report, "aligned")] == [Outcome.PROVED, Outcome.PROVED]
     (found,) = of_kind(report, "in_bounds")

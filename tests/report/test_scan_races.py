@@ -41,7 +41,11 @@ DEPENDS = replace(RACE, verdict=RaceVerdict.DEPENDS, condition="n+0:4 <= 0", sec
 BENIGN = Pair(STORE, STORE, RaceVerdict.BENIGN, "all threads write one value", witness=replace(WITNESS, array=""))
 OPEN = Pair(STORE, LOAD, RaceVerdict.UNKNOWN, "line 9: mbarrier.init is not modelled")
 WHOLE = BarrierFinding(62, "bar.sync", "k.cu:15", RaceVerdict.FREE, "all threads reach it together")
-PARTED = replace(WHOLE, verdict=RaceVerdict.DIVERGENT, reason="not all threads reach it: they part at line 40")
+PARTED = replace(
+    WHOLE,
+    verdict=RaceVerdict.DIVERGENT,
+    reason="not all threads reach this barrier: they take different paths at line 40",
+)
 HUNG = replace(WHOLE, verdict=RaceVerdict.DEADLOCK, reason="thread 32 waits here for ever")
 HUNG_IF = replace(WHOLE, verdict=RaceVerdict.DEPENDS, reason="thread 32 waits here for ever if n+0:4 = 7")
 NOT_COUNTED = replace(WHOLE, verdict=RaceVerdict.UNKNOWN, reason="a barrier of a part of the block")
@@ -105,8 +109,8 @@ def test_a_race_has_both_places_its_threads_and_its_values() -> None:
     lines = lines_of(kernel(RaceVerdict.RACE, replace(RACE, witness=replace(WITNESS, is_replayed=True))))
     at = lines.index("  race")
     assert lines[at + 1 : at + 8] == [
-        "    /src/k.cu:14 (PTX line 60): st.shared.f32",
-        "    /src/k.cu:16 (PTX line 65, called at line 3): ld.shared.f32",
+        "    /src/k.cu:14 (PTX line 60): st.shared.f32, by thread 0",
+        "    /src/k.cu:16 (PTX line 65, called at line 3): ld.shared.f32, by thread 37",
         "    no barrier orders the accesses",
         "    threads 0 (0,0,0) and 37 (5,1,0) touch byte 508 of s",
         "    trips 1 and 2 of the loop at line 50",
@@ -167,7 +171,7 @@ def test_a_barrier_that_not_all_threads_reach() -> None:
     at = lines.index("  barrier that not all threads reach")
     assert lines[at + 1 : at + 3] == [
         "    /src/k.cu:15 (PTX line 62): bar.sync",
-        "    not all threads reach it: they part at line 40",
+        "    not all threads reach this barrier: they take different paths at line 40",
     ]
 
 

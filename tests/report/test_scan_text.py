@@ -9,7 +9,7 @@ import pytest
 
 from swzverify.compiled.ptx import Location
 from swzverify.compiled.scan import LaneRow, ScannedAccess, Verdict
-from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, not_known
+from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, not_known, size_unknown
 from swzverify.compiled.scan.verdict import Decision, WarpTable
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_text import MOST_LANES, Detail, scan_text
@@ -58,7 +58,7 @@ def test_an_unrolled_loop_is_one_block() -> None:
     lines = lines_of(*(access(conflict(2), line, 7) for line in range(10, 58)))
     words = "  /src/k.cu:7 (PTX lines 10, 11, 12 and 45 more): 48 instructions, such as ld.shared.u32 %r10, [%r2]"
     assert heads(lines) == [words]
-    assert lines.count("    conflict: 2-way, 2 wavefronts of at least 1") == 1
+    assert lines.count("    conflict: 2-way, 2 wavefronts (minimum 1)") == 1
     assert "    wasted: 48 wavefronts per execution of each" in lines
     assert len(lines_of(*(access(conflict(2), line, 7) for line in range(10, 58)), verbosity=1)) > 48 * 32
 
@@ -66,8 +66,8 @@ def test_an_unrolled_loop_is_one_block() -> None:
 def test_a_source_line_with_several_figures_has_the_worst_table() -> None:
     lines = lines_of(access(conflict(2), 10, 7), access(conflict(4), 11, 7), access(conflict(2), 12, 7))
     assert heads(lines) == ["  /src/k.cu:7 (PTX lines 11, 10, 12): 3 instructions, such as ld.shared.u32 %r11, [%r2]"]
-    at = lines.index("    conflict: 4-way, 4 wavefronts of at least 1 (1 instruction)")
-    assert lines[at + 1] == "    conflict: 2-way, 2 wavefronts of at least 1 (2 instructions)"
+    at = lines.index("    conflict: 4-way, 4 wavefronts (minimum 1) (1 instruction)")
+    assert lines[at + 1] == "    conflict: 2-way, 2 wavefronts (minimum 1) (2 instructions)"
     assert sum(line.endswith("  x") for line in lines) == 4
 
 
@@ -151,12 +151,14 @@ def test_the_worst_of_all_kernels() -> None:
 
 
 def test_reasons_of_claims_stand_once() -> None:
-    sizes = [not_known("the size of smem is not known: give --smem", None)] + [
-        not_known(f"the size of smem is not known: give --smem; it touches the first {each} bytes", each)
+    sizes = [not_known(size_unknown("smem"), None)] + [
+        not_known(f"{size_unknown('smem')}; the access needs the first {each} bytes", each)
         for each in (512, 4096, 1024)
     ]
     lines = lines_of(*(access(FREE, line, claims=(PROVED, each)) for line, each in enumerate(sizes, 10)))
-    told = "the size of smem is not known: give --smem; it touches the first 4096 bytes"
+    told = (
+        "the size of smem is not known: give the dynamic shared memory by --smem; the access needs the first 4096 bytes"
+    )
     assert lines[1:] == [
         "  4 accesses: 4 free",
         f"  in bounds: 4 unknown: {told}",
@@ -172,7 +174,7 @@ def test_known_findings(verbosity: int) -> None:
     lines = lines_of(known, new, known=(True, False), verbosity=verbosity)
     shown = [line.split()[1].rstrip(":") for line in heads(lines)]
     assert shown == {-1: ["11"], 0: ["11", "10"], 1: ["10", "11"]}[verbosity]
-    assert ("    conflict: 8-way, 8 wavefronts of at least 1, known" in lines) == (verbosity >= 0)
+    assert ("    conflict: 8-way, 8 wavefronts (minimum 1), known" in lines) == (verbosity >= 0)
     assert lines[-1] == "2 accesses: 2 conflict; 1 known"
 
 

@@ -43,7 +43,7 @@ def test_json_has_the_fields(ptx: str) -> None:
 def test_text_has_the_lanes_and_a_summary(ptx: str) -> None:
     lines = run(ptx, "--block", "64,1").stdout.splitlines()
     assert "  k.cu:7 (PTX line 7): ld.shared.u32 %r30, [%r20]" in lines
-    assert "    conflict: 2-way, 2 wavefronts of at least 1" in lines
+    assert "    conflict: 2-way, 2 wavefronts (minimum 1)" in lines
     assert sum(line.endswith("  x") for line in lines) >= 2
     assert lines[-1] == "2 accesses: 1 conflict, 1 depends"
 
@@ -74,7 +74,7 @@ def test_a_block_that_is_none(ptx: str, block: str) -> None:
 def test_a_kernel_that_is_not_there(ptx: str) -> None:
     result = run(ptx, "--kernel", "kk")
     assert result.exit_code == 2
-    assert "no kernel is called kk; there are k" in result.stderr or "did you mean 'k'" in result.stderr
+    assert "no kernel is called kk; the kernels are: k" in result.stderr or "did you mean 'k'" in result.stderr
 
 
 def test_a_target_that_is_not_there(ptx: str) -> None:

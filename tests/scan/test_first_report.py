@@ -16,7 +16,7 @@ from tests.docs.blocks import blocks_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "scan.md"
-_COMPILER = re.compile(r"(?<=PTX line )\d+|%[a-z]+\d+|  (?:without )?machine code: .*\n")
+_COMPILER = re.compile(r"(?<=PTX line )\d+|%[a-z]+\d+|  (?:verdicts .* without )?machine code: .*\n")
 """What another version of nvcc, or a tool that is installed, changes."""
 
 

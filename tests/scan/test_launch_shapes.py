@@ -125,7 +125,9 @@ def test_a_conflict_of_many_blocks_alone_depends() -> None:
     body = "mov.u32 %r4, %nctaid.x; L: setp.le.u32 %p1, %r4, 8; @%p1 bra M; shr.u32 %r4, %r4, 1; bra L; M: "
     decision = found(body + STRIDED).decision
     assert (decision.verdict, decision.ways, decision.parameters) == ("depends", 8, ("nctaid.x",))
-    assert decision.reason.startswith("free for a grid of one block; trial 0 met it with n = 4, a grid of 4096,4,4")
+    assert decision.reason.startswith(
+        "free for a grid of one block; trial 0 has this conflict, with n = 4, a grid of 4096,4,4"
+    )
     assert found(body + STRIDED, (1, 1, 1)).decision.verdict == "free"
     assert found(body.replace("%nctaid.x", "%nctaid.x; add.u32 %r4, %r4, 1") + STRIDED).decision.verdict == "conflict"
 
@@ -220,7 +222,9 @@ def two(tmp_path: Path) -> str:
 
 def test_the_default_block_is_told(two: str) -> None:
     text = run(two, "--no-suggest").stdout
-    assert "kernel gemm<8>\n  assuming blocks of 64,1,1 threads, from .maxntid\n" in text
+    assert (
+        "kernel gemm<8>\n  assuming blocks of 64,1,1 threads, from .maxntid; give --block for other launches\n" in text
+    )
     assert "kernel gemm<16>\n  1 accesses: 1 unknown\n" in text
     assert text.count("assuming") == 1
     rows = json.loads(run(two, "--format", "json").stdout)["accesses"]

@@ -93,7 +93,7 @@ def test_a_bulk_copy_has_no_verdict_on_the_chip_either() -> None:
 def test_the_words() -> None:
     chip = recorded()[42].chip
     assert chip is not None
-    words = "on the chip: merged into STS.128 (lines 40, 42, 44, 46): free, 4 wavefronts of at least 4"
+    words = "on the chip: merged into STS.128 (lines 40, 42, 44, 46): free, 4 wavefronts (minimum 4)"
     assert chip_words(chip) == words
 
 

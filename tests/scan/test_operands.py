@@ -18,6 +18,7 @@ from swzverify.apps.cli import main
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, ScannedOperand, operand_claims, operand_fields, scan_function, scan_operands
 from swzverify.compiled.scan import operands as rows
+from swzverify.compiled.scan.claim import size_unknown
 from swzverify.hardware.tensor_cores import WGMMA_FIELDS, OperandRole
 from swzverify.subjects.descriptor import Descriptor
 from swzverify.testing import assert_scan_free
@@ -180,7 +181,7 @@ def test_bounds_of_dynamic_memory_need_its_size() -> None:
     body = text(both(high(), high()), arrays)
     a, b = (each.claim("in_bounds") for each in scan(body, align=1024))
     assert (a.needs, b.needs) == (8192, 9216)
-    assert a.reason == "the size of tile is not known: give --smem; it touches the first 8192 bytes"
+    assert a.reason == f"{size_unknown('tile')}; the access needs the first 8192 bytes"
     assert [each.claim("in_bounds").verdict for each in scan(body, smem=9216, align=1024)] == ["proved", "proved"]
     assert [each.claim("in_bounds").verdict for each in scan(body, smem=9215, align=1024)] == ["proved", "refuted"]
     a, _ = (each.claim("in_bounds") for each in scan(body, smem=9216))
@@ -244,7 +245,7 @@ def test_what_no_lane_executes_is_unknown() -> None:
 def test_threads_need_a_block() -> None:
     ptx = text("mov.u32 %r7, %tid.x; and.b32 %r7, %r7, 128; add.u32 %r1, %r1, %r7;" + both(high(), high()))
     assert {each.claim("in_bounds").reason for each in scan(ptx, None)} == {
-        "the shape of the block is not known: give --block"
+        "the shape of the block is not known: give --block X,Y,Z, the block of the launch"
     }
 
 

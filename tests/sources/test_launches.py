@@ -509,5 +509,5 @@ def test_why_the_block_is_not_known(tmp_path: Path) -> None:
         source.write_text(f"void f() {{ {launches_text} }}", encoding="utf-8")
         result = CliRunner().invoke(main, ["scan", str(tmp_path / "k.ptx"), "--format", "json"])
         found = json.loads(result.stdout)
-        reason = f"the shape of the block is not known: {why}; give --block"
+        reason = f"the shape of the block is not known: {why}; give --block X,Y,Z, the block of the launch"
         assert (found["accesses"][0]["reason"], found["kernels"][0]["races"]["reason"]) == (reason, reason)

@@ -626,4 +626,4 @@ def test_a_barrier_that_threads_miss_names_the_values_of_the_run() -> None:
     (missed,) = Launches(module, function, (64, 1, 1)).missed_barriers().items()
     assert missed == (FIRST + 2, (("n+0:4", 4),))
     (barrier,) = races_of(module, function, Given(), block=(64, 1, 1)).barriers
-    assert barrier.reason.endswith(f"they part at line {FIRST + 1}, in a run with n+0:4 = 4")
+    assert barrier.reason.endswith(f"they take different paths at line {FIRST + 1}, in a run with n+0:4 = 4")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import prod
 
 import click
 
@@ -37,10 +38,10 @@ def _block(text: str) -> tuple[str | None, BlockShape]:
     kernel, is_named, numbers = text.rpartition("=")
     found = _numbers(numbers)
     if not found or (is_named and not kernel.strip()):
-        raise click.UsageError(f"--block is {text!r}; give one to three numbers, such as 32,8, or KERNEL=32,8")
+        raise click.UsageError(f"--block is {text!r}; give one to three extents, such as 32,8, or KERNEL=32,8")
     shape = block_shape(found)
     if shape is None:
-        raise click.UsageError(f"--block is {text!r}; a block has 1 to 1024 threads, 64 at most along z")
+        raise click.UsageError(f"--block is {text!r}, {prod(found)} threads; a block has 1 to 1024, at most 64 along z")
     return kernel.strip() or None, shape
 
 
@@ -76,10 +77,11 @@ def _bytes(smem: str | None, target: str) -> int | None:
         return None
     most = find_target(target).shared_bytes_per_block
     found = _SIZE.fullmatch(smem)
-    value = None if found is None else int(found[1]) * (1024 if found[2] else 1)
-    if value is None or value > most:
-        message = f"--smem is {smem!r}; give bytes, such as 49152, or KiB, such as 48K; {target} has {most} at most"
-        raise click.UsageError(message)
+    if found is None:
+        raise click.UsageError(f"--smem is {smem!r}; give bytes, such as 49152, or KiB, such as 48K")
+    value = int(found[1]) * (1024 if found[2] else 1)
+    if value > most:
+        raise click.UsageError(f"--smem is {smem!r}, {value} bytes; a block of {target} has at most {most}")
     return value
 
 

@@ -205,7 +205,9 @@ def _check(
     wanted = [text.module.functions[each] for text in texts for each in scanned_functions(text.module, options.kernel)]
     given = with_whole_names(launch.given, wanted)
     if message := unknown_names(given, wanted):
-        raise SwzError("SWZ551", message, hint="param0, param1, ... name parameters by their places too")
+        raise SwzError(
+            "SWZ551", message, hint="or give its place, from 0: param0, param1, ...; nvcc drops the names of the source"
+        )
     blocks = Blocks(launch.block, tuple((wanted_kernels(text, names), shape) for text, shape in launch.named))
     judged = {
         (number, place): judged_block(text.module.functions[place], blocks, text.launched)

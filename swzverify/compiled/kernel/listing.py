@@ -75,7 +75,7 @@ _SYNCHRONIZES: Final = re.compile(
 Source: PTX ISA, Parallel Synchronization and Communication Instructions; Asynchronous Copy; Asynchronous
 Warpgroup Level Matrix Instructions; TensorCore 5th Generation Family Instructions.
 """
-OF_BULK: Final = "no verdict on bank conflicts: a bulk copy is no access of a warp, and the copy engine moves its bytes"
+OF_BULK: Final = "no verdict on bank conflicts: the copy engine moves the bytes of a bulk copy, not the lanes of a warp"
 """What an end of a bulk copy has in place of a row of the table of costs."""
 _REASONS: Final = {
     "cp": "this copy is not looked at",

@@ -34,9 +34,9 @@ from swzverify.ir.expr import (
     variables,
 )
 
-NO_LONG_LOOPS: Final = "no count of trips overflows 32 bits"
+NO_LONG_LOOPS: Final = "no trip count overflows 32 bits"
 """What remainders by numbers that are no powers of two assume of sums in which trips are counted."""
-NOT_NEGATIVE: Final = "no number of which an address takes the sign, or a signed quotient or remainder, is negative"
+NOT_NEGATIVE: Final = "no number is negative whose sign, signed quotient or signed remainder an address uses"
 """What reading signed divisions as unsigned ones assumes, such as of the k-tiles behind a loop over all but two."""
 FIRST_TRIP: Final = "a number that is negative in the first trip of a loop"
 """Why a place is not known: what remainders assume does not hold there."""

@@ -14,7 +14,7 @@ from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.ptx import Function
 from swzverify.ir.expr import Expr, Var, variables
 
-NOT_SHARED: Final = "no pointer in the global memory that it loads at {} is one to shared memory"
+NOT_SHARED: Final = "no pointer that the kernel loads from global memory at {} points to shared memory"
 
 
 def makes_generic(function: Function) -> bool:

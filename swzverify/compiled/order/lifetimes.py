@@ -25,7 +25,7 @@ from swzverify.compiled.order.together import Being, Member, Moments
 from swzverify.compiled.order.walk import Walk
 
 _NEITHER: Final = (0, 0)
-STAYS: Final = "no block of a cluster returns before others have reached its memory for the last time, at {}"
+STAYS: Final = "no block of a cluster returns before the last access of other blocks to its memory, at {}"
 
 
 class _End(Enum):

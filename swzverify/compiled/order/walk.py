@@ -32,7 +32,7 @@ MOST_NODES: Final = 2_000
 _MOST_PLACES: Final = 4_000
 """Nodes before those that are alike are made one."""
 _MOST_STATES: Final = 20_000
-TOO_LONG: Final = "a thread does too much between its barriers, in too many ways"
+TOO_LONG: Final = "a thread has too many paths between two barriers"
 
 
 _Last: TypeAlias = frozenset[tuple[Register | Expr | int, Register | Expr | int]]

@@ -45,6 +45,8 @@ _SECTION: Final = compiled(r"\.section\s++([.\w$]++)\s*+\{([^{}]*+)\}")
 _ALIAS: Final = compiled(rf"\.alias\s++({NAME})\s*+,\s*+({NAME})\s*+;")
 _PRAGMA: Final = compiled(PRAGMA)
 _DWARF: Final = compiled(r"@@[Dd][Ww][Aa][Rr][Ff][^\n]*+")
+_HEADING: Final = "cuobjdump --dump-ptx writes a heading before each PTX text; --extract-ptx all writes plain files"
+_NO_PTX: Final = "nvcc -ptx and Triton write PTX; `scan` also takes a .cu file, a cubin, a library or a program"
 _RESUME: Final = compiled(rf"[;}}]|{LINKAGE}\.(?:entry|func|file|section|global|const|shared)\b")
 
 
@@ -151,9 +153,9 @@ class _Reader:
         found = _VERSION.match(self.text, self.position)
         if found is None:
             rest = self._rest()
-            hint = "cuobjdump --dump-ptx writes a heading before each PTX text; --extract-ptx all writes plain files"
-            what = f"found `{rest}`" if rest else "found nothing"
-            raise PtxError("SWZ531", f"{what}, expected .version", hint=hint, line=self.line, name=self.name)
+            what = f"this is not PTX: it begins with `{rest}`" if rest else "the text is empty"
+            hint = _HEADING if rest.startswith(("Fatbin", "=")) else _NO_PTX
+            raise PtxError("SWZ531", f"{what}; PTX begins with .version", hint=hint, line=self.line, name=self.name)
         self.version = (int(found[1]), int(found[2]))
         self._move(found.end())
 

@@ -50,7 +50,7 @@ def aligned(subject: Subject) -> Claim:
         return rest, Places(rest.view(np.int64), width).misaligned
 
     def words(lane: WitnessLane) -> str:
-        where = " relative to the begin of the array" if bases else ""
+        where = ", counted from the start of the array" if bases else ""
         return f"lane {lane.lane} of warp {lane.warp}: the address is {lane.at} modulo {width}{where}"
 
     return claimed(subject, Property("aligned", address, bad, place, bases, width, words))

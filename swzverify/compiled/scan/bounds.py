@@ -22,7 +22,7 @@ from swzverify.compiled.kernel.arithmetic import add, either, sub, widened
 from swzverify.compiled.kernel.leaves import begin_of
 from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kinds import SCAN_CLAIMS
-from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
+from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known, size_unknown
 from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.spell import spell_leaf
@@ -142,7 +142,7 @@ def _outside(case: _Case, width: int) -> Expr:
 
 def _open(subject: Subject, cases: list[_Case], names: dict[str, None]) -> Claim:
     """What is said without the size of a dynamic array: the size that suffices, where it is counted."""
-    reason = f"the size of {' and '.join(names)} is not known: give --smem"
+    reason = size_unknown(" and ".join(names))
     if len(cases) != 1:
         return not_known(reason)
     told = seen(subject, _property(subject, cases[0].address, cases))
@@ -154,7 +154,7 @@ def _open(subject: Subject, cases: list[_Case], names: dict[str, None]) -> Claim
     )
     if enough.verdict is not ClaimVerdict.PROVED:
         return not_known(reason)
-    return not_known(f"{reason}; it touches the first {size} bytes", size)
+    return not_known(f"{reason}; the access needs the first {size} bytes", size)
 
 
 def _parts(address: Expr, condition: Expr, left: int) -> list[tuple[Expr, Expr]] | None:

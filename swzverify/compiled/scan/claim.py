@@ -16,6 +16,15 @@ from swzverify.ir.expr import Expr
 NEVER_MADE: Final = "no lane makes this access"
 
 
+def size_unknown(arrays: str) -> str:
+    """The reason for a claim that needs the size of a dynamic array.
+
+    >>> size_unknown("smem")
+    'the size of smem is not known: give the dynamic shared memory by --smem'
+    """
+    return f"the size of {arrays} is not known: give the dynamic shared memory by --smem"
+
+
 class ClaimVerdict(StrEnum):
     """What the scan says of a claim.
 

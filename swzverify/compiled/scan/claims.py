@@ -22,8 +22,10 @@ from swzverify.compiled.scan.subject import Subject
 from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
 from swzverify.hardware import LANES, MOST_SHARED_BYTES, TARGETS
 
-_NO_WIDTH: Final = "how many bytes a lane touches is not known"
-_OTHER_BLOCK: Final = "it leaves the array, but with .shared::cluster it may be in another block of the cluster"
+_NO_WIDTH: Final = "the number of bytes that a lane touches is not known"
+_OTHER_BLOCK: Final = (
+    "the address leaves the array; with .shared::cluster it may belong to another block of the cluster"
+)
 _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
 
 

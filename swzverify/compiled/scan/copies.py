@@ -14,7 +14,7 @@ from swzverify.compiled.scan.verdict import EXHAUSTION, Decision, Verdict, unkno
 from swzverify.hardware import BANK_PERIOD_BYTES, Instruction
 from swzverify.ir.expr import TRUE
 
-SEVERAL_LINES: Final = "lanes of one group read several lines of 128 bytes: what this costs by cp.async.ca is not known"
+SEVERAL_LINES: Final = "lanes of one group read several 128-byte lines: the cost of this for cp.async.ca is not known"
 FILLED: Final = (
     "the size may be from 1 to 15: a copy that fills the rest with zeros (LDGSTS.ZFILL) takes twice the wavefronts"
 )

@@ -28,7 +28,7 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.ptx import Symbol
 from swzverify.compiled.scan.bounds import PLACE_OF_BOUNDS
-from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict
+from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, size_unknown
 from swzverify.compiled.scan.spell import plain_name
 from swzverify.compiled.scan.split import is_shared, split
 from swzverify.compiled.scan.unwrapped import COORDINATES, NotWrittenError, unwrapped
@@ -255,7 +255,7 @@ class _Array:
         needs = [each.claims[PLACE_OF_BOUNDS].needs for each in self.judged]
         known = [each for each in needs if each is not None]
         if len(known) < len(needs):
-            raise NotWrittenError(f"the size of {self.symbol.name} is not known: give --smem")
+            raise NotWrittenError(size_unknown(self.symbol.name))
         return max(known)
 
     def cures(self, place: int) -> tuple[tuple[Cure, ...], str]:

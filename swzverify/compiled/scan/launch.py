@@ -217,7 +217,7 @@ def wanted_kernels(text: str, kernels: Iterable[str]) -> Wanted:
     elif found := _fitting(names, lambda form: form.startswith(plain)):
         return _one(text, found)
     known = [form for each in names for form in dict.fromkeys((each, demangled(each).short))]
-    hint = nearest(text, known) or f"there are {_listed(names)}"
+    hint = nearest(text, known) or f"the kernels are: {_listed(names)}"
     raise SwzError("SWZ551", f"no kernel is called {repr(text[:_LONGEST])[1:-1]}", hint=hint)
 
 

@@ -16,9 +16,9 @@ from swzverify.hardware import LANES
 
 INCREMENTS_FROM: Final = 80
 """The first target whose atomics that add 1 count lanes of one word once (ATOMS.POPC.INC)."""
-INCREMENTED: Final = "ptxas optimizes (-O1 to -O3): it makes ATOMS.POPC.INC of an atomic that adds 1"
-MAY_INCREMENT: Final = "whether ptxas makes ATOMS.POPC.INC of it, which counts lanes of one word once, is not known"
-ONE_LANE: Final = "all lanes of a warp have one address: ptxas may let one lane do it for all"
+INCREMENTED: Final = "ptxas optimizes (-O1 to -O3): it turns an atomic that adds 1 into ATOMS.POPC.INC"
+MAY_INCREMENT: Final = "ptxas may turn it into ATOMS.POPC.INC, which counts lanes of one word once"
+ONE_LANE: Final = "all lanes of a warp have one address: ptxas may let one lane make the atomic for all"
 
 
 def is_warps_own(block: Block, parts: Parts) -> bool:

@@ -40,7 +40,7 @@ FEWER: Final = (
 ANY_PLACE: Final = (
     "its cost depends on where in a 128-byte line of global memory it reads, which loops and blocks change"
 )
-READ_TWICE: Final = "several lanes read the same 16 bytes: of the cost of that only bounds are known"
+READ_TWICE: Final = "several lanes read the same 16 bytes: only bounds on the cost are known"
 
 
 def octets(question: Question) -> Decision:

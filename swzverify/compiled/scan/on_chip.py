@@ -26,7 +26,7 @@ Possible = Callable[[Expr], bool]
 """Whether a condition is known to be possible."""
 _SUFFIXES: Final = {8: "b8", 16: "b16", 32: "b32", 64: "v2.b32", 128: "v4.b32"}
 _WORD_BITS: Final = 32
-_NOTHING: Final = "no machine instruction has this line: ptxas dropped it, or made it a part of another line's"
+_NOTHING: Final = "no machine instruction has this PTX line: ptxas removed the access or merged it with another line"
 _NOT_CLEAR: Final = "which accesses were merged is not clear"
 _OTHER_WAY: Final = "an access of another branch has no machine instruction: ptxas may have put both into this one"
 

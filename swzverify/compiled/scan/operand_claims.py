@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, is_zero
 from swzverify.compiled.scan.bounds import in_bounds
-from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
+from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known, size_unknown
 from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.operand_fields import Start
 from swzverify.compiled.scan.operand_subject import WINDOW_BYTES, OperandSubject
@@ -56,7 +56,7 @@ def reserved_bits(subject: OperandSubject, value: Expr) -> Claim:
     found = claimed(subject.anywhere, claim)
     if found.verdict is not ClaimVerdict.PROVED:
         if name := subject.sizeless(bad):
-            return not_known(f"the size of {name} is not known: give --smem")
+            return not_known(size_unknown(name))
         found = claimed(subject.here, claim)
     # Only the places of arrays are taken from the window; a descriptor without an array assumes nothing.
     of_arrays = found.verdict is not ClaimVerdict.UNKNOWN and bases

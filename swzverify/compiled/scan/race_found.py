@@ -14,14 +14,14 @@ MOST_MEETINGS: Final = 1 << 13
 """Meetings of a kernel that are looked at; unrolled code has a few thousand."""
 MOST_OF_PARTS: Final = 1 << 15
 """Meetings that are looked at if barriers order parts of a block: unrolled copies have about 20,000."""
-NOT_ASKED: Final = "it was not asked: other pairs had used up the budget of the kernel"
-TOO_MANY: Final = "the kernel has more pairs of accesses that can meet than are looked at"
+NOT_ASKED: Final = "not examined: other pairs used up the budget of this kernel"
+TOO_MANY: Final = "the kernel has more pairs of accesses than swzverify examines"
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"
 IN_MEMORY: Final = "offsets in shared memory do not wrap around 32 bits"
 GAVE_UP: Final = "Z3 does not decide it within its budget"
 TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
-OF_COPY: Final = "no order is known of a bulk copy and what may run meanwhile"
-INEXACT: Final = "which threads come to the accesses is not known exactly"
+OF_COPY: Final = "no order is known between a bulk copy and an access that may run at the same time"
+INEXACT: Final = "which threads reach the accesses is not known exactly"
 ONE_VALUE: Final = "all threads write one value"
 
 

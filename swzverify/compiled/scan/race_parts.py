@@ -32,7 +32,7 @@ from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_ranges import Ranges
 from swzverify.ir.expr import Expr
 
-UNFENCED: Final = "no order with a fence of the proxies is known of a write and what the async proxy does"
+UNFENCED: Final = "no proxy fence is known to order a write and an access through the async proxy"
 ONE_WAIT: Final = "a warp that has waited for wgmma has waited for all that its warp group reads"
 OF_WORD: Final = "it may write the word that a load reads to decide what threads do"
 OF_OBJECT: Final = "it may touch the bytes of a barrier object"

@@ -87,7 +87,7 @@ def why_no_race(asked: Asked, question: Question) -> str:
         return "the memory model orders one of the accesses by itself"
     loose = next((leaf for leaf in question.read if is_loose(leaf)), None)
     if loose is not None:
-        told = f"it depends on a value that is not known: {loose.reason}"
+        told = f"whether they race depends on a value that is not known: {loose.reason}"
         named = parameter_behind(asked.kernel, loose)
         return f"{told}; --param {named}=VALUE may decide it for one value" if named else told
     if not asked.is_in_step():

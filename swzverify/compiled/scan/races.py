@@ -61,12 +61,12 @@ _MOST_QUESTIONS: Final = 512
 NO_OBJECT: Final = Found(RaceVerdict.FREE, "it is apart from all barrier objects", ("runs",))
 DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
-_RETURNED: Final = "what a thread did before it returned comes before the end of later barriers"
-_OWN_STORE: Final = "line {} may write the word of global memory that threads share at line {}"
+_RETURNED: Final = "the accesses of a thread that has returned come before the end of later barriers"
+_OWN_STORE: Final = "the store at line {} may change the word of global memory that the load at line {} reads"
 _NOT_RUN: Final = "threads of a cluster may touch a common byte without an order, which no run of one block shows"
 _NO_ACCESS: Final = "it does not access shared memory"
 _PRINTED: Final = "`printf` (PTX line {}) reads nothing in shared memory"
-_GLOBAL: Final = "nobody writes, while the kernel runs, the global memory that it loads at {}"
+_GLOBAL: Final = "while the kernel runs, nothing writes the global memory that it loads at {}"
 
 
 def races_of(
@@ -319,7 +319,7 @@ class _Judge:
         elif index in step.divergent:
             # The blocks of a cluster may come to barriers at several places, and not equally often.
             verdict = RaceVerdict.UNKNOWN if self._kernel.ranks.count > 1 else RaceVerdict.DIVERGENT
-            reason = f"not all threads reach it: they part at line {step.divergent[index]}"
+            reason = f"not all threads reach this barrier: they take different paths at line {step.divergent[index]}"
         elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
         return BarrierFinding(each.line, each.opcode, self._source(each), verdict, reason)

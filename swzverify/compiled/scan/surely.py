@@ -36,7 +36,7 @@ from swzverify.ir.expr import FALSE, TRUE, Comparison, Expr, compare, conjunctio
 MOST_TRIPS: Final = 16
 """Trips of a loop around an access of which it is asked whether they are made."""
 NOT_SURE: Final = "lanes can conflict, but whether they execute this access together is not known"
-NOT_TOGETHER: Final = "lanes can conflict, but they may execute this access one after the other: on several paths"
+NOT_TOGETHER: Final = "lanes can conflict, but they may execute this access one after the other, on different paths"
 _SEED: Final = 20_250_102
 _TRIES: Final = 8
 

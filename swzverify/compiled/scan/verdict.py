@@ -15,9 +15,9 @@ EXHAUSTION: Final = "exhaustion"
 SAMPLES: Final = "samples"
 TRIAL: Final = "trial"
 FAULT: Final = "two engines disagree: this is a fault of swzverify, please send the kernel to the issue tracker"
-NO_BLOCK: Final = "the shape of the block is not known: give --block"
+NO_BLOCK: Final = "the shape of the block is not known: give --block X,Y,Z, the block of the launch"
 NOT_DECIDED: Final = "not decided within the budget"
-FAULTS: Final = "some lanes' addresses cannot be multiples of the width: such an access faults"
+FAULTS: Final = "some lanes have addresses that are no multiples of the width of the access: it faults"
 
 
 class NoVerdictError(Exception):
