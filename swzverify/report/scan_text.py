@@ -245,7 +245,7 @@ def _reasons(claims: Iterable[Claim]) -> list[tuple[str, int]]:
 
 def _count_words(accesses: Sequence[ScannedAccess]) -> str:
     words = _verdict_words([access.decision.verdict for access in accesses])
-    return f"{len(accesses)} accesses: {words}" if words else "0 accesses"
+    return f"{counted(len(accesses), 'access')}: {words}" if words else "0 accesses"
 
 
 def _no_access(files: Sequence[ScannedFile]) -> str:

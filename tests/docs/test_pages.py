@@ -47,6 +47,7 @@ NOT_RUN: dict[str, list[str]] = {
     "docs/certificates.md": ["the files of a folder", "the form of a file"],
     "docs/ci.md": [
         *[".ci/packages runs it"] * 4,
+        "it needs nvcc",
         "tests/premerge runs the hooks",
         "tests/premerge runs it",
         "tests/premerge runs the action's steps",
@@ -61,6 +62,11 @@ NOT_RUN: dict[str, list[str]] = {
         "tests/outside writes with it",
         "tests/outside reads with it",
     ],
+    "docs/operands.md": [
+        "it needs the PTX of a Triton kernel",
+        "it needs the PTX of a Triton kernel",
+        "it needs the PTX of fast.cu",
+    ],
     "docs/hardware.md": ["a rule in words; tests/hardware/test_cp_async_rule.py runs it"],
     "docs/mutation.md": ["it takes hours, and a package that nothing else needs"],
     "docs/notebooks/index.md": [
@@ -74,9 +80,6 @@ NOT_RUN: dict[str, list[str]] = {
         "it needs nvcc; tests/scan/test_first_report.py compiles it, where there is one",
         "it needs nvcc; tests/scan/test_first_report.py compares it, where there is one",
         "it needs nvcc; tests/scan/test_first_report.py compiles it, where there is one",
-        "it needs the PTX of a Triton kernel",
-        "it needs the PTX of a Triton kernel",
-        "it needs the PTX of fast.cu",
         "it needs nvcc and nvdisasm; tests/scan/test_on_chip.py runs it",
         "it needs a GPU; tests/scan/test_check_command.py reads such a file",
         "it needs a GPU and nsight-python; tests/scan/test_totals.py reads its data frames",

@@ -190,7 +190,7 @@ def test_a_kernel_of_bulk_copies_alone_has_accesses(tmp_path: Path, monkeypatch:
     Path("k.ptx").write_text(text_of("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], %r2;"))
     words = ["k.ptx", "--fail-on", "unknown", "--report", "markdown=k.md", "--report", "junit=k.xml"]
     found = run(*words, "--report", "github=k.txt", "--report", "sarif=k.sarif")
-    assert (found.exit_code, found.stdout.splitlines()[-1]) == (0, "1 accesses: 1 bulk")
+    assert (found.exit_code, found.stdout.splitlines()[-1]) == (0, "1 access: 1 bulk")
     for report in ("k.md", "k.xml", "k.txt", "k.sarif"):
         assert "no access" not in Path(report).read_text()
     assert "bulk copies have none on bank conflicts" in Path("k.md").read_text()
@@ -393,6 +393,6 @@ def test_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuobjdump(monkeypatch, tmp_path, dump(("sm_80", old), ("sm_90", new)))
     result = run(str(path), "--block", "64")
     assert f"{path} (PTX 2 of 2, of sm_90): kernel k" in result.stdout.splitlines()
-    assert result.stdout.splitlines()[-1] == "1 accesses: 1 conflict"
-    assert run(str(path), "--block", "64", "--target", "sm_89").stdout.splitlines()[-1] == "1 accesses: 1 free"
+    assert result.stdout.splitlines()[-1] == "1 access: 1 conflict"
+    assert run(str(path), "--block", "64", "--target", "sm_89").stdout.splitlines()[-1] == "1 access: 1 free"
     assert "SWZ541" in run(str(path), "--target", "sm_75").stderr

@@ -225,7 +225,7 @@ def test_the_default_block_is_told(two: str) -> None:
     assert (
         "kernel gemm<8>\n  assuming blocks of 64,1,1 threads, from .maxntid; give --block for other launches\n" in text
     )
-    assert "kernel gemm<16>\n  1 accesses: 1 unknown\n" in text
+    assert "kernel gemm<16>\n  1 access: 1 unknown\n" in text
     assert text.count("assuming") == 1
     rows = json.loads(run(two, "--format", "json").stdout)["accesses"]
     assert [(each["verdict"], each["block"]) for each in rows] == [("conflict", [64, 1, 1]), ("unknown", None)]
