@@ -14,7 +14,7 @@ def test_pointers_from_global_memory_are_assumed_not_to_be_shared() -> None:
     """If the kernel makes no generic address of a shared one; and it is said."""
     found = races(LOADED)
     assert found.verdict is RaceVerdict.FREE
-    assert "no pointer in the global memory that it loads at line 16 is one to shared memory" in found.assumptions
+    assert "no pointer that the kernel loads from global memory at line 16 points to shared memory" in found.assumptions
 
 
 @pytest.mark.parametrize(

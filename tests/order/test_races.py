@@ -93,7 +93,7 @@ def test_divergent_barriers_are_told() -> None:
     found = races(TRAPS["some miss the barrier"].body)
     (barrier,) = found.barriers
     assert barrier.verdict is RaceVerdict.DIVERGENT
-    assert "part at line" in barrier.reason
+    assert "take different paths at line" in barrier.reason
 
 
 def test_distinct_arrays_are_an_assumption() -> None:
@@ -140,7 +140,7 @@ def test_a_kernel_that_writes_the_word_itself_assumes_nothing(store: str, *, is_
     """Threads that load a flag at different times may see different words, if the kernel writes it meanwhile."""
     found = races(store + "\n" + FLAG.format(""))
     assert found.verdict is (RaceVerdict.UNKNOWN if is_own else RaceVerdict.FREE)
-    assert ("that threads share at line" in found.reason) is is_own
+    assert ("may change the word of global memory" in found.reason) is is_own
     # A race that does no harm says as much of the rest as none.
     beside = races("st.shared.u32 [s+4000], 7;\n" + store + "\n" + FLAG.format(""))
     assert beside.verdict is (RaceVerdict.UNKNOWN if is_own else RaceVerdict.BENIGN)
@@ -157,7 +157,7 @@ def test_pointers_that_a_kernel_publishes_in_other_ways() -> None:
         "setp.eq.u32 %p3, %r1, 0; @%p3 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r29], 16; "
         "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; bar.sync 0;"
     )
-    assert "that threads share at line" in races(rows + "\n" + FLAG.format(""), threads=32).reason
+    assert "may change the word of global memory" in races(rows + "\n" + FLAG.format(""), threads=32).reason
     text = (
         HEAD + "ld.global.u64 %rd3, [p]; st.global.u32 [%rd3], 3; mov.u64 %rd1, g;\n" + FLAG.format("") + "\nret;\n}\n"
     )

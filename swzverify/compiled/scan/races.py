@@ -62,7 +62,7 @@ NO_OBJECT: Final = Found(RaceVerdict.FREE, "it is apart from all barrier objects
 DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
 _RETURNED: Final = "the accesses of a thread that has returned come before the end of later barriers"
-_OWN_STORE: Final = "the store at line {} may change the word of global memory that the load at line {} reads"
+_OWN_STORE: Final = "line {} may change the word of global memory that line {} loads"
 _NOT_RUN: Final = "threads of a cluster may touch a common byte without an order, which no run of one block shows"
 _NO_ACCESS: Final = "it does not access shared memory"
 _PRINTED: Final = "`printf` (PTX line {}) reads nothing in shared memory"
