@@ -20,6 +20,7 @@ SEARCHES = {
     "the files of a new instruction": (r"(?i)stmatrix", set[str]()),
     "the files of a new engine": (r"\bResidues\b", set[str]()),
     "the files of a new PTX opcode": (r"\bbmsk\b", set[str]()),
+    "the files of a new order": (r"bar\.warp\.sync", set[str]()),
     "the files of a new option": (r"\"--wave\b|\bwanted\.wave\b", set[str]()),
     "the files of a new command": (r"\bSchemaOptions\b|\bschema_command\b|\"schema\", \"show\"", set[str]()),
     "the files of a new target": (r"sm_120|\(120, ", set[str]()),
@@ -106,7 +107,7 @@ def test_the_files_that_the_text_names_exist() -> None:
     for name in re.findall(r"`([\w/]+/[\w.]*(?:\.py)?)`", PAGE):
         if "NAME" in name:
             continue
-        if not ((PACKAGE / name).exists() or (ROOT / name).exists()):
+        if not any((where / name).exists() for where in (PACKAGE, PACKAGE / "compiled", ROOT)):
             missing.append(name)
     assert missing == []
 
@@ -118,3 +119,29 @@ def test_the_files_that_the_text_names_exist() -> None:
 )  # fmt: skip
 def test_the_words_are_explained(word: str) -> None:
     assert f"\n| {word} | " in PAGE
+
+
+def test_each_file_of_compiled_code_stands_in_the_list_of_rules() -> None:
+    """A new file goes into the row of its topic, under "Which file has which rule"."""
+    listed: set[str] = set()
+    for part in "\n".join(block("the files of compiled")).split("\n\n"):
+        head, *rows = part.splitlines()
+        names = [name for row in rows for name in row[35:].split(", ")]
+        listed |= {f"{head.partition(':')[0]}/{name}" for name in names}
+    folders = {each.partition("/")[0] for each in listed}
+    files = [
+        path.relative_to(PACKAGE / "compiled")
+        for each in folders
+        for path in (PACKAGE / "compiled" / each).rglob("*.py")
+    ]
+    there = {path.with_suffix("").as_posix() for path in files if path.name != "__init__.py"}
+    assert listed == there
+
+
+@pytest.mark.parametrize("folder", ["binaries", "kernel", "order", "profiler", "ptx", "sass", "scan", "trial"])
+def test_the_files_that_the_docstring_of_a_folder_names_exist(folder: str) -> None:
+    text = (PACKAGE / "compiled" / folder / "__init__.py").read_text("utf-8")
+    docstring, code = text.split('"""')[1], text.split('"""', 2)[2]
+    known = {path.stem for where in (folder, ".", "..") for path in (PACKAGE / "compiled" / where).iterdir()}
+    named = set(re.findall(r"`([a-z_]+)`", docstring)) - {"wgmma", "unknown"}
+    assert [name for name in named if name not in known and not re.search(rf"\b{name}\b", code)] == []

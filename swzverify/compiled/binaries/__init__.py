@@ -1,9 +1,9 @@
 """PTX out of the files that people have: cubins, fatbins, programs, libraries, objects and `.cu`.
 
-`ptx_of_file` is the way in. `kinds` says by its bytes what a file is, `fatbin` takes PTX out of a
-binary with cuobjdump, `choice` picks the texts for a target, `cuda` compiles `.cu` with nvcc,
-`tools` finds and runs them. `machine_of_file` finds the machine code that was made of a text:
-`elf` and `ptx_table` read the PTX that a cubin holds, `machine` has nvdisasm list its code.
+`ptx_of_file` in `files` is the entry point. `kinds` says by its bytes what a file is, `fatbin` takes PTX out
+of a binary with cuobjdump, `choice` picks the texts for a target, `tools` finds and runs nvcc and NVIDIA's other
+tools. `machine_of_file` in `machine` finds the machine code that was made of a text, and has nvdisasm list it;
+`ptx_table` reads the PTX that a cubin holds.
 Imports `errors` only.
 """
 

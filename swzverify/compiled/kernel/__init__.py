@@ -1,7 +1,7 @@
 """Compiled kernels: from PTX to the addresses of their shared-memory accesses, as expressions.
 
-`accesses` is the way in. `calls` puts functions in the place of their calls, `flow` cuts a function
-into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `meaning` what
+`accesses` is the entry point. `calls` puts functions in the place of their calls, `flow` cuts a function
+into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `opcodes` what
 an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
 `powers` what divides a value, `remainders` which products divide, `reachable` which states the
 registers of loops have, `generic` which generic addresses are shared ones, `descriptors` what a

@@ -1,8 +1,8 @@
 """What Nsight Compute counted of each machine instruction.
 
-`export` reads the CSV of its source page, `fitted` finds the kernel of a listing that the counts are
-of, `launches` reads the raw page, `nsight` reads data frames of nsight-python, and `ncu` runs the
-profiler. Imports `sass`, `binaries` and `errors`.
+`export` reads the CSV of its source page, `fitted` finds the kernel of a listing to which the counts
+belong, `nsight` reads data frames of nsight-python, and `ncu` runs the profiler.
+Imports `sass`, `binaries` and `errors`.
 """
 
 from swzverify.compiled.profiler.export import Counts, Export, Profile, read_counters_of

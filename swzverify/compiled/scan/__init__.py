@@ -1,13 +1,13 @@
 """Scanning compiled kernels: a verdict, or a reason, for every access to shared memory.
 
-`scan_module` is the way in, and `scanned` has what it returns. `given` is what the user says of
-parameters, `launch` of blocks and grids, `named` which kernels are meant. `split` sorts an address's
-terms, `decide` chooses the file that judges an access: `exact` where lanes' distances are numbers,
-`octets` for the octet rule, `mixed` and `data` for the rest. `cost_goal` writes an access as the
+`scan_module` in `decide` is the entry point, and `scanned` has what it returns. `given` is what the user says
+of parameters, `launch` of blocks and grids. `split` sorts an address's terms, `decide` chooses the file
+that judges an access: `exact` where lanes' distances are numbers, `octets` for the octet rule, `mixed` for the
+rest. `cost_goal` writes an access as the
 cost that the prover's engines decide, `price` says what warps cost, in plain numbers. `claims` are
 `aligned` and `bounds`: `claimed` asks whether some lane breaks one, `evaluated` tries in plain
-numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written` and
-`c_text` for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
+numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written`
+for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
 finds the machine instructions of an access, and `on_chip` what they cost. `operands` judges what
 `wgmma` reads: `operand_fields` has the fields of a descriptor, `operand_claims` its claims,
 `delivers` where its elements come from; `tensor_maps` reads the boxes that the user gives;

@@ -41,13 +41,13 @@ Possible: TypeAlias = Callable[[Expr], Finding]
 BUDGET: Final = 4_000_000
 """Z3's budget for one question."""
 OF_RACES: Final = (3, 40)
-"""Questions of a kernel that may use up Z3's budget, and the share of it that each later one has."""
+"""How many race queries of a kernel may use the full budget, and the fraction 1/N of it that later queries get."""
 AFTER_A_RACE: Final = (0, 20)
-"""The same once a race is found: the kernel has its verdict."""
+"""The same after a race is found: the kernel has its verdict."""
 AT_LAST: Final = (0, 400)
-"""The same once as many races are found as can be run, or Z3 has given up on many questions."""
+"""The same after the most races that can be replayed are found, or after Z3 gave up on many queries."""
 FOR_GROUPS: Final = (0, 20)
-"""The same for questions about many pairs at once."""
+"""The same for queries about many pairs at once."""
 
 PARTS: Final = 400
 """Parts of a question that takes one share of the budget where it is not decided; of larger ones Z3

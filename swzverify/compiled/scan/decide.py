@@ -52,14 +52,15 @@ if TYPE_CHECKING:
     from swzverify.search.cures.cure import Cure
 
 _COSTS: Final = (20, 40)
-"""Questions on costs that may use up the budget, and the share of it that each later one has."""
+"""How many cost queries may use the full budget, and the fraction 1/N of it that later queries get."""
 _BRIEF: Final = (0, 40)
-"""Limits for the query whether any lane makes an access. It is asked only for accesses without conflicts."""
+"""Limits for the query "is this access ever executed?". It is asked only for accesses that are free for every set of
+lanes."""
 _CLAIMS: Final = (2, 20)
-"""Limits for queries on claims. They have a budget of their own, so that costs keep all of theirs.
+"""Limits for queries on claims. They have a budget of their own, so that cost queries keep theirs.
 
-816 such questions were decided in the kernels that we measured, and only one of them took more than
-260,000 steps. If two take 4,000,000 in vain, the others of the function are unlikely to gain from it.
+Of 816 measured queries only one took more than 260,000 steps. If two use up 4,000,000, the other queries
+of the function are unlikely to gain from a full budget.
 """
 
 
