@@ -1,4 +1,4 @@
-"""Mangled names in the words of a scan, as people read them."""
+"""Names in the words of a scan, as people read them: mangled ones, and those of loops."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from swzverify.report.escape import shortened
 
 _NAME: Final = re.compile(r"(?<![\w$./\\-])[A-Za-z_$%][\w$]*", re.ASCII)
 _PARAMETER: Final = re.compile(r"(.+)_(param_\d+)", re.ASCII)
+_OF_LOOP: Final = re.compile(r"\b(trips|loop)@(\d+)", re.ASCII)
+_MEANINGS: Final = {
+    "trips": "the number of the trip, from 0, in the loop at PTX line {}",
+    "loop": "a value that the loop at PTX line {} carries from trip to trip",
+}
 _LONGEST: Final = 100
 
 
@@ -41,6 +46,16 @@ class ScanNames:
         if parameter is not None and parameter[1] in self._kernels:
             return parameter[2]
         return others.get(name, name)
+
+
+def names_of_loops(addresses: Iterable[str]) -> list[str]:
+    """What the names of loops in addresses mean, each once.
+
+    >>> names_of_loops(["address: tile + trips@18*2048"])
+    ['trips@18: the number of the trip, from 0, in the loop at PTX line 18']
+    """
+    names = dict.fromkeys(name.groups() for each in addresses for name in _OF_LOOP.finditer(each))
+    return [f"{kind}@{line}: {_MEANINGS[kind].format(line)}" for kind, line in names]
 
 
 def _apart(names: Iterable[str]) -> dict[str, str]:

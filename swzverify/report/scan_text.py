@@ -22,7 +22,7 @@ from swzverify.report.scan import INTERRUPTED, NO_CONFLICTS, ScannedFile, claim_
 from swzverify.report.scan_blocks import Block, KernelPart, Shown, kernel_parts
 from swzverify.report.scan_chip import chip_words, decision_words, differs
 from swzverify.report.scan_counts import counts_lines
-from swzverify.report.scan_names import ScanNames
+from swzverify.report.scan_names import ScanNames, names_of_loops
 from swzverify.report.scan_operands import operand_lines, operand_summary, stage_lines, stage_summary
 from swzverify.report.scan_race_text import RaceLines, race_summary, race_totals
 from swzverify.report.source_line import source_line
@@ -34,11 +34,6 @@ _MOST_FIGURES: Final = 3
 _MOST_REASONS: Final = 3
 _MOST_KERNELS: Final = 8
 _ADDRESS: Final = "    address: "
-_NAMES: Final = re.compile(r"\b(trips|loop)@(\d+)", re.ASCII)
-_MEANINGS: Final = {
-    "trips": "the number of the trip, from 0, in the loop at PTX line {}",
-    "loop": "a value that the loop at PTX line {} carries from trip to trip",
-}
 _NUMBERS: Final = re.compile(r"\d+")
 
 
@@ -141,14 +136,8 @@ def _kernel_lines(part: KernelPart, blocks: Sequence[Block], detail: Detail) -> 
         wanted = part.shown if detail.top is None else [each for block in blocks for each in block.members]
         blocks = [Block((each,)) for each in wanted]
     listed = [line for block in blocks for line in _lines_of(block, detail.verbosity)]
-    return lines + listed + _meanings(listed)
-
-
-def _meanings(lines: Sequence[str]) -> list[str]:
-    """What the names of loops in addresses mean, each once."""
-    addresses = [line for line in lines if line.startswith(_ADDRESS)]
-    names = dict.fromkeys(name.groups() for line in addresses for name in _NAMES.finditer(line))
-    return [f"  {kind}@{line}: {_MEANINGS[kind].format(line)}" for kind, line in names]
+    meanings = names_of_loops(line for line in listed if line.startswith(_ADDRESS))
+    return lines + listed + [f"  {each}" for each in meanings]
 
 
 def _without_accesses(file: ScannedFile, races: RaceLines, detail: Detail) -> list[str]:

@@ -87,7 +87,7 @@ def test_the_witness_has_a_lane_and_the_remainder() -> None:
 def test_an_array_that_ptx_aligns_too_little_is_no_misalignment() -> None:
     found = aligned(in_z(16, FOUR), OTHER)
     assert (found.verdict, found.needs) == ("unknown", 16)
-    assert "it needs z to begin at a multiple of 16; PTX says 4" in found.reason
+    assert "the start of z has to be a multiple of 16 bytes; it is aligned to 4" in found.reason
     assert aligned(in_z(8, "ld.shared.v2.u32 {%r30,%r31}, [%r20];"), OTHER).needs == 8
 
 

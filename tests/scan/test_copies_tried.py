@@ -167,7 +167,7 @@ def drawn(seed: int) -> Copy:
 
 def free_begins(reason: str, align: int) -> list[int]:
     """Where the array begins, modulo 128, if a reason says that it is free there."""
-    multiple, listed = re.search(r"multiple of (\d+);", reason), re.search(r"begins at ([\d, ]+) modulo 128;", reason)
+    multiple, listed = re.search(r"multiple of (\d+);", reason), re.search(r"starts at ([\d, ]+) modulo 128;", reason)
     assert multiple or listed, reason
     begins = range(0, PERIOD, align)
     if multiple:

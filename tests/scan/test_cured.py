@@ -175,9 +175,9 @@ def test_two_dynamic_arrays_are_no_basis() -> None:
         ("line 9 reaches tile and second by one address", "{turn}  selp.u32 %r20, %r3, %r21, %p1; {load}"),
         ("line 9 reaches no array by name", "{turn}  ld.param.u32 %r20, [n]; {load}"),
         ("changes are looked for in one array of a kernel: tile", "{turn}  mad.lo.u32 %r20, %r1, 128, %r21; {load}"),
-        ("tile has 33 accesses; changes are looked for up to 32", "{turn} " + "ld.shared.u32 %r6, [%r5]; " * 31),
+        ("tile has 33 accesses; the search takes at most 32", "{turn} " + "ld.shared.u32 %r6, [%r5]; " * 31),
         (
-            "changes of tile are looked for at its costliest access, line 9",
+            "a change of tile is searched at its costliest access only, line 9",
             "{turn}  mad.lo.u32 %r20, %r1, 64, %r3; mad.lo.u32 %r20, %r2, 4, %r20; {load}",
         ),
     ],

@@ -621,7 +621,7 @@ def test_where_the_array_begins_counts() -> None:
     ptx = text(replace(PLAIN, align=128))
     a, b, *_ = (each.claim("delivers") for each in scanned(ptx))
     assert (a.verdict, a.needs, b.needs) == ("unknown", 1024, 1024)
-    assert a.reason == "it holds where tile begins at a multiple of 1024; PTX says a multiple of 128"
+    assert a.reason == "it holds if tile starts at a multiple of 1024 bytes; it is aligned to 128"
     plain = replace(PLAIN, a=Side(64, False, "none", 0, 1024, 128, 2048), b=Side(8, False, "none", 0, 128, 128, 256))
     assert verdicts(text(replace(plain, align=16))) == ["proved"] * 4
     assert set(verdicts(text(replace(WRONG["base offset"], align=128)))) == {"unknown"}

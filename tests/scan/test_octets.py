@@ -137,7 +137,7 @@ def drawn(seed: int) -> Copy:
 
 def free_begins(reason: str, copy: Copy) -> Iterator[int]:
     """The begins that a reason says to be free."""
-    multiple, listed = re.search(r"multiple of (\d+);", reason), re.search(r"begins at ([\d, ]+) modulo 128;", reason)
+    multiple, listed = re.search(r"multiple of (\d+);", reason), re.search(r"starts at ([\d, ]+) modulo 128;", reason)
     assert multiple or listed, reason
     for begin in copy.begins():
         if begin % int(multiple[1]) == 0 if multiple else str(begin % PERIOD) in (listed or "")[1].split(", "):
@@ -183,7 +183,7 @@ def test_a_row_that_overlaps_the_next_one_is_not_free_without_it() -> None:
 def test_a_row_that_begins_anywhere_says_where_it_is_free() -> None:
     decision = Copy(16, 128, 7, 0, "row < n").scanned().decision
     assert decision.verdict.value == "depends"
-    assert decision.reason == "free where z begins at a multiple of 128; PTX says a multiple of 16"
+    assert decision.reason == "free if z starts at a multiple of 128; it is aligned to 16"
     assert len(decision.lanes) == LANES
 
 
@@ -193,7 +193,7 @@ def test_an_array_that_ptx_aligns_is_free() -> None:
 
 def test_a_place_beside_a_line_is_named() -> None:
     decision = Copy(16, 128, 7, 16, "").scanned().decision
-    assert "begins at 112 modulo 128" in decision.reason
+    assert "starts at 112 modulo 128" in decision.reason
 
 
 def test_what_a_parameter_adds_is_not_an_array() -> None:

@@ -500,7 +500,10 @@ def test_why_the_block_is_not_known(tmp_path: Path) -> None:
     text += f'.loc 1 1 1\nst.shared.u32 [%r2], %r1; ret; }}\n.file 1 "{source}"\n'
     (tmp_path / "k.ptx").write_text(text, encoding="utf-8")
     for launches_text, why in (
-        ("k<<<1, size>>>(p);", "line 1 of k.cu launches it with `size` threads, whose number the text does not tell"),
+        (
+            "k<<<1, size>>>(p);",
+            "line 1 of k.cu launches it with `size` threads, whose number is not clear from the source",
+        ),
         (
             "k<<<1, 64>>>(p);\nk<<<1, 32>>>(p);",
             "line 1 of k.cu launches it with 64,1,1 threads, and line 2 of k.cu with 32,1,1",

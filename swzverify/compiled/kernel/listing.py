@@ -79,11 +79,11 @@ OF_BULK: Final = "no verdict on bank conflicts: the copy engine moves the bytes 
 """What an end of a bulk copy has in place of a row of the table of costs."""
 _REASONS: Final = {
     "cp": "this copy is not looked at",
-    "mbarrier": "barriers in shared memory are not looked at",
-    "wgmma": "operands in shared memory that descriptors name are not looked at",
-    "wmma": "fragments of wmma are not looked at before sm_75, at generic addresses, and of parts of bytes",
-    "tcgen05": "operands of tcgen05 are not looked at",
-    "multimem": "multimem accesses are not looked at",
+    "mbarrier": "barriers in shared memory are not judged",
+    "wgmma": "operands in shared memory that descriptors name are not judged",
+    "wmma": "fragments of wmma are not judged before sm_75, at generic addresses, and of parts of bytes",
+    "tcgen05": "operands of tcgen05 are not judged",
+    "multimem": "multimem accesses are not judged",
     "call": "what the called function does is not looked at",
 }
 
@@ -96,7 +96,7 @@ def use_of(instruction: Instruction) -> Use | None:
     if name == "call":
         return Use(Touch.OTHER, f"{_REASONS['call']}: {' '.join(instruction.text.split())}")
     if name in _PLAIN and not {"async", "bulk"}.isdisjoint(opcode.split(".")):
-        return Use(Touch.SHARED, "bank conflicts of asynchronous and bulk stores and reductions are not looked at")
+        return Use(Touch.SHARED, "bank conflicts of asynchronous and bulk stores and reductions are not judged")
     if name in _PLAIN or name in MATRIX_OPCODES:
         return _of_space(opcode)
     if name == "wmma" and space_of(opcode) not in ("", "shared"):
@@ -155,7 +155,7 @@ def count_synchronizations(instructions: Iterable[Instruction]) -> int:
 
 def _of_space(opcode: str) -> Use | None:
     if "shared::cluster" in opcode.split("."):
-        return Use(Touch.SHARED, "bank conflicts in shared memory of other blocks of the cluster are not looked at")
+        return Use(Touch.SHARED, "bank conflicts in shared memory of other blocks of the cluster are not judged")
     space = space_of(opcode)
     if not space:
         return Use(Touch.GENERIC)

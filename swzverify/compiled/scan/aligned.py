@@ -32,7 +32,7 @@ def aligned(subject: Subject) -> Claim:
     >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
     >>> found, = scan_module(read_module(text, "k.ptx"), (32, 1, 1))
     >>> found.aligned.verdict.value, found.aligned.reason
-    ('unknown', 'it needs s to begin at a multiple of 8; PTX says 4')
+    ('unknown', 'the start of s has to be a multiple of 8 bytes; it is aligned to 4')
     """
     address, width = subject.access.address, subject.multiple
     if address is None:

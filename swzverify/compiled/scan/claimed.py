@@ -63,7 +63,8 @@ def _needs(subject: Subject, claim: Property) -> Claim | None:
         raise DisagreementError
     names = " and ".join(spell_leaf(leaf) for leaf in claim.bases)
     said = min(leaf.multiple for leaf in claim.bases if leaf.multiple < multiple)
-    return not_known(f"it needs {names} to begin at a multiple of {multiple}; PTX says {said}", multiple)
+    reason = f"the start of {names} has to be a multiple of {multiple} bytes; it is aligned to {said}"
+    return not_known(reason, multiple)
 
 
 def _holds_from(subject: Subject, claim: Property, multiple: int) -> bool:

@@ -107,7 +107,7 @@ def advice(judged: Sequence[Judged], launch: Launched) -> list[Advice]:
             except (NotWrittenError, SwzError, ValueError) as error:
                 reason = str(error)
         line = judged[worst].access.site.line
-        at_worst = f"changes of {symbol.name} are looked for at its costliest access, line {line}"
+        at_worst = f"a change of {symbol.name} is searched at its costliest access only, line {line}"
         for number in numbers:
             reasons[number] = _of_its_own(judged[number]) or (reason if reason or number == worst else at_worst)
     return [
@@ -123,7 +123,7 @@ def _not_searched(symbol: Symbol, worst: Judged, count: int, searched: Symbol | 
     if not _cost(worst.decision):
         return _of_its_own(worst) or "it has no conflict"
     if count > MOST_ACCESSES:
-        return f"{symbol.name} has {count} accesses; changes are looked for up to {MOST_ACCESSES}"
+        return f"{symbol.name} has {count} accesses; the search takes at most {MOST_ACCESSES}"
     return f"changes are looked for in one array of a kernel: {searched.name}" if searched is not None else ""
 
 
@@ -263,7 +263,7 @@ class _Array:
         rows = self._rows(place)
         reason = f"no factor of its address divides {self.symbol.name} into rows"
         for row_bytes in rows:
-            reason = f"no pad or swizzle of rows of {row_bytes} bytes was proved to free it and to keep the others"
+            reason = f"no pad or swizzle of rows of {row_bytes} bytes was proved to free this access and harm no other"
             tile = self._tile(row_bytes)
             accesses = [self._access(tile, number, row_bytes) for number in range(len(self.said))]
             claims = [_claim(each) for each in accesses]

@@ -172,7 +172,7 @@ class _Judge:
         # Blocks are compared with each other: where one array moves, no array of another one stays.
         if needs <= min(own, step):
             return Claim(ClaimVerdict.PROVED, engines=_ENGINES, assumptions=assumptions)
-        words = f"it holds where {name} begins at a multiple of {needs}; PTX says a multiple of {own}"
+        words = f"it holds if {name} starts at a multiple of {needs} bytes; it is aligned to {own}"
         return not_known(words, needs)
 
     def _elements(self, status: Judged) -> Elements | None:

@@ -268,7 +268,7 @@ def _by_array(question: Question, active: Mask, prices: Sequence[_Placed]) -> De
     where = f"a multiple of {multiple}" if multiple else f"{', '.join(map(str, sorted(free)))} modulo 128"
     worst = max(prices, key=lambda each: each.price.ways)
     shown = question.conflict(worst.price, worst.addresses, active, worst.price.ways)
-    reason = f"free where {name} begins at {where}; PTX says a multiple of {array.multiple}"
+    reason = f"free if {name} starts at {where}; it is aligned to {array.multiple}"
     return replace(shown, verdict=Verdict.DEPENDS, reason=reason, parameters=(name,))
 
 

@@ -55,7 +55,7 @@ def launched_blocks(
     >>> text = "const int W = 32; void f() { dim3 b(W, 4 * 2); ns::k<8><<<n / 2, b>>>(p); k<4><<<1, n>>>(); }"
     >>> found = launched_blocks(text, lambda name: constant_in((text,), name), ["k<8>", "k<4>"])
     >>> found["k<8>"].extents, found["k<4>"].why_not
-    ((32, 8, 1), '`n` threads, whose number the text does not tell')
+    ((32, 8, 1), '`n` threads, whose number is not clear from the source')
     """
     text = read_c(source).code
     sites: defaultdict[str, list[LaunchSite]] = defaultdict(list)
@@ -72,7 +72,7 @@ def launched_blocks(
             if values is None:
                 continue
             extents = values.block(site.block)
-            why_not = "" if extents else f"`{site.block}` threads, whose number the text does not tell"
+            why_not = "" if extents else f"`{site.block}` threads, whose number is not clear from the source"
             if is_given:
                 extents, why_not = None, "a block that a function may change"
             agree(found, kernel, LaunchedBlock(extents, source.count("\n", 0, site.at) + 1, path, why_not))
