@@ -66,7 +66,7 @@ def race_totals(files: Sequence[ScannedFile]) -> list[str]:
     if not verdicts:
         return []
     words = ", ".join(f"{verdicts[each]} {each}" for each in RaceVerdict if verdicts[each])
-    return [f"races in shared memory: {words}; {OUT_OF_SCOPE}"]
+    return [f"races in shared memory of {counted(verdicts.total(), 'kernel')}: {words}; {OUT_OF_SCOPE}"]
 
 
 class RaceLines:

@@ -100,7 +100,7 @@ def test_a_kernel_has_a_summary(races: KernelRaces, line: str) -> None:
 
 def test_what_was_not_looked_for_stands_in_the_totals() -> None:
     files = [held(kernel(RaceVerdict.FREE)), held(kernel(RaceVerdict.RACE, RACE), kernel="_Z1jv")]
-    told = "races in shared memory: 1 free, 1 race; races in global memory are not looked for"
+    told = "races in shared memory of 2 kernels: 1 free, 1 race; races in global memory are not looked for"
     assert told in scan_text(files).splitlines()
     assert "races in" not in scan_text([replace(files[0], races={})])
 

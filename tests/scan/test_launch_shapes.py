@@ -126,7 +126,7 @@ def test_a_conflict_of_many_blocks_alone_depends() -> None:
     decision = found(body + STRIDED).decision
     assert (decision.verdict, decision.ways, decision.parameters) == ("depends", 8, ("nctaid.x",))
     assert decision.reason.startswith(
-        "free for a grid of one block; trial 0 has this conflict, with n = 4, a grid of 4096,4,4"
+        "free for a grid of one block; a run with made-up data (trial 0) has this conflict: n = 4, a grid of 4096,4,4"
     )
     assert found(body + STRIDED, (1, 1, 1)).decision.verdict == "free"
     assert found(body.replace("%nctaid.x", "%nctaid.x; add.u32 %r4, %r4, 1") + STRIDED).decision.verdict == "conflict"

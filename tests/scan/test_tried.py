@@ -49,7 +49,7 @@ def told(body: str, decisions: Sequence[Decision] | None = None, outside: str = 
 def test_an_address_that_shared_memory_holds() -> None:
     found = last(CHASED).decision
     assert (found.verdict, found.ways, found.at_least, found.engines) == ("conflict", 2, True, ("trial",))
-    assert found.reason.startswith("trial 0 has this conflict, with n = ")
+    assert found.reason.startswith("a run with made-up data (trial 0) has this conflict: n = ")
     assert len(found.lanes) == 32
     assert sum(row.collides for row in found.lanes) > 1
 
@@ -276,7 +276,7 @@ HIDDEN = "mad.lo.u32 %r40, %r2, 7, 3; setp.ne.u32 %p2, %r40, 18812; @%p2 bra OUT
 def test_a_launch_that_the_solver_aims(monkeypatch: pytest.MonkeyPatch) -> None:
     found = last(HIDDEN).decision
     assert (found.verdict, found.ways) == ("conflict", 2)
-    assert found.reason == "trial 11 has this conflict, with n = 2687"
+    assert found.reason == "a run with made-up data (trial 11) has this conflict: n = 2687"
     monkeypatch.setattr(tried, "aimed", lambda *_: [])
     assert last(HIDDEN).decision.verdict == "unknown"
 
@@ -296,5 +296,5 @@ def test_a_parameter_whose_place_is_a_sum() -> None:
     body = "mov.b64 %d5, many; add.s64 %d6, %d5, 16; ld.param.u32 %r2, [%d6+-8];" + HIDDEN.replace("OUT", "END")
     text = f"{TOP}{HEAD.replace('.param .u32 n', '.param .u32 n, .param .align 8 .b8 many[32]')}{body}\nret; }}"
     found = scan_module(read_module(text, "k.ptx"), WHOLE)[-1].decision
-    assert found.reason.startswith("trial 11 has this conflict, with n = ")
+    assert found.reason.startswith("a run with made-up data (trial 11) has this conflict: n = ")
     assert "many = 2687" in found.reason

@@ -50,7 +50,7 @@ def aligned(subject: Subject) -> Claim:
         return rest, Places(rest.view(np.int64), width).misaligned
 
     def words(lane: WitnessLane) -> str:
-        where = ", counted from the start of the array" if bases else ""
-        return f"lane {lane.lane} of warp {lane.warp}: the address is {lane.at} modulo {width}{where}"
+        what = "the offset in the array" if bases else "the address"
+        return f"{what} is {lane.at} modulo {width} in lane {lane.lane} of warp {lane.warp}"
 
     return claimed(subject, Property("aligned", address, bad, place, bases, width, words))

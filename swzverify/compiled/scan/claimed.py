@@ -232,7 +232,9 @@ class _Breaking:
             if loop.trips is not None and loop.trips.name in lanes[0]:
                 values[f"trips@{loop.line}"] = lanes[0][loop.trips.name]
         witness = Witness(tuple(shown), values)
-        words = " or ".join(map(claim.words, shown))
+        words = " and ".join(map(claim.words, shown))
+        if len(shown) > 1:
+            words += ": wherever the array starts, one of the two is wrong"
         if self._always(lanes, trips):
             return Claim(ClaimVerdict.REFUTED, words, (SMT, EXHAUSTION), witness)
         blamed = [each for each in given if each in variables(claim.bad)] or given

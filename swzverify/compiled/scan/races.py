@@ -319,7 +319,7 @@ class _Judge:
         elif index in step.divergent:
             # The blocks of a cluster may come to barriers at several places, and not equally often.
             verdict = RaceVerdict.UNKNOWN if self._kernel.ranks.count > 1 else RaceVerdict.DIVERGENT
-            reason = f"not all threads reach this barrier: they take different paths at line {step.divergent[index]}"
+            reason = f"not all threads reach the barrier at line {each.line}: they take different paths at line {step.divergent[index]}"
         elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
         return BarrierFinding(each.line, each.opcode, self._source(each), verdict, reason)

@@ -32,8 +32,8 @@ from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNK_BYTES, 
 
 def words_of(launch: Launch, function: Function) -> str:
     """What is said of a conflict that a launch has; parameters lose the kernel's name."""
-    given = f", with {launch.words}".replace(f"{function.name}_", "") if launch.words else ""
-    return f"trial {launch.number} has this conflict{given}"
+    given = f": {launch.words}".replace(f"{function.name}_", "") if launch.words else ""
+    return f"a run with made-up data (trial {launch.number}) has this conflict{given}"
 
 
 class Met:
