@@ -64,6 +64,7 @@ DISTINCT: Final = "distinct arrays"
 _RETURNED: Final = "the accesses of a thread that has returned come before the end of later barriers"
 _OWN_STORE: Final = "line {} may change the word of global memory that line {} loads"
 _NOT_RUN: Final = "threads of a cluster may touch a common byte without an order, which no run of one block shows"
+_MISSED: Final = "not all threads reach the barrier at line {}: they take different paths at line {}"
 _NO_ACCESS: Final = "it does not access shared memory"
 _PRINTED: Final = "`printf` (PTX line {}) reads nothing in shared memory"
 _GLOBAL: Final = "while the kernel runs, nothing writes the global memory that it loads at {}"
@@ -319,7 +320,7 @@ class _Judge:
         elif index in step.divergent:
             # The blocks of a cluster may come to barriers at several places, and not equally often.
             verdict = RaceVerdict.UNKNOWN if self._kernel.ranks.count > 1 else RaceVerdict.DIVERGENT
-            reason = f"not all threads reach the barrier at line {each.line}: they take different paths at line {step.divergent[index]}"
+            reason = _MISSED.format(each.line, step.divergent[index])
         elif index not in step.barriers:
             verdict, reason = RaceVerdict.UNKNOWN, next(iter(step.left_out), "it is not counted")
         return BarrierFinding(each.line, each.opcode, self._source(each), verdict, reason)
