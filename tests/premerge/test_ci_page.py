@@ -4,17 +4,21 @@ exist.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
+from swzverify.apps.cli import main
 from tests.docs.blocks import ROOT, Block, blocks_of
 from tests.premerge.action import ACTION
 
@@ -34,8 +38,25 @@ def shown(key: str) -> dict:
 
 
 def test_each_takes_about_ten_lines():
-    assert len(blocks()) == 3
+    assert len(blocks()) == 4
     assert all(len(block.text.splitlines()) <= 11 for block in blocks())
+
+
+def test_the_step_that_scans_kernels(tmp_path):
+    """The known conflict passes, and a new one fails with SARIF for the upload."""
+    (steps,) = [value for block in blocks() if isinstance(value := YAML(typ="safe").load(block.text), list)]
+    (_, *words) = shlex.split(steps[1]["run"].replace("build/*.ptx", "gemm.ptx"))
+    kernel = ".version 8.3 .target sm_90 .address_size 64 .shared .b8 s[4096]; .entry gemm() { .reg .b32 %r<4>;\n"
+    kernel += "mov.u32 %r1, %tid.x; mov.u32 %r2, s; mad.lo.u32 %r2, %r1, 8, %r2; ld.shared.u32 %r3, [%r2]; ret; }"
+    (tmp_path / "gemm.ptx").write_text(kernel, encoding="utf-8")
+    with contextlib.chdir(tmp_path):
+        write = ["scan", "gemm.ptx", "--block", "gemm*=128", "--write-baseline", "known.json"]
+        assert CliRunner().invoke(main, write).exit_code == 0
+        assert CliRunner().invoke(main, words).exit_code == 0
+        (tmp_path / "gemm.ptx").write_text(kernel.replace(" 8, %r2", " 16, %r2"), encoding="utf-8")
+        found = CliRunner().invoke(main, words)
+        assert (found.exit_code, found.stdout.startswith("::error ")) == (1, True)
+        assert (tmp_path / steps[2]["with"]["sarif_file"]).exists()
 
 
 def hooks_from_git(folder: Path) -> Path:
