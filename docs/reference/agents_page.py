@@ -76,7 +76,7 @@ def agents_text() -> str:
         f"[`swzverify mcp`](docs/editors.md#a-server-for-agents) has the commands as tools. {_sentence(server)}",
         "## To change swzverify itself",
         "[CONTRIBUTING.md](CONTRIBUTING.md) says how to set up, test and commit; "
-        "[architecture](docs/architecture.md) says which files a change touches.",
+        "[architecture](docs/architecture.md) says which file has which rule, and which files a change touches.",
     ]
     return "\n\n".join(parts) + "\n"
 
