@@ -16,7 +16,7 @@ FAILURES = ("conflict", "unknown", *(each.failure for each in (*OPERAND_CLAIMS, 
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions(Options):
-    """Find bank conflicts and races of compiled kernels, without a spec, and misaligned or outside accesses.
+    """Find bank conflicts, races, and misaligned or outside accesses in compiled kernels, without a spec.
 
     Each FILE is PTX, a .cu file, which nvcc compiles, or a cubin, fatbin, object, library or program
     with PTX, which cuobjdump extracts. Every access to shared memory has a verdict: free, conflict,
@@ -30,8 +30,8 @@ class ScanOptions(Options):
 
     \b
     Exit codes:
-      0  every access was listed
-      1  there is a verdict that --fail-on names, and no known finding; or counters disagree
+      0  every access was listed, and nothing was found that --fail-on names
+      1  a verdict that --fail-on names was found, and is not known; or counters disagree
       2  an error in a file or in the usage
       5  no access to shared memory found
       130  interrupted; the report covers what was judged
@@ -44,7 +44,7 @@ class ScanOptions(Options):
     blocks: tuple[str, ...] = several(
         "--block [KERNEL=]X,Y,Z",
         "The shape of the block, for all kernels or for those with a name or a glob; may be given again.  [default: "
-        ".reqntid of the kernel, else .maxntid as an assumption]",
+        ".reqntid of the kernel, else the launches in its source, else .maxntid; the last two are assumptions]",
     )
     grid: str | None = option("--grid X,Y,Z", "Blocks of the grid, in every launch.  [default: any grid]")
     cluster: str | None = option(
@@ -95,7 +95,7 @@ class ScanOptions(Options):
     )
     baseline: str | None = option(
         "--baseline FILE",
-        "Accept the known findings in this file; fail on new ones only, of both kinds without --fail-on.",
+        "Accept the known findings in this file; fail on new ones only, of every kind without --fail-on.",
         writes=True,
     )
     write_baseline: str | None = option(
