@@ -27,7 +27,7 @@ def report(found: Sequence[dict[str, Any]]) -> tuple[str, bool]:
     decided = len(visible) - verdicts["unknown"]
     share = 100 * decided / max(1, len(visible))
     lines += [
-        f"accesses: {len(accesses)}: {kinds['visible']} visible, {kinds['hidden']} not looked at, "
+        f"accesses: {len(accesses)}: {kinds['visible']} visible, {kinds['hidden']} not judged, "
         f"{kinds['never']} that no lane makes",
         f"decided: {decided} of {len(visible)} visible ({share:.2f} %): "
         + ", ".join(f"{verdicts[each]} {each}" for each in ("free", "conflict", "depends", "unknown")),
@@ -40,7 +40,7 @@ def report(found: Sequence[dict[str, Any]]) -> tuple[str, bool]:
             f"median {median(per):.1f} ms, longest {per[-1]:.0f} ms; memory: "
             f"at most {max(each['megabytes'] for each in found):.0f} MB"
         )
-    lines += ["", "reasons of unknown, visible:", *_reasons(visible), "", "not looked at:"]
+    lines += ["", "reasons of unknown, visible:", *_reasons(visible), "", "not judged:"]
     lines += _reasons([access for access in accesses if access["kind"] == "hidden"])
     lines += ["", "against the interpreter:"]
     table = Counter((access["verdict"], access["outcome"]) for access in visible)
@@ -79,5 +79,5 @@ def short(reason: str) -> str:
     reason = re.sub(r"line \d+", "line N", reason)
     reason = re.sub(r"for some values of .*; whether", "for some values of ...; whether", reason)
     reason = re.sub(r"it depends on .*; no", "it depends on ...; no", reason)
-    reason = re.sub(r"not looked at: .*", "not looked at", reason)
+    reason = re.sub(r"not judged: .*", "not judged", reason)
     return reason[:160]

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from swzverify.compiled.kernel.listing import OF_BULK
 from swzverify.compiled.ptx import Function, Module, read_module_file
 from swzverify.compiled.scan import NOTHING_GIVEN, ScannedAccess, scan_function, scan_module, scan_operands
 from swzverify.compiled.trial import Launch
@@ -21,7 +22,7 @@ from tests.ptx_oracle.summary import Line, Summary
 from tests.trial.against import by_oracle
 
 Shape = tuple[int, int, int]
-HIDDEN = ("not looked at", "a bulk copy is no access of a warp", "may belong to another space", "` is not known")
+HIDDEN = ("are not judged", OF_BULK, "may belong to another space", "` is not known")
 """Parts of the reasons of accesses that the scan does not look at."""
 NEVER = ("no path leads here", "no lane makes this access", "no thread of the block makes this access")
 

@@ -31,7 +31,7 @@ def claims(body: str, outside: str = "") -> tuple[str, str]:
     (found,) = scanned(body, outside)
     is_bulk = "bulk" in found.opcode and not found.opcode.startswith("st.")
     assert found.decision.verdict is (Verdict.BULK if is_bulk else Verdict.UNKNOWN)
-    assert ("a bulk copy" if is_bulk else "not looked at") in found.decision.reason
+    assert ("a bulk copy" if is_bulk else "not judged") in found.decision.reason
     return found.aligned.verdict.value, found.in_bounds.verdict.value
 
 
