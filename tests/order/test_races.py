@@ -172,7 +172,7 @@ def test_without_an_order_every_access_is_asked_that_a_bulk_copy_may_meet(monkey
     """The first store is apart from what the copy reads, and the second one is not."""
 
     def lost(*_: object) -> None:
-        raise LostError("a thread does too much between its barriers")
+        raise LostError("a thread has too many paths between two barriers")
 
     monkeypatch.setattr(race_parts, "pipelines_of", lost)
     far, near = "add.u32 %r10, %r4, 2048; st.shared.u32 [%r10], %r1;", "st.shared.u32 [%r4], %r1;"
