@@ -7,7 +7,7 @@ race and a divergent barrier need a launch that shows them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.order.verdict import BarrierFinding, KernelRaces, Pair, RaceVerdict
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.given import Facts
+from swzverify.compiled.scan.race_barriers import Values
 from swzverify.compiled.scan.race_search import BOXES, with_shown, with_verdict
 from swzverify.compiled.trial.clocks import STEPS, STEPS_OF_WITNESS, Launches, Outcome, Shown
 
@@ -49,8 +50,11 @@ class Runs:
     smem: int | None = None
     is_lockstep: bool = False
 
-    def confirmed(self, found: KernelRaces) -> KernelRaces:
-        """The verdicts, with `unknown` in place of races and divergent barriers that no run shows."""
+    def confirmed(self, found: KernelRaces, parting: Callable[[], Sequence[Values]] = list) -> KernelRaces:
+        """The verdicts, with `unknown` in place of races and divergent barriers that no run shows.
+
+        `parting` gives launches in which threads may part before a barrier.
+        """
         races = [at for at, each in enumerate(found.pairs) if each.verdict in _SHOWN]
         is_harmless = all(found.pairs[at].verdict is RaceVerdict.BENIGN for at in races)
         most = _MOST_BENIGN if is_harmless else MOST_RUNS
@@ -62,7 +66,7 @@ class Runs:
             found = replace(found, assumptions=(*found.assumptions, BOXES))
         missed: Mapping[int, tuple[tuple[str, int], ...]] = {}
         if any(each.verdict is RaceVerdict.DIVERGENT for each in found.barriers):
-            missed = self._launches.missed_barriers()
+            missed = self._launches.missed_barriers(parting())
         barriers = [_barrier(each, missed) for each in found.barriers]
         found = with_verdict(found, pairs, barriers)
         return self.searched(found) if found.verdict is RaceVerdict.UNKNOWN else found

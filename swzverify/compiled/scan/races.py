@@ -46,6 +46,7 @@ from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
+from swzverify.compiled.scan.race_barriers import Values, launches_that_part
 from swzverify.compiled.scan.race_found import IN_ARRAYS, NOT_ASKED, TOO_MANY, TRIPS, Found
 from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
@@ -111,7 +112,8 @@ def races_of(
     try:
         whole = inlined(module, function)
         kernel = Kernel(module, whole, block, facts.arguments, capability_of(target), cluster)
-        found = _Judge(module, kernel, facts, is_lockstep=lockstep).judged()
+        judge = _Judge(module, kernel, facts, is_lockstep=lockstep)
+        found = judge.judged()
     except (FlowError, PtxError) as error:
         return KernelRaces(RaceVerdict.UNKNOWN, f"line {error.line}: {error}", is_lockstep=lockstep)
     except OutOfClockError as error:
@@ -120,7 +122,7 @@ def races_of(
         found = replace(found, assumptions=(*found.assumptions, _PRINTED.format(listed(whole.prints))))
     if kernel.ranks.count > 1:
         return _without_runs(found)
-    return Runs(module, function, block, facts, smem, is_lockstep=lockstep).confirmed(found)
+    return Runs(module, function, block, facts, smem, is_lockstep=lockstep).confirmed(found, judge.launches_that_part)
 
 
 def _without_runs(found: KernelRaces) -> KernelRaces:
@@ -173,6 +175,13 @@ class _Judge:
         self._found |= self._judge.found
         self._assumptions |= self._judge.assumptions
         return self._summary()
+
+    def launches_that_part(self) -> list[Values]:
+        """Launches in which threads may part before a barrier."""
+        couples = (Couple.WARPS, Couple.LANES) if self._threads > LANES else (Couple.LANES,)
+        step = self._of_block if self._threads > LANES else self._of_warp
+        made = (Instances(self._kernel, step.sharing, each, self._of_warp.sharing) for each in couples)
+        return launches_that_part(made, step.divergent)
 
     def _couples(self, of_cluster: InStep, of_block: InStep, of_warp: InStep) -> list[tuple[Couple, InStep]]:
         """Which two threads are looked at, with the barriers that order them."""

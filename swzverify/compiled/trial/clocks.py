@@ -14,7 +14,7 @@ Source: PTX ISA, Memory Consistency Model; docs/semantics.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import product
@@ -222,13 +222,20 @@ class Launches:
                 shown[each] = max(shown[each], alone[each])
         return shown
 
-    def missed_barriers(self) -> dict[int, tuple[tuple[str, int], ...]]:
-        """The lines of the barriers that some threads miss in one of a few launches, with what was made up for it."""
+    def missed_barriers(
+        self, values: Iterable[tuple[tuple[str, int], ...]] = ()
+    ) -> dict[int, tuple[tuple[str, int], ...]]:
+        """The lines of the barriers that some threads miss in one of a few launches, with what was made up for it.
+
+        `values` are those of further launches, by names as in `replayed`.
+        """
         whole, found = self._whole(), dict[int, tuple[tuple[str, int], ...]]()
-        launcher = self._launcher(whole)
-        for launch in self._launches(whole, _PLANS):
-            missed = replay(self.module, whole, launch).missed
-            found |= dict.fromkeys(missed - found.keys(), launcher.made_up(launch))
+        for each in ((), *values):
+            known, plans = dict(each), _PLANS[:1] if each else _PLANS
+            launcher = self._launcher(whole)
+            for launch in self._launches(whole, [_placed(plan, known) for plan in plans], known):
+                missed = replay(self.module, whole, launch).missed
+                found |= dict.fromkeys(missed - found.keys(), launcher.made_up(launch))
         return found
 
     def search(self) -> Iterator[Run]:
