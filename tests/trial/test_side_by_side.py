@@ -79,8 +79,7 @@ def did(trial: Trial) -> dict[str, Any]:
         for index, found in trial.seen.items()
     }
     ended = (trial.ended, trial.fault, trial.is_cut_off, trial.steps)
-    known = trial.memory._written >= trial.memory._forgotten[:, None]
-    left = (trial.memory._bytes.tobytes(), known.tobytes())
+    left = trial.memory.touched()
     return {"seen": {} if trial.fault else seen, "ended": ended, "left": left, "ways": trial.ways} | {
         "compared": trial.compared,
         "starts": trial.starts,
@@ -123,7 +122,6 @@ def test_many_launches_do_what_they_do_alone(start: int) -> None:
 def test_so_many_threads_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of blocks side by side is no matter of what they do."""
     monkeypatch.setattr(machine, "MOST_THREADS", 200)
-    monkeypatch.setattr(machine, "MOST_BYTES", 5 << 20)
     assert differences(range(2), Counter()) == []
 
 
