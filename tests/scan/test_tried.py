@@ -77,6 +77,15 @@ def test_what_no_trial_meets_stays_unknown() -> None:
     assert "what shared memory holds" in found.reason
 
 
+def test_a_launch_that_does_more_than_earlier_ones_is_priced() -> None:
+    """The first launches, with n up to 64, are without a conflict, and the fifth one repeats some of their rows."""
+    body = "ld.param.u32 %r9, [n]; setp.gt.u32 %p1, %r9, 100; selp.u32 %r9, 8, 4, %p1;"
+    body += "mad.lo.u32 %r9, %r1, %r9, %r3; ld.shared.u32 %r7, [%r9];"
+    found = told(body)[-1]
+    assert (found.verdict, found.ways) == ("conflict", 2)
+    assert found.reason.startswith("trial 4 met it with n = 256")
+
+
 def test_a_launch_that_faults_says_nothing() -> None:
     """Each lane reads far behind the array, and before that with a conflict."""
     far = "shl.b32 %r7, %r1, 20; add.u32 %r7, %r7, %r3; ld.shared.u32 %r8, [%r7];"

@@ -79,8 +79,7 @@ def did(trial: Trial) -> dict[str, Any]:
         for index, found in trial.seen.items()
     }
     ended = (trial.ended, trial.fault, trial.is_cut_off, trial.steps)
-    known = trial.memory._written >= trial.memory._forgotten[:, None]
-    left = (trial.memory._bytes.tobytes(), known.tobytes())
+    left = trial.memory.touched()
     return {"seen": {} if trial.fault else seen, "ended": ended, "left": left, "ways": trial.ways} | {
         "compared": trial.compared,
         "starts": trial.starts,
@@ -123,7 +122,6 @@ def test_many_launches_do_what_they_do_alone(start: int) -> None:
 def test_so_many_threads_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of blocks side by side is no matter of what they do."""
     monkeypatch.setattr(machine, "MOST_THREADS", 200)
-    monkeypatch.setattr(machine, "MOST_BYTES", 5 << 20)
     assert differences(range(2), Counter()) == []
 
 
@@ -162,6 +160,29 @@ def test_what_was_forgotten_stays_so_however_often() -> None:
         for each in range(2):
             _, known_words = seen.load(places, np.full(16, each), 4)
             assert known_words.tolist() == expected[each, ::4].tolist(), turn
+
+
+def test_pages_hold_what_one_array_of_bytes_would() -> None:
+    """Words of all widths in two blocks, most of them near the ends of pages, and regions of all kinds of sizes."""
+    draw = np.random.default_rng(7)
+    sizes = (5000, 1, 2048, 4097)
+    data = [[draw.integers(0, 256, size, dtype=np.uint8) for size in sizes] for _ in range(2)]
+    regions = [[Region(10_000 * at, len(each), each) for at, each in enumerate(mine)] for mine in data]
+    memory, plain = Memory(regions, 1), [[each.copy() for each in mine] for mine in data]
+    for _ in range(600):
+        block, region, width = int(draw.integers(2)), int(draw.integers(len(sizes))), int(draw.choice((1, 2, 4, 8)))
+        if width > sizes[region]:
+            continue
+        near = int(draw.choice((0, 2048, 4096))) + int(draw.integers(-width, width + 1))
+        at, thread = min(max(near, 0), sizes[region] - width), np.array([block])
+        here, place = plain[block][region][at : at + width], np.array([10_000 * region + at])
+        if draw.random() < 0.5:
+            here[:] = draw.integers(0, 256, width)
+            value = np.array([int.from_bytes(here.tobytes(), "little")], dtype=np.uint64).view(np.int64)
+            memory.store(place, thread, width, value, np.array([True]))
+        found, known = memory.load(place, thread, width)
+        assert found.astype("<u8").tobytes()[:width] == here.tobytes()
+        assert known.all()
 
 
 def forget_all(self: Any, _threads: Array) -> None:

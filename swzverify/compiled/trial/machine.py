@@ -34,14 +34,12 @@ from swzverify.compiled.trial.code import Code, CutOffError, EndError
 from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.memory import Array, FaultError, Kept, LimitError, Mask, Memory, Seen, StopError, bytes_of
+from swzverify.compiled.trial.memory import Array, FaultError, Kept, LimitError, Mask, Memory, Seen, StopError
 from swzverify.compiled.trial.placement import Placement, coordinates_of
 from swzverify.hardware import LANES
 
 MOST_THREADS: Final = 4096
 """Threads that run at once: with more, an instruction takes as much longer."""
-MOST_BYTES: Final = 1 << 25
-"""Bytes of memory of the blocks that run at once, where it is more than one block."""
 NOTHING: Final = Memory([()], 1)
 """The memory of a trial of which it is not kept."""
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
@@ -124,10 +122,8 @@ def run_all(
     kept, at = frozenset(wanted), 0
     while at < len(launches):
         try:
-            placed = Placement(module, function, launches[at])
             threads = -(-prod(launches[at].block) // LANES) * LANES
-            count = min(MOST_THREADS // threads, MOST_BYTES // max(1, bytes_of(placed.regions, threads)))
-            here = slice(at, at + max(1, count))
+            here = slice(at, at + max(1, MOST_THREADS // threads))
             machine = Machine(module, function, launches[here], kept, most_steps[here], undefined)
         except (FlowError, LimitError) as error:
             return [Trial({}, str(error), "", 0, (), NOTHING)] * len(launches)

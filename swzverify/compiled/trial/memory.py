@@ -1,8 +1,8 @@
 """The bytes that blocks see: shared memory, each thread's local memory, arguments and buffers.
 
-Blocks of several launches have the same regions with other bytes. All of them lie in one array, one
-block behind the other. Global, constant and local addresses are generic ones; those of shared
-memory begin at a window.
+Blocks of several launches have the same regions with other bytes. A page of a block gets bytes of its own
+when a thread first reads or writes it: a launch has megabytes of buffers and reads few of them. Global,
+constant and local addresses are generic ones; those of shared memory begin at a window.
 
 What accesses reach in shared memory, as a trial keeps it.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final
 
 import numpy as np
@@ -36,7 +37,9 @@ BUFFER_STEP: Final = 1 << 40
 
 _NEVER: Final = -1
 """When a byte was written of which nothing is known."""
-_MOST_FORGOTTEN: Final = 127
+_PAGE_BITS: Final = 11
+_PAGE: Final = 1 << _PAGE_BITS
+"""Bytes of a page."""
 MOST_BYTES: Final = 1 << 27
 """Bytes of all regions of one block, with those of each thread."""
 
@@ -74,6 +77,26 @@ class Region:
     per_thread: bool = False
 
 
+class _Pages:
+    """The pages that threads have read or written, one behind the other."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.bytes = np.zeros(0, dtype=np.uint8)
+        # When each byte was written.
+        self.written = np.zeros(0, dtype=np.int32)
+
+    def take(self, count: int) -> NDArray[np.int32]:
+        """The numbers of new pages, whose bytes are 0 and were there at the start."""
+        first, self._count = self._count, self._count + count
+        missing = self._count * _PAGE - len(self.bytes)
+        if missing > 0:
+            more = max(missing, len(self.bytes))
+            self.bytes = np.concatenate((self.bytes, np.zeros(more, dtype=np.uint8)))
+            self.written = np.concatenate((self.written, np.zeros(more, dtype=np.int32)))
+        return np.arange(first, self._count, dtype=np.int32)
+
+
 class Memory:
     """The regions of some blocks of `threads` threads each; all blocks have regions at the same places.
 
@@ -93,32 +116,40 @@ class Memory:
         first = ordered[0]
         if any([_place_of(each) for each in regions] != [*map(_place_of, first)] for regions in ordered):
             raise AssertionError(blocks)
+        bytes_of(first, threads)
         self._begins = np.array([each.begin for each in first], dtype=np.int64)
         self._sizes = np.array([each.size for each in first], dtype=np.int64)
         self._steps = np.array([each.size if each.per_thread else 0 for each in first], dtype=np.int64)
-        self._threads, self._length = threads, bytes_of(first, threads)
-        lengths = [bytes_of([each], threads) for each in first]
-        self._places = np.cumsum([0, *lengths], dtype=np.int64)[:-1]
-        self._bytes = np.zeros((len(ordered), self._length), dtype=np.uint8)
-        # A byte is known if it was written, or there at the begin, since its block forgot all bytes:
-        # by zeros and by counting, pages that nobody reads or writes are never touched.
-        self._written = np.zeros((len(ordered), self._length), dtype=np.int8)
-        self._forgotten = np.zeros(len(ordered), dtype=np.int8)
-        for mine, regions in zip(self._bytes, ordered, strict=True):
-            for each, place in zip(regions, self._places.tolist(), strict=True):
-                if each.data is not None:
-                    mine[place : place + each.size] = each.data
+        self._threads = threads
+        # Each region begins at a page.
+        pages = [-(-bytes_of([each], threads) // _PAGE) for each in first]
+        self._first_pages = np.cumsum([0, *pages], dtype=np.int64)
+        self._data = [[each.data for each in regions] for regions in ordered]
+        self._pages = _Pages()
+        self._page_of = np.full((len(ordered), int(self._first_pages[-1])), -1, dtype=np.int32)
+        # A byte is known if it was written, or there at the start, since its block forgot all bytes.
+        self._forgotten = np.zeros(len(ordered), dtype=np.int32)
 
     def of_block(self, block: int) -> Memory:
         """The memory of one block alone: the same bytes, not a copy."""
         found = copy(self)
         mine = slice(block, block + 1)
-        found._bytes, found._written, found._forgotten = self._bytes[mine], self._written[mine], self._forgotten[mine]
+        found._data, found._page_of, found._forgotten = self._data[mine], self._page_of[mine], self._forgotten[mine]
+        return found
+
+    def touched(self) -> dict[tuple[int, int], tuple[bytes, bytes]]:
+        """The bytes of each page that threads read or wrote, by block and number, and which of them are known."""
+        found: dict[tuple[int, int], tuple[bytes, bytes]] = {}
+        for block, number in np.argwhere(self._page_of >= 0).tolist():
+            begin = int(self._page_of[block, number]) * _PAGE
+            here = slice(begin, begin + _PAGE)
+            known = self._pages.written[here] >= self._forgotten[block]
+            found[block, number] = self._pages.bytes[here].tobytes(), known.tobytes()
         return found
 
     def release(self) -> None:
         """Let go of all bytes: they are many, and what runs with them is freed late, as it is part of cycles."""
-        self._bytes, self._written = self._bytes[:0].copy(), self._written[:0].copy()
+        self._pages, self._page_of = _Pages(), np.full_like(self._page_of, -1)
 
     def load(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Mask]:
         """The words of some bytes at addresses, and whether they are known.
@@ -128,16 +159,16 @@ class Memory:
         """
         block, at = self._at(addresses, threads, width_bytes)
         raw = np.zeros((len(at), 8), dtype=np.uint8)
-        raw[:, :width_bytes] = self._bytes[block, at]
-        known = self._written[block, at] >= self._forgotten[block]
+        raw[:, :width_bytes] = self._pages.bytes[at]
+        known = self._pages.written[at] >= self._forgotten[block]
         return raw.view(np.int64).reshape(-1), np.all(known, axis=1)
 
     def store(self, addresses: Array, threads: Array, width_bytes: int, values: Array, known: Mask) -> None:
         """Write words; of lanes with one address the last one stays. Errors as in `load`."""
         block, at = self._at(addresses, threads, width_bytes)
         raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
-        self._bytes[block, at] = raw[:, :width_bytes]
-        self._written[block, at] = np.where(known[:, None], self._forgotten[block], _NEVER)
+        self._pages.bytes[at] = raw[:, :width_bytes]
+        self._pages.written[at] = np.where(known[:, None], self._forgotten[block], _NEVER)
 
     def check(self, addresses: Array, threads: Array, width_bytes: int) -> None:
         """Raise the error that `load` would raise, or one for an address that is not a multiple of the width."""
@@ -153,22 +184,39 @@ class Memory:
 
     def forget(self, threads: Array) -> None:
         """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
-        for block in np.unique(threads // self._threads):
-            if self._forgotten[block] == _MOST_FORGOTTEN:
-                self._written[block], self._forgotten[block] = _NEVER, 0
-            else:
-                self._forgotten[block] += 1
+        self._forgotten[np.unique(threads // self._threads)] += 1
 
     def _at(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Array]:
-        """The block of each thread, as a column, and the places of the bytes of its word."""
+        """The block of each thread, as a column, and the places of the bytes of its word in the pages."""
         region = np.searchsorted(self._begins, addresses, side="right") - 1
         inside = addresses - self._begins[region]
         outside = (region < 0) | (inside + width_bytes > self._sizes[region])
         if outside.any():
             raise FaultError("an address is outside of what the launch has", threads[outside])
         block = threads // self._threads
-        first = self._places[region] + inside + self._steps[region] * (threads - block * self._threads)
-        return block[:, None], first[:, None] + np.arange(width_bytes)
+        first = self._first_pages[region] * _PAGE + inside + self._steps[region] * (threads - block * self._threads)
+        block, places = block[:, None], first[:, None] + np.arange(width_bytes)
+        is_in_one = not ((places[:, 0] ^ places[:, -1]) >> _PAGE_BITS).any()
+        pages = (places[:, :1] if is_in_one else places) >> _PAGE_BITS
+        found = self._page_of[block, pages]
+        if (found < 0).any():
+            self._bring(block, pages)
+            found = self._page_of[block, pages]
+        return block, found.astype(np.int64) << _PAGE_BITS | places & (_PAGE - 1)
+
+    def _bring(self, block: Array, pages: Array) -> None:
+        """Give blocks those pages that they do not have yet."""
+        missing = np.unique(np.where(self._page_of[block, pages] < 0, block * self._page_of.shape[1] + pages, -1))
+        blocks, numbers = np.divmod(missing[missing >= 0], self._page_of.shape[1])
+        new = self._pages.take(len(blocks))
+        self._page_of[blocks, numbers] = new
+        regions = np.searchsorted(self._first_pages, numbers, side="right") - 1
+        offsets = (numbers - self._first_pages[regions]) * _PAGE
+        for at, begin in enumerate((new.astype(np.int64) * _PAGE).tolist()):
+            data = self._data[int(blocks[at])][int(regions[at])]
+            if data is not None:
+                here = data[int(offsets[at]) : int(offsets[at]) + _PAGE]
+                self._pages.bytes[begin : begin + len(here)] = here
 
 
 def bytes_of(regions: Sequence[Region], threads: int) -> int:
@@ -199,11 +247,12 @@ class Seen:
 
     They are rows of 32 addresses in shared memory, the active lanes, and the warp of each row. Copies have
     the 32 addresses that they read as well. `is_all` is False if some were not known, or if there were too
-    many.
+    many. `rows` has a digest of all that a cost depends on.
     """
 
     addresses: list[Array] = field(default_factory=list[Array])
     active: list[Mask] = field(default_factory=list[Mask])
+    rows: list[bytes] = field(default_factory=list[bytes], repr=False)
     warps: list[int] = field(default_factory=list[int])
     sources: list[Array] = field(default_factory=list[Array])
     is_all: bool = True
@@ -251,6 +300,7 @@ class Kept:
                 seen.patterns.add(pattern)
                 seen.addresses.append(rows[at].copy())
                 seen.active.append(on[at].copy())
+                seen.rows.append(blake2b(pattern + rows[at].tobytes(), digest_size=16).digest())
                 seen.warps.append(warp)
                 if read is not None:
                     seen.sources.append(read[at].copy())
