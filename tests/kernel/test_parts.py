@@ -214,6 +214,14 @@ def test_flow_that_cannot_be_followed(body: str) -> None:
         flow_of(body)
 
 
+def test_a_function_may_have_ten_thousand_blocks() -> None:
+    """HeCBench's tpacf has 8,072."""
+    diamonds = "".join(f"@%p1 bra L{at}; mov.u32 %r1, {at}; L{at}: " for at in range(5000))
+    assert len(flow_of(diamonds[: diamonds.index("@%p1 bra L4999;")] + "ret;").blocks) == 9999
+    with pytest.raises(FlowError, match="more than 10000 blocks"):
+        flow_of(f"{diamonds} ret;")
+
+
 def test_lanes_meet_at_the_first_place_that_all_ways_lead_to() -> None:
     flow = flow_of("@%p1 bra A; mov.u32 %r1, 0; bra B; A: mov.u32 %r1, 1; B: ret;")
     meeting = flow.meeting[0]

@@ -16,8 +16,8 @@ from swzverify.compiled.ptx import Function, Instruction, Label, PtxError
 _ENDS: Final = frozenset({"bra", "brx", "ret", "exit", "trap"})
 _LEAVES: Final = frozenset({"ret", "exit", "trap"})
 
-MOST_BLOCKS: Final = 3000
-"""Blocks of a function that are looked at: the time grows with their square."""
+MOST_BLOCKS: Final = 10_000
+"""The most blocks of a function that is scanned: the time can grow with their square."""
 
 
 class FlowError(Exception):
