@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import calls, induction, narrow, parameters, slices, special, uniform
-from swzverify.compiled.kernel.arithmetic import shift_right, widened
+from swzverify.compiled.kernel import calls, induction, linear, narrow, parameters, slices, special, uniform
+from swzverify.compiled.kernel.arithmetic import add, mul, shift_right, widened
 from swzverify.compiled.kernel.leaves import CarriedLeaf
 from swzverify.compiled.kernel.opcodes import bits, comparisons, operation, whole_numbers
 from swzverify.ir.expr import const, extract, var
@@ -126,6 +126,26 @@ def counters_that_begin_elsewhere(patch: pytest.MonkeyPatch) -> None:
 
 def registers_that_are_never_behind(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(induction, "sub", lambda value, _step: value)
+
+
+def flips_in_all_trips(patch: pytest.MonkeyPatch) -> None:
+    original = induction.flipped
+    patch.setattr(induction, "flipped", lambda value, bits, _odd: original(value, bits, const(1, 1)))
+
+
+def flips_that_are_added(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        induction,
+        "flipped",
+        lambda value, bits, odd: add(value, mul(widened(odd, value.width), const(bits, value.width))),
+    )
+
+
+def flips_above_which_nothing_stands_apart(patch: pytest.MonkeyPatch) -> None:
+    def parted(total: linear.Sum, _bits: int) -> tuple[linear.Sum, linear.Sum]:
+        return total, linear.Sum({}, 0, total.width)
+
+    patch.setattr(linear, "_parted", parted)
 
 
 def narrow_steps_that_change(patch: pytest.MonkeyPatch) -> None:
@@ -271,6 +291,9 @@ PLANTED: dict[Plant, int | str] = {
     counters_that_begin_elsewhere: "a counter of 16 bits without sign",
     registers_that_are_never_behind: "a register that is one trip behind",
     narrow_steps_that_change: "a narrow step that steps",
+    flips_in_all_trips: "an address whose bits flip",
+    flips_that_are_added: "an address whose bits flip",
+    flips_above_which_nothing_stands_apart: "an address whose bits flip",
     masks_of_a_bit_less: "a counter of 8 bits by a mask",
     shifts_back_without_sign: "a counter that is cut by shifts",
     loops_that_all_leave_together: "trips by lane and parameter",

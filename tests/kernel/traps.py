@@ -135,7 +135,12 @@ NARROW = (
     "L:\n{0}shr.s32 %r10, %r6, 8;\nxor.b32 %r10, %r10, %r9;\n" + STORE.format("%r10") + "\n{1}\n" + COUNT.format("9")
 )
 """9 trips that step %r6: all of its bits up to bit 19 count in the address, and those of %r9."""
+FLIPPED = "mov.u32 %r51, pool;\nmad.lo.u32 %r6, {0}, 4, %r51;\nL:\nst.shared.u32 [%r6], %r0;\n{1}\n" + COUNT.format("5")
+"""5 trips that store to the address %r6 of a lane, which each of them changes."""
 BODIES: dict[str, str] = {
+    "an address whose bits flip": FLIPPED.format("%r0", "xor.b32 %r6, %r6, 12;"),
+    "an address that carries into bits that flip": FLIPPED.format("%r0", "xor.b32 %r6, %r6, 4;\nadd.u32 %r6, %r6, 4;"),
+    "bits that flip by other ones": FLIPPED.format("%r0", "shl.b32 %r7, %r4, 2;\nxor.b32 %r6, %r6, %r7;"),
     "trips by lane": "L:\n" + COUNT.format("%r0") + STORE.format("%r4"),
     "trips by row": "L:\n" + COUNT.format("%r1") + STORE.format("%r4"),
     "trips by lane and parameter": "add.u32 %r6, %r0, %r2;\nL:\n" + COUNT.format("%r6") + STORE.format("%r4"),

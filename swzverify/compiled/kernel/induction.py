@@ -1,13 +1,15 @@
 """Registers that loops step by a fixed amount, in all of their bits or in their low ones.
 
 A counter of k bits has `begin + trips * step` modulo 2^k at the begin of each trip, where the step
-does not change in the loop. A register is known in four cases, by induction on the trips:
+does not change in the loop. A register is known in five cases, by induction on the trips:
 
 - Its next value is itself plus the step: it is a counter of its own width.
 - Its next value is F(low k bits of itself, plus the step), where F widens with zeros or with the
   sign. The low k bits of F(c) are c, so they are a counter. The register is F of the counter in
   each trip after the first one, and in the first one if its value before the loop is F of its own
   low bits. That is checked: a register that begins with other high bits has no such form.
+- Its next value is itself with some bits flipped, the same ones in each trip: they are flipped in the
+  trips with an odd number, which a counter of one bit tells.
 - It is another register plus a number in each trip (`kept_distance`). That one may be any, also one without a form.
 - Its next value is H(the next values of counters of this loop), where H reads nothing else that
   changes in the loop: it is H of the counters in each trip after the first one. In the first one it
@@ -30,13 +32,15 @@ from swzverify.compiled.kernel.arithmetic import add, mul, shift_left, sub, wide
 from swzverify.compiled.kernel.flow import Loop
 from swzverify.compiled.kernel.kept_distances import kept_distance
 from swzverify.compiled.kernel.leaves import CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
-from swzverify.compiled.kernel.linear import Sum, sum_of
+from swzverify.compiled.kernel.linear import Sum, flipped, sum_of
 from swzverify.compiled.kernel.narrow import is_same, low_bits, narrowed
 from swzverify.compiled.kernel.powers import power_of
 from swzverify.compiled.kernel.sequences import Sequence, sequence_of
 from swzverify.compiled.kernel.slices import Carried, Slices
 from swzverify.compiled.kernel.tables import table
 from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
     Comparison,
     Const,
     Expr,
@@ -187,7 +191,7 @@ class _Solver:
         found = -1
         while len(self._values) > found:
             found = len(self._values)
-            for way in (self._step, self._follow, self._keep_distance):
+            for way in (self._step, self._flip, self._follow, self._keep_distance):
                 for carried in registers:
                     if carried.variable not in self._values:
                         way(carried, _expanded(carried.after, self._known))
@@ -217,6 +221,17 @@ class _Solver:
             begin = low_bits(carried.before, cut.operand.width)
             if is_same(carried.before, extend(begin, cut.width, signed=cut.signed)):
                 self._count(carried, sum_of(cut.operand), begin, signed=cut.signed)
+
+    def _flip(self, carried: Carried, after: Expr) -> None:
+        """Keep a register of which each trip flips the same bits, as of the address in a double buffer."""
+        bits = 0
+        while isinstance(after, Binary) and after.operator is BinaryOperator.XOR and isinstance(after.right, Const):
+            after, bits = after.left, bits ^ after.right.value
+        if after is not carried.variable or sequence_of(carried) is not None:
+            return
+        odd = var(f"counter of 1 bit: {carried.variable.name}", 2)
+        self._counters[odd] = _Counter(odd, const(0, 1), const(1, 1))
+        self._keep(carried, flipped(carried.before, bits, odd), is_fixed=False)
 
     def _is_counted(self, register: Var, after: Sum) -> bool:
         """Whether a sum is the low bits of a register plus what does not change in the loop."""

@@ -8,7 +8,19 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import add, mul, shift_left
 from swzverify.compiled.kernel.graph import folded
-from swzverify.ir.expr import Binary, BinaryOperator, Const, Expr, Extract, Ite, binary, const, extract, operands
+from swzverify.ir.expr import (
+    Binary,
+    BinaryOperator,
+    Const,
+    Expr,
+    Extract,
+    Ite,
+    binary,
+    const,
+    extend,
+    extract,
+    operands,
+)
 
 MOST_TERMS: Final = 200
 """Terms of a sum; a longer one counts as one term."""
@@ -127,15 +139,31 @@ def _combined(node: Expr, parts: list[Sum]) -> Sum:
     raise AssertionError(f"no sum of {node}")
 
 
-def _flipped(node: Expr, total: Sum, bits: int) -> Sum:
-    """A sum of which some bits are flipped: multiples of a power of two above these bits stand outside."""
+def flipped(value: Expr, bits: int, where: Expr) -> Expr:
+    """A value of which some bits are flipped where a condition of one bit holds.
+
+    Multiples of a power of two above these bits, as the start of an aligned array, stand outside.
+    """
+    above, inside = _parted(sum_of(value), bits)
+    flips = binary(BinaryOperator.AND, extend(where, value.width, signed=True), const(bits, value.width))
+    return add(above.expression(), binary(BinaryOperator.XOR, inside.expression(), flips))
+
+
+def _parted(total: Sum, bits: int) -> tuple[Sum, Sum]:
+    """A sum as the multiples of a power of two above some bits, and the rest."""
     power = 1 << bits.bit_length()
     outside = {term: count for term, count in total.terms.items() if count % power == 0}
-    above = Sum(outside, total.number // power * power, node.width)
-    inside, left = total.plus(above, -1).expression(), bits
+    above = Sum(outside, total.number // power * power, total.width)
+    return above, total.plus(above, -1)
+
+
+def _flipped(node: Expr, total: Sum, bits: int) -> Sum:
+    """A sum of which some bits are flipped."""
+    above, rest = _parted(total, bits)
+    inside, left = rest.expression(), bits
     while isinstance(inside, Binary) and inside.operator is BinaryOperator.XOR and isinstance(inside.right, Const):
         inside, left = inside.left, left ^ inside.right.value
     if left == bits and not above.terms and not above.number:
         return _alone(node)
-    flipped = binary(BinaryOperator.XOR, inside, const(left, node.width))
-    return above.plus(_alone(flipped) if left else sum_of(inside))
+    turned = binary(BinaryOperator.XOR, inside, const(left, node.width))
+    return above.plus(_alone(turned) if left else sum_of(inside))

@@ -89,7 +89,7 @@ def _signed(node: Expr) -> Expr | None:
             return left
         case Binary(BinaryOperator.LSHR, left, Const(by)) if by == left.width - 1:
             return left
-        case Extend(operand, _, True):
+        case Extend(operand, _, True) if operand.width > 1:  # a single bit is spread, not divided
             return operand
         case _:
             return None
