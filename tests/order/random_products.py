@@ -36,6 +36,8 @@ class Stages:
         """The stage before is given back while a product runs."""
         self.trips = source.choice(("2", "3", "4", "%r1", "%r1"))
         self.room = self.stages * TILE
+        self.is_fenced_by_reader = self.how == "stores" and source.random() < 0.5
+        """The warpgroup that multiplies executes the fence of the proxies behind its wait."""
 
     def write(self) -> None:
         """The whole."""
@@ -99,8 +101,8 @@ class Stages:
             place = pipeline.register(f"mad.lo.u32 %r3, 8, {base}")
             pipeline.put(f"st.shared.v2.u32 [{place}], {{{count}, {count}}};")
             fence = "fence.proxy.async.shared::cta;"
-            late = pipeline.is_wrong("the fence behind the arrival")
-            if not late:
+            late = not self.is_fenced_by_reader and pipeline.is_wrong("the fence behind the arrival")
+            if not late and not self.is_fenced_by_reader:
                 pipeline.do("the fence", fence)
             pipeline.put(f"mbarrier.arrive.shared::cta.b64 _, [{full}];")
             if late:
@@ -118,9 +120,14 @@ class Stages:
         """Wait for a full stage, multiply it, and give it back."""
         pipeline = self.pipeline
         full = self.place("%r5", stage)
+        fence = self.fence_of_reader()
+        is_early = bool(fence) and pipeline.is_wrong("the fence before the wait for full")
+        pipeline.put(*(fence if is_early else ()))
         if not pipeline.is_wrong("without the wait for full"):
             other = pipeline.register(f"xor.b32 {parity}, 1")
             pipeline.wait(full, other if pipeline.is_wrong("parity of full") else parity)
+        if fence and not is_early:
+            pipeline.do("the fence of who multiplies", *fence)
         base = pipeline.register(f"mad.lo.u32 {stage}, {TILE}, %r7")
         units = pipeline.register(f"shr.u32 {base}, 4")
         pipeline.put(f"cvt.u64.u32 %d2, {units};", f"or.b64 %d2, %d2, {DESCRIPTOR};")
@@ -135,6 +142,12 @@ class Stages:
         pipeline.do("the wait for the product", f"wgmma.wait_group.sync.aligned {left};")
         if not early:
             self.release(stage, count)
+
+    def fence_of_reader(self) -> tuple[str, ...]:
+        """The fence of who multiplies, or that of some of these alone; none if who writes executes it."""
+        if not self.is_fenced_by_reader:
+            return ()
+        return fence_of_some(self.pipeline, self.first_of_consumer)
 
     def release(self, stage: str, count: str) -> None:
         """Arrive at empty of the stage, or of the one before it if products run one trip later."""
@@ -155,6 +168,14 @@ class Stages:
         pipeline.put(f"{skip}:")
 
 
+def fence_of_some(pipeline: Pipeline, first_warp: int) -> tuple[str, ...]:
+    """A fence of all threads of a warpgroup; of one warp, or of one lane of each warp, if that is the mistake."""
+    fence = "fence.proxy.async.shared::cta;"
+    if pipeline.is_wrong("the fence of one warp"):
+        return (f"@{pipeline.test(f'eq.u32 %r2, {first_warp}')} {fence}",)
+    return (f"@%p1 {fence}" if pipeline.is_wrong("the fence of one lane of each warp") else fence,)
+
+
 def epilogue(pipeline: Pipeline) -> None:
     """All threads fill a tile, multiply it, and fill it again."""
     count, head, out = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
@@ -164,10 +185,13 @@ def epilogue(pipeline: Pipeline) -> None:
     pipeline.put(f"cvt.u64.u32 %d2, {units};", f"or.b64 %d2, %d2, {DESCRIPTOR};", f"{head}:")
     pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, 3')} bra {out};")
     pipeline.put(f"st.shared.u16 [{place}], 1;")
-    late = pipeline.is_wrong("the fence behind the barrier of one warp")
-    if not late:
+    is_behind = pipeline.source.random() < 0.5
+    late = not is_behind and pipeline.is_wrong("the fence behind the barrier of one warp")
+    if not late and not is_behind:
         pipeline.do("the fence", "fence.proxy.async;")
     pipeline.do("the barrier behind the write", "bar.sync 0;")
+    if is_behind:
+        pipeline.do("the fence behind the barrier", *fence_of_some(pipeline, 0))
     if late:
         first = pipeline.test("eq.u32 %r2, 9")
         pipeline.put(f"@{first} fence.proxy.async;")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -184,6 +184,21 @@ def _a_fence_counts_behind_later_barriers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(walk._Place, "_replace", wrong)
 
 
+def _who_multiplies_need_not_all_fence(patch: pytest.MonkeyPatch) -> None:
+    """A fence of one thread of a warp group stands for those of all."""
+    patch.setattr(proxies.Proxies, "_is_unfenced", lambda _, flight: not flight.is_fenced)
+
+
+def _a_fence_needs_no_barrier_before_it(patch: pytest.MonkeyPatch) -> None:
+    """What a thread writes comes before the fences of its warp group."""
+    right = Flights._fenced
+
+    def wrong(self: Flights, running: Iterable[Flight]) -> frozenset[Flight]:
+        return frozenset(replace(each, is_met=True) for each in right(self, running))
+
+    patch.setattr(Flights, "_fenced", wrong)
+
+
 def _boxes_are_small(patch: pytest.MonkeyPatch) -> None:
     """A box out of shared memory has at most 512 bytes."""
     right = store_boxes._room
@@ -214,6 +229,16 @@ MISTAKES: dict[str, tuple[Patch, str]] = {
     "late fence": (
         _a_fence_counts_behind_later_barriers,
         "kept, the thread that copies fences before another barrier",
+    ),
+    "fences of some": (_who_multiplies_need_not_all_fence, "stored, one warp that multiplies fences"),
+    "fences of the writer": (
+        _who_multiplies_need_not_all_fence,
+        "own, only the warp that writes fences behind the barrier",
+    ),
+    "met": (_a_fence_needs_no_barrier_before_it, "own, fence behind a barrier of each warp"),
+    "fence before the wait": (
+        _a_fence_counts_behind_later_barriers,
+        "stored, who multiplies fences before the wait",
     ),
     "small boxes": (_boxes_are_small, "boxed, a write at the end of the array"),
     "one map": (_an_instruction_has_one_map, "boxed, another map in each trip"),

@@ -94,6 +94,7 @@ def ring(
     )
 
 
+_FULL: Final = wait("WF", "%r21", "%r8")
 _STORED: Final = (
     "and.b32 %r25, %r0, 31;\nshl.b32 %r25, %r25, 3;\nadd.u32 %r25, %r25, %r20;\n"
     "st.shared.v2.u32 [%r25], {%r2, %r2};\n{}mbarrier.arrive.shared::cta.b64 _, [%r21];\n"
@@ -101,9 +102,9 @@ _STORED: Final = (
 FENCE: Final = "fence.proxy.async.shared::cta;\n"
 
 
-def stored(fence: str = FENCE, behind: str = "") -> str:
+def stored(fence: str = FENCE, behind: str = "", use: str = PRODUCT + WAITED, full: str = _FULL) -> str:
     """The same ring, filled by the stores of all lanes of warp 4."""
-    return ring(fill=_STORED.replace("{}", fence) + behind, counts=(32, 1), lanes="")
+    return ring(fill=_STORED.replace("{}", fence) + behind, counts=(32, 1), lanes="", use=use, full=full)
 
 
 def kept(
@@ -171,6 +172,27 @@ def reused(end: str) -> str:
     )
 
 
+def copied(
+    *,
+    wait_: str = "cp.async.wait_group 1;\nbar.sync 0;\n",
+    fence: str = FENCE,
+    done: str = WAITED,
+    freed: str = "bar.sync 0;\n",
+    ahead: int = 2,
+) -> str:
+    """All threads of a warpgroup copy by `cp.async` into the two stages that they multiply, as Triton has it."""
+    copy = (
+        "and.b32 %r26, %r26, 1;\nshl.b32 %r26, %r26, 8;\nadd.u32 %r26, %r26, %r25;\n@%p7 cp.async.ca.shared.global "
+        "[%r26], [%d1], 4;\ncp.async.commit_group;\n"
+    )
+    return (
+        f"{HEAD}setp.lt.u32 %p7, %r0, 64;\nshl.b32 %r25, %r0, 2;\nadd.u32 %r25, %r25, %r4;\n"
+        f"mov.u32 %r26, 0;\n{copy}mov.u32 %r26, 1;\n{copy}LOOP:\n{wait_}{fence}"
+        f"and.b32 %r20, %r2, 1;\nshl.b32 %r20, %r20, 8;\nadd.u32 %r20, %r20, %r4;\n{PRODUCT}{done}{freed}"
+        f"add.u32 %r26, %r2, {ahead};\n{copy}{AGAIN}ret;\n}}\n"
+    )
+
+
 class Tiles(NamedTuple):
     """A kernel, and whether it is free; the threads of its block."""
 
@@ -182,7 +204,6 @@ class Tiles(NamedTuple):
 _LATE: Final = PRODUCT + "wgmma.wait_group.sync.aligned 1;\n"
 _NEXT: Final = BOX.replace("[%r20]", "[%r26]")
 _OTHER: Final = "add.u32 %r26, %r20, 256;\n"
-_FULL: Final = wait("WF", "%r21", "%r8")
 _FREED: Final = "@{} mbarrier.arrive.shared::cta.b64 _, [%r22];\n"
 _BY_WARP: Final = (
     "shr.u32 %r30, %r0, 5;\nadd.u32 %r30, %r30, 1;\nmul.lo.u32 %r31, %r1, %r30;\ndiv.u32 %r31, %r31, %r30;\n"
@@ -248,18 +269,62 @@ TILES: Final = {
     "own, no barrier before the product": Tiles(own(""), False, 128),
     "own, no barrier behind the product": Tiles(own(last=""), True, 128),
     "own, no fence": Tiles(own(fence=""), False, 128),
-    "own, fence behind the barrier": Tiles(own("bar.sync 0;\n" + FENCE, ""), False, 128),
+    "own, fence behind the barrier": Tiles(own("bar.sync 0;\n" + FENCE, ""), True, 128),
+    "own, one warp fences behind the barrier": Tiles(
+        own("bar.sync 0;\nsetp.lt.u32 %p6, %r0, 32;\n@%p6 " + FENCE, ""), False, 128
+    ),
+    "own, one lane of each warp fences behind the barrier": Tiles(
+        own("bar.sync 0;\nand.b32 %r30, %r0, 31;\nsetp.eq.u32 %p6, %r30, 0;\n@%p6 " + FENCE, ""), False, 128
+    ),
+    "own, only the warp that writes fences behind the barrier": Tiles(
+        own(f"bar.sync 0;\nsetp.lt.u32 %p6, %r0, 32;\n@%p6 {FENCE}", "")
+        .replace("shl.b32 %r25, %r0, 1", "setp.lt.u32 %p6, %r0, 32;\nshl.b32 %r25, %r0, 1")
+        .replace("st.shared.u16", "@%p6 st.shared.u16"),
+        False,
+        128,
+    ),
+    "own, fence behind a barrier of each warp": Tiles(own("bar.warp.sync -1;\n" + FENCE, ""), False, 128),
+    "own, fence before the write": Tiles(
+        own("bar.sync 0;\n", "").replace("st.shared.u16", FENCE + "st.shared.u16"), False, 128
+    ),
+    "own, fence behind the product": Tiles(own("bar.sync 0;\n", "").replace(WAITED, FENCE + WAITED), False, 128),
+    "own, a fence before the first trip": Tiles(
+        own("bar.sync 0;\n", "").replace("LOOP:", FENCE + "LOOP:", 1), False, 128
+    ),
     "own, a barrier of each warp": Tiles(own("bar.warp.sync -1;\n"), False, 128),
     "ring, a warp gives back for its lanes alone": Tiles(ring(counts=(1, 2)), False),
     "stored": Tiles(stored(), True),
     "stored, no fence": Tiles(stored(""), False),
     "stored, fence behind the arrival": Tiles(stored("", FENCE), False),
     "stored, fence of global memory": Tiles(stored("fence.proxy.async.global;\n"), False),
+    "stored, who multiplies fences": Tiles(stored("", use=FENCE + PRODUCT + WAITED), True),
+    "stored, one warp that multiplies fences": Tiles(
+        stored("", use=f"setp.lt.u32 %p6, %r0, 32;\n@%p6 {FENCE}{PRODUCT}{WAITED}"), False
+    ),
+    "stored, who multiplies fences before the wait": Tiles(stored("", full=FENCE + _FULL), False),
+    "stored, who multiplies fences behind it": Tiles(stored("", use=PRODUCT + FENCE + WAITED), False),
     "stored, one lane fences": Tiles(stored("@%p5 " + FENCE), False),
     "half stored, half copied": Tiles(ring(fill=_HALF + FENCE + _HALF_EXPECTED + _HALF_COPIED), True),
     "half stored, half copied, fence behind the arrival": Tiles(
         ring(fill=_HALF + _HALF_EXPECTED + FENCE + _HALF_COPIED), False
     ),
+    "copied": Tiles(copied(), True, 128),
+    "copied, no wait for the copies": Tiles(copied(wait_="bar.sync 0;\n"), False, 128),
+    "copied, a group too late": Tiles(copied(wait_="cp.async.wait_group 2;\nbar.sync 0;\n"), False, 128),
+    "copied, no barrier": Tiles(copied(wait_="cp.async.wait_group 1;\n"), False, 128),
+    "copied, the wait is behind the barrier": Tiles(copied(wait_="bar.sync 0;\ncp.async.wait_group 1;\n"), False, 128),
+    "copied, no fence": Tiles(copied(fence=""), False, 128),
+    "copied, the fence is before the barrier": Tiles(
+        copied(wait_="cp.async.wait_group 1;\n" + FENCE + "bar.sync 0;\n", fence=""), True, 128
+    ),
+    "copied, the fence is before the wait": Tiles(
+        copied(wait_=FENCE + "cp.async.wait_group 1;\nbar.sync 0;\n", fence=""), False, 128
+    ),
+    "copied, the fence is of another warp": Tiles(copied(fence="setp.lt.u32 %p6, %r0, 32;\n@%p6 " + FENCE), False, 128),
+    "copied, no barrier behind the product": Tiles(copied(freed=""), True, 128),
+    "copied, no wait for the product": Tiles(copied(done=""), False, 128),
+    "copied, a product too late": Tiles(copied(done="wgmma.wait_group.sync.aligned 1;\n"), False, 128),
+    "copied, into the stage that is read next": Tiles(copied(ahead=1), False, 128),
     "reused": Tiles(reused(WAITED + _ELSEWHERE), True),
     "reused, the wait for the product is behind the arrival": Tiles(reused(_ELSEWHERE + WAITED), False),
     "kept": Tiles(kept(), True, 128),

@@ -3,7 +3,8 @@
 `wgmma` reads its operands until a wait covers its group. So does a bulk copy out of shared memory. What is written
 through the generic proxy reaches the async proxy behind a fence of the proxies: until then it runs on here. A
 `cp.async` writes until its thread waits for it, and then it is such a write. Other warps of a warp group may begin
-with `wgmma` before this thread does: for them a write runs on until a barrier that all of them meet at.
+with `wgmma` before this thread does: for them a write runs on until a barrier that all of them meet at. Such a barrier
+may stand before the fence, if each of them executes a fence of its own behind it.
 
 Source: docs/semantics.md, section 11.
 """
@@ -56,6 +57,7 @@ class Flight:
         how: What it is.
         groups: How many groups its thread has surely put together since.
         is_fenced: Whether its thread has executed a fence of the proxies between its last event and the issue.
+        is_met: Whether its thread has waited for others at a barrier with a number since the write was complete.
     """
 
     index: int
@@ -63,6 +65,7 @@ class Flight:
     how: Running
     groups: int = 0
     is_fenced: bool = False
+    is_met: bool = False
 
 
 class Flights:
@@ -129,7 +132,8 @@ def are_unordered(one: Running, two: Running) -> bool:
 
 def met(flights: Iterable[Flight]) -> frozenset[Flight]:
     """What runs behind a barrier at which the thread waits for others."""
-    return frozenset(each for each in flights if each.how is not Running.UNMET)
+    left = (each for each in flights if each.how is not Running.UNMET)
+    return frozenset(replace(each, is_met=True) if each.how is Running.UNFENCED else each for each in left)
 
 
 def _before_products(kernel: Kernel, begins: Mapping[int, Running]) -> set[int]:

@@ -24,7 +24,7 @@ from swzverify.compiled.kernel.tiles import Range, range_of
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.acquires import are_alike
 from swzverify.compiled.order.at_nodes import made_at, running_at
-from swzverify.compiled.order.flights import Values
+from swzverify.compiled.order.flights import Flight, Running, Values
 from swzverify.compiled.order.instance import Couple
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pipelines import MOST_MOMENTS, Pipelines
@@ -57,7 +57,10 @@ class Proxies:
         self._known_alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
         walks = [role.walk for role in pipelines.roles]
         self._at = [running_at(each) for each in walks]
-        self._unfenced = [running_at(each, lambda flight: not flight.is_fenced) for each in walks]
+        running = [each for walk in walks for node in walk.nodes for each in node.running]
+        self._in_doubt = {each.index for each in running if each.how is Running.PRODUCT and not each.is_fenced}
+        """Products that some thread of their warp group may issue without a fence behind its last event."""
+        self._unfenced = [running_at(each, self._is_unfenced) for each in walks]
         self._made = [made_at(each) for each in walks]
 
     def moments(self, one: SharedAccess, two: SharedAccess, level: int) -> list[Moment] | None:
@@ -198,6 +201,7 @@ class Proxies:
         if len(members) == 1 and not is_load:
             own = self._pipelines.roles[members[0].role].walk.own
             pairs = {(a, b) for a, b in own if {a.index, b.index} == {one.index, two.index}}
+            pairs = {(a, b) for a, b in pairs if not (a.how is Running.UNMET and a.is_met) or self._is_unfenced(b)}
             return {(a.values, b.values) if a.index == one.index else (b.values, a.values) for a, b in pairs}
         find = self._with_load if is_load else self._with_write
         return self._pipelines.groups.common(members, level, find, (one.index, two.index))
@@ -238,6 +242,10 @@ class Proxies:
                 yield from ((copy.values, its) for its in self._there(members[other], second, node, being))
             if copy.index == second and (owner, who) == (other, 0):
                 yield from ((mine, copy.values) for mine in self._there(members[0], first, node, being))
+
+    def _is_unfenced(self, flight: Flight) -> bool:
+        """Whether a write that comes before the last event of who issues an operation may be without a fence."""
+        return not flight.is_fenced or flight.index in self._in_doubt
 
     def _there(self, member: Member, index: int, node: int, being: Being) -> tuple[Values, ...]:
         """The values of what runs of an instruction while a thread is at a place in some way."""

@@ -24,6 +24,7 @@ from swzverify.compiled.order.events import Event
 from swzverify.compiled.order.instance import BASE, MOST_TRIPS
 from swzverify.compiled.order.launch_counts import LaunchCount, few_of, launch_count_of
 from swzverify.compiled.order.low_bits import low_bits
+from swzverify.compiled.order.needed import closure_of, first_trips_only, stages_of_products
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import (
     TRUE,
@@ -79,19 +80,21 @@ class Tracked:
         self._periodic: dict[tuple[Expr, Var, Period], bool] = {}
         answers = [each.answer for each in events.values() if each.answer is not None]
         values = [each for event in events.values() for each in event.values]
-        _, needed = _closure(kernel, values, lambda value: value)
+        _, needed = closure_of(kernel, values, lambda value: value)
         followed = {*answers, *loaded}
         self.choices = Choices(kernel, needed, followed, lambda value: value, never)
         self.count = launch_count_of(kernel, needed, self.choices.conditions, never)
         if self.count is not None:
             self.choices = Choices(kernel, map(self.count.put, needed), followed, self.count.put, never)
-        self.leaves, self._needed = _closure(kernel, values, self.put)
+        self.leaves, self._needed = closure_of(kernel, values, self.put)
         self._few = few_of(kernel, self.leaves, self.put) if self.count is not None else {}
         self.periods = {each: self._period(each) for each in self.leaves if isinstance(kernel.leaves[each], TripsLeaf)}
         if self.count is not None:
             self._keep_periods(self.count)
+        else:
+            self._follow_stages()
         self.open_leaf = self._open_leaf()
-        self.leaves = (*dict.fromkeys((*self.leaves, *_first_trips_only(kernel))), *answers, *loaded)
+        self.leaves = (*dict.fromkeys((*self.leaves, *first_trips_only(kernel))), *answers, *loaded)
         self.leaves = (*self.leaves, *kernel.ranks.targets.values())
         self._readable: dict[Expr, bool] = {}
         self._parts: dict[Expr, list[Expr]] = {}
@@ -277,7 +280,7 @@ class Tracked:
             found = {*self.choices.variables}
             for index, event in events.items():
                 if flow.block_of[index] in reached([header], flow.following, lambda _: False):
-                    _, values = _closure(self._kernel, event.values, self.put)
+                    _, values = closure_of(self._kernel, event.values, self.put)
                     asked = {each for value in values for each in variables(value)}
                     found -= asked - decided if flow.block_of[index] in inside else asked
         tests = () if self.count is None else self.count.tests.values()
@@ -304,6 +307,18 @@ class Tracked:
                 count.drop(trip)
                 continue
             self.periods[trip] = Period(start, start + length)
+
+    def _follow_stages(self) -> None:
+        """Follow trips that say which stage a product reads, where no event asks for them."""
+        for leaf, parts in stages_of_products(self._kernel, self.put).items():
+            needed = self._needed
+            if leaf not in self.leaves:
+                self._needed = [*needed, *parts]
+                period = self._period(leaf)
+                if period is None:
+                    self._needed = needed
+                else:
+                    self.leaves, self.periods[leaf] = (*self.leaves, leaf), period
 
     def _period(self, leaf: Var, least: int = 0) -> Period | None:
         """A period of the trips in all that is needed, from `least` on or later; None if none is shown."""
@@ -364,29 +379,3 @@ def _first_trips(values: Iterable[Expr], leaf: Var) -> set[int]:
         if isinstance(node, Compare) and node.left is leaf and isinstance(node.right, Const)
         if node.comparison is Comparison.ULT and node.right.value <= _MOST_START
     }
-
-
-def _first_trips_only(kernel: Kernel) -> list[Var]:
-    """What loops carry that is one number in the first trip and another one later, and decides where threads go."""
-    flow = kernel.flow
-    edges = [kernel.edge(block.index, target) for block in flow.blocks for target in flow.following[block.index]]
-    carries = {each: kernel.carried[each] for edge in edges for each in variables(edge) if each in kernel.carried}
-    return [e for e, carry in carries.items() if isinstance(carry.before, Const) and isinstance(carry.after, Const)]
-
-
-def _closure(kernel: Kernel, values: Iterable[Expr], put: Callable[[Expr], Expr]) -> tuple[tuple[Var, ...], list[Expr]]:
-    """The leaves of loops that some values depend on, and all values that these are made of, as `put` has them."""
-    needed, found = dict.fromkeys(map(put, values)), dict[Var, None]()
-    pending = list(needed)
-    while pending:
-        for each in variables(pending.pop()):
-            carry = kernel.carried.get(each)
-            is_trips = isinstance(kernel.leaves.by_name.get(each.name), TripsLeaf)
-            if each in found or (not is_trips and carry is None):
-                continue
-            found[each] = None
-            if carry is not None:
-                new = [part for part in map(put, (carry.before, carry.after)) if part not in needed]
-                needed |= dict.fromkeys(new)
-                pending += new
-    return tuple(found), list(needed)

@@ -221,7 +221,7 @@ class Walk:
         done = self._holds(self._flights.guards.get(index, TRUE), place.values)
         how = self._flights.begins.get(index)
         if done is not False and how is not None:
-            is_fenced = place.is_fenced and how is Running.STORE
+            is_fenced = place.is_fenced and how in (Running.STORE, Running.PRODUCT)
             new = Flight(index, self._read_by(index, place.values), how, is_fenced=is_fenced)
             # Operations of the async proxy have no order with what is not fenced, and the other way around.
             self.own |= {(each, new) for each in place.flights if are_unordered(each.how, how)}

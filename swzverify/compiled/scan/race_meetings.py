@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import ArrayLeaf
+from swzverify.compiled.kernel import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.intervals import Way
@@ -42,6 +42,7 @@ from swzverify.compiled.scan.race_groups import never_met, ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
 from swzverify.compiled.scan.race_witness import (
+    deciding_values,
     in_first_block,
     is_loose,
     is_of_launch,
@@ -338,14 +339,19 @@ class MeetingJudge:
         if point is None:
             return Found(RaceVerdict.UNKNOWN, INEXACT)
         met, witness = (question, exact), witness_of(self._kernel, question, point)
+        of_values, harmful = list[UniformLeaf](), exact
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
-            if self._point(differ) is None and self._possible(differ).answer is Answer.EMPTY:
+            apart = self._point(differ)
+            of_values = deciding_values(self._kernel, question.same, apart or point, self.never)
+            harmful = differ if of_values else exact
+            if apart is None and self._possible(differ).answer is Answer.EMPTY:
                 if not self.never(conjunction((condition, negation(question.same)))):
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
                 return Found(RaceVerdict.BENIGN, ONE_VALUE, witness=witness, met=met)
         given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
-        in_first = conjunction((exact, *in_first_block(given)))
+        given += [leaf for leaf in of_values if leaf not in given]
+        in_first = conjunction((harmful, *in_first_block(given)))
         if given and (not in_first_block(given) or self._point(in_first) is None):
             reason = f"it depends on {given[0].reason}"
             return Found(RaceVerdict.DEPENDS, reason, witness=witness, met=met)
