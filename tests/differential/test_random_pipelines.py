@@ -17,6 +17,7 @@ from swzverify.subjects.role_lines import Event, Kind
 from swzverify.subjects.role_unrolled import Unrolled
 from tests.differential.comparison import against_runs
 from tests.nightly import counts, share
+from tests.oracle.oracle_errors import OracleAmbiguousError
 from tests.oracle.random_pipelines import ROUNDS, pipeline_spec
 from tests.oracle.role_runs import GROUP
 from tests.oracle.yaml_values import Spec, Yaml, as_dict
@@ -41,9 +42,14 @@ def drawn(seed: int) -> Spec:
 def test_every_verdict_on_pipelines_is_that_of_the_runs(count: int) -> None:
     seen: Counter[str] = Counter()
     for seed in range(count):
-        outcome, wrong = against_runs(drawn(seed), ROUNDS)
+        try:
+            outcome, wrong = against_runs(drawn(seed), ROUNDS)
+        except OracleAmbiguousError:  # more states than all runs are followed for
+            seen["left out"] += 1
+            continue
         assert not wrong, (seed, outcome)
         seen[outcome] += 1
+    assert seen["left out"] <= count // 100, seen
     assert seen["unknown"] <= max(1, count // 20), seen
     assert min(seen["proved"], seen["refuted"]) >= count // 5, seen
 
