@@ -28,7 +28,7 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 @pytest.fixture(autouse=True)
 def _no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what is proved counts here: nothing is run."""
-    monkeypatch.setattr(races.Runs, "confirmed", lambda _, found: found)
+    monkeypatch.setattr(races.Runs, "confirmed", lambda _, found, *__: found)
 
 
 def judged(text: str) -> KernelRaces:

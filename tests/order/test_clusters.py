@@ -50,7 +50,7 @@ def test_an_object_that_ends_does_not_show_that_copies_have_landed(monkeypatch: 
     both = lines.index("ld.shared.u32 %r30, [%r3];") + 1, lines.index(_LAST_COPY) + 1
     run = launched(f"{HEAD}{ENDED}\nret;\n}}\n", "k", (96,), params=[Buffer(8), 3, Buffer(64)], shuffle=1)
     assert both in run.lines()
-    monkeypatch.setattr(scan.Runs, "confirmed", lambda _, found: found)
+    monkeypatch.setattr(scan.Runs, "confirmed", lambda _, found, *__: found)
     assert both in {(each.first.line, each.second.line) for each in races(ENDED, 96).pairs}
 
 

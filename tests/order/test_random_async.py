@@ -59,7 +59,7 @@ def test_what_is_not_altered_does_not_race(count: int) -> None:
 )
 def test_no_pair_that_races_is_free(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Witnesses are not looked for: the other random kernels have those."""
-    monkeypatch.setattr(Runs, "confirmed", lambda _, found: found)
+    monkeypatch.setattr(Runs, "confirmed", lambda _, found, *__: found)
     total: Counter[str] = Counter()
     wrong: list[str] = []
     for drawn in map(with_changes, seeds):
@@ -83,7 +83,7 @@ PLANTED = [(rings.MISTAKES["phases"][0], 19), (rings.MISTAKES["lanes"][0], 24)]
 @pytest.mark.parametrize(("plant", "seed"), PLANTED, ids=[plant.__name__ for plant, _ in PLANTED])
 def test_planted_mistake(plant: Patch, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pair that races is free with the mistake, and is not without it."""
-    monkeypatch.setattr(Runs, "confirmed", lambda _, found: found)
+    monkeypatch.setattr(Runs, "confirmed", lambda _, found, *__: found)
     drawn = with_changes(seed)
     right_one = package(drawn.text, drawn.block)
     plant(monkeypatch)

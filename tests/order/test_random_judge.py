@@ -53,7 +53,7 @@ FOUND: list[tuple[str, int]] = [
 @pytest.mark.parametrize(("name", "seed"), FOUND, ids=[name for name, _ in FOUND])
 def test_planted_mistake(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The package says `free` of a kernel that races, once the mistake is in it."""
-    monkeypatch.setattr(Runs, "confirmed", lambda _, found: found)
+    monkeypatch.setattr(Runs, "confirmed", lambda _, found, *__: found)
     assert not any("WRONG" in each for each in judge_random(seed, seed + 1, package)[1])
     MISTAKES[name](monkeypatch)
     (wrong,) = judge_random(seed, seed + 1, package)[1]

@@ -42,7 +42,7 @@ def runs_of(kernel: Cluster) -> list[Races]:
 )
 def test_no_run_contradicts_the_judge(seeds: range, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of the package would find what its judge takes for free; with many pairs, places are asked for first."""
-    monkeypatch.setattr(scan.Runs, "confirmed", lambda _, found: found)
+    monkeypatch.setattr(scan.Runs, "confirmed", lambda _, found, *__: found)
     monkeypatch.setattr(scan, "_MOST_QUESTIONS", many)
     total: Counter[str] = Counter()
     wrong: list[str] = []

@@ -254,7 +254,7 @@ PLANTED: list[tuple[Patch, str, str]] = [
 )
 def test_planted_mistake(plant: Patch, name: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mistake in the analysis shows: the trap has another verdict then, before a run confirms any race."""
-    monkeypatch.setattr(Runs, "confirmed", lambda _, found: found)
+    monkeypatch.setattr(Runs, "confirmed", lambda _, found, *__: found)
     plant(monkeypatch)
     trap = TRAPS[name]
     assert wrong != trap.verdict

@@ -83,7 +83,7 @@ def test_a_launch_that_does_more_than_earlier_ones_is_priced() -> None:
     body += "mad.lo.u32 %r9, %r1, %r9, %r3; ld.shared.u32 %r7, [%r9];"
     found = told(body)[-1]
     assert (found.verdict, found.ways) == ("conflict", 2)
-    assert found.reason.startswith("trial 4 met it with n = 256")
+    assert found.reason.startswith("a run with made-up data (trial 4) has this conflict: n = 256")
 
 
 def test_a_launch_that_faults_says_nothing() -> None:
