@@ -98,7 +98,7 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
     places = [each.site.index for each in read]
     trials = _Trials(kernel, kernel.block, [places[at] for at in costs], [places[at] for at in is_open])
     reached: set[int] = set()
-    known: dict[int, list[frozenset[bytes]]] = {at: [] for at in costs}
+    quiet: dict[int, list[frozenset[bytes]]] = {at: [] for at in costs}
     for launch, trial in trials if is_open else ():
         reached |= trial.seen.keys()
         if launch.number == AIMED_BEHIND and not trials.has_aimed:
@@ -106,12 +106,15 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
             trials.aim(aimed([read[at] for at in unreached], kernel.block, trials.launcher))
         for at, row in costs.items() if not trial.fault else ():
             seen = trial.seen.get(places[at])
-            # What launches made before says no more than it did.
-            if seen is None or any(map(frozenset(seen.rows).issubset, known[at])):
+            # All of these rows are in an earlier launch, which left the verdict as it is: they leave it so again.
+            if seen is None or any(map(frozenset(seen.rows).issubset, quiet[at])):
                 continue
             told = _told(found[at], Met(row, seen, trial.starts, kernel.function), launch, read[at])
-            known[at] = [*known[at], frozenset(seen.rows)] if told is found[at] else []
-            found[at] = told
+            if told is found[at]:
+                quiet[at].append(frozenset(seen.rows))
+            else:
+                found[at] = told
+                quiet[at].clear()
         is_open = [at for at in is_open if _is_open(found[at])]
         if trials.steps >= OF_ANY_SPACE:
             is_open = [at for at in is_open if read[at].reason != ANY_SPACE]
