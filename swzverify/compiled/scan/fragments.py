@@ -20,6 +20,7 @@ from swzverify.compiled.scan.fragment_places import FragmentPlaces, Fragments
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_judge import OperandJudge
+from swzverify.compiled.scan.operand_runs import refuted_by_run
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.compiled.scan.operands import ScannedOperand
 from swzverify.compiled.scan.scanned import Scanned, place_of
@@ -93,19 +94,16 @@ def scan_fragments(
     places = [judge.places(each, fragments, subjects) for each in whole.fragments]
     # A product of which one operand is computed says nothing of where the other one begins along K.
     known = [at for at, each in enumerate(whole.fragments) if not each.is_computed]
-    verdicts = dict(
-        zip(
-            known,
-            judge.delivered(
-                [whole.fragments[at] for at in known],
-                [places[at] for at in known],
-                whole.fills,
-                () if fragments is None else fragments.assumes,
-                is_entry=function.is_entry,
-            ),
-            strict=True,
-        )
+    delivered = judge.delivered(
+        [whole.fragments[at] for at in known],
+        [places[at] for at in known],
+        whole.fills,
+        () if fragments is None else fragments.assumes,
+        is_entry=function.is_entry,
     )
+    lines = [whole.fragments[at].access.site.line for at in known]
+    delivered = refuted_by_run(module, function, block, facts, smem, lines, delivered)
+    verdicts = dict(zip(known, delivered, strict=True))
     described: dict[int, FragmentFields] = {}
     found: list[ScannedFragment] = []
     for at, (each, place) in enumerate(zip(whole.fragments, places, strict=True)):

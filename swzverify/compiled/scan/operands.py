@@ -25,6 +25,7 @@ from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, res
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_places import Places, described_places
+from swzverify.compiled.scan.operand_runs import refuted_by_run
 from swzverify.compiled.scan.operand_subject import OperandSubject
 from swzverify.compiled.scan.scanned import Scanned, place_of
 from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages
@@ -80,6 +81,8 @@ def scan_operands_and_stages(
     judged = [judge.safely(each) for each in whole.operands]
     places = judge.places([claims[1].reason for _, claims in judged])
     delivered = judge.delivered(whole.operands, places, whole.fills, judge.parts.assumes, is_entry=function.is_entry)
+    lines = [each.access.site.line for each in whole.operands]
+    delivered = refuted_by_run(module, function, block, facts, smem, lines, delivered)
     for each, (fields, claims), (last, elements) in zip(whole.operands, judged, delivered, strict=True):
         access = each.access
         assumptions = [*([assumed] if assumed else []), *facts.texts_on(access)]

@@ -168,6 +168,16 @@ class Launcher:
         self.reals = sum(each.is_real and not each.is_pointer for each in every)
         self.numbers = len(every) - self.pointers - self.reals
 
+    @property
+    def pointer_names(self) -> list[str]:
+        """The names of the pointers that are not given, in the order of their buffers."""
+        return [
+            each.label(parameter, self._fields[parameter.name])
+            for parameter in self._function.parameters
+            for each in self._fields[parameter.name]
+            if each.is_pointer and self._arguments.value(parameter.name, each.offset, each.size) is None
+        ]
+
     def is_pointer(self, name: str) -> bool:
         """Whether bytes of a parameter, named `NAME+OFFSET:BYTES`, are a pointer."""
         parameter, _, place = name.rpartition("+")

@@ -108,7 +108,8 @@ class Products:
         row = history.knowledge.add(issue.row)
         roles = (OperandRole.A, OperandRole.B)[-len(issue.descriptors) :]
         for role, descriptor in zip(roles, issue.descriptors, strict=True):
-            starts = _chunks(issue.instruction, role, descriptor) - SHARED_BEGIN
+            addresses = places_of(issue.instruction, role, descriptor)
+            starts = np.unique(addresses // CHUNK_BYTES) * CHUNK_BYTES - SHARED_BEGIN
             if starts.min() < 0:
                 raise EndError("an operand is outside of the block's memory")
             threads = np.full(len(starts), first, dtype=np.int64)
@@ -123,8 +124,12 @@ def _in_memory(instruction: Instruction) -> list[Operand]:
     return [each for each in instruction.operands[1:3] if not isinstance(each, Vector)]
 
 
-def _chunks(instruction: Instruction, role: OperandRole, descriptor: int) -> Array:
-    """The addresses of the pieces of 16 bytes that a descriptor names."""
+def places_of(instruction: Instruction, role: OperandRole, descriptor: int) -> Array:
+    """The address of each element that a descriptor names, by row and column of K.
+
+    Raises:
+        EndError: It is not followed.
+    """
 
     def field(place: tuple[int, int]) -> int:
         low, width = place
@@ -135,7 +140,7 @@ def _chunks(instruction: Instruction, role: OperandRole, descriptor: int) -> Arr
         major = major_of(instruction, row, role)
         if major is None:
             raise EndError("how an operand lies is not known")
-        addresses = operand_addresses(
+        return operand_addresses(
             row,
             role.value,
             start=field(WGMMA_FIELDS.start) * CHUNK_BYTES,
@@ -147,4 +152,3 @@ def _chunks(instruction: Instruction, role: OperandRole, descriptor: int) -> Arr
         )
     except SwzError as error:
         raise EndError(f"an operand is not followed: {error.message}") from None
-    return np.unique(addresses // CHUNK_BYTES) * CHUNK_BYTES
