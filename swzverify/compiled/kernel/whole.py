@@ -266,8 +266,12 @@ class Kernel(Reader):
         return BOX.fullmatch(instruction.opcode) is not None or is_multicast
 
     def _copied(self, instruction: Instruction, operands: tuple[Expr, ...]) -> int:
-        """The bytes of a bulk copy to or from shared memory; 0 if they are not known."""
-        is_known = COPY_TO_PHASE.fullmatch(instruction.opcode) or FROM_SHARED.fullmatch(instruction.opcode)
+        """The bytes of a bulk copy to or from shared memory, or of a tensor map; 0 if they are not known."""
+        is_known = (
+            base_name(instruction) == "tensormap"
+            or COPY_TO_PHASE.fullmatch(instruction.opcode)
+            or FROM_SHARED.fullmatch(instruction.opcode)
+        )
         is_known = is_known or (self.ranks.is_copy(instruction) and "tensor" not in instruction.opcode)
         size = self.forms.resolve(operands[0]) if operands and is_known else None
         return size.value if isinstance(size, Const) else 0
@@ -288,7 +292,8 @@ class Kernel(Reader):
         is_in_cluster = self.ranks.is_access(instruction)
         is_known = (not use.reason and use.bulk is None and not raw.access.cost.reason) or bool(size) or is_in_cluster
         reason = "" if is_in_cluster else raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
-        is_store, is_box = bool(FROM_SHARED.fullmatch(instruction.opcode)), self._moves_box(instruction)
+        is_box = self._moves_box(instruction)
+        is_store = bool(FROM_SHARED.fullmatch(instruction.opcode)) or words[:2] == ["tensormap", "cp_fenceproxy"]
         is_modelled = is_object or is_known or is_box
         width = size or (OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
         found = SharedAccess(
@@ -298,7 +303,7 @@ class Kernel(Reader):
             is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
             is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
             is_copy=name == "cp" and not is_store,
-            is_bulk=bool(size) or is_box,
+            is_bulk=(bool(size) and name == "cp") or is_box,
             is_object=is_object,
             is_collective=name in MATRIX_OPCODES or use.piece is not None,
             width_bytes=width,
