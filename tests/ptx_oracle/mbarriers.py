@@ -172,7 +172,7 @@ class Wait:
             barrier = batch.block.mbarriers.get(batch.block.place(lane, int(address[lane])))
             if barrier is not None:
                 now = barrier.phase
-                result[lane] = now % 2 != int(phase[lane]) if self.parity else now != int(phase[lane])
+                result[lane] = now % 2 != int(phase[lane]) % 2 if self.parity else now != int(phase[lane])
         return result
 
     def answer(self, batch: Batch, over: Array, mask: Array) -> None:
