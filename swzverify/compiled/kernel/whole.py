@@ -32,8 +32,8 @@ from swzverify.compiled.kernel.pointers import loaded_pointer, makes_generic
 from swzverify.compiled.kernel.ranks import Ranks
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.shared import SharedAccess
-from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.stored import stored_value
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
 from swzverify.compiled.ptx import (
     Address,
@@ -43,7 +43,6 @@ from swzverify.compiled.ptx import (
     Module,
     Operand,
     Register,
-    Vector,
     size_of_type,
 )
 from swzverify.hardware import LANES
@@ -95,7 +94,7 @@ class Kernel(Reader):
         self.function = function
         uses = [(each, use) for each in function.instructions for use in uses_of(each, capability)]
         self._read_so_far = [self._raw(each, use) for each, use in uses]
-        self._stores = [self._stored(each) for each, _ in uses]
+        self._stores = [stored_value(self.slices, each) for each, _ in uses]
         objects = [self._object(each, use) for each, use in uses]
         self.constants = {
             each.index: tuple(self._constant(operand, each) for operand in each.operands)
@@ -244,23 +243,6 @@ class Kernel(Reader):
             found.append(value)
         return tuple(found)
 
-    def _stored(self, instruction: Instruction) -> Expr | None:
-        size = size_of_type(instruction.opcode.rpartition(".")[2])
-        is_store = base_name(instruction) == "st" and self.flow.is_reachable(self.flow.block_of[instruction.index])
-        if size is None or not is_store:
-            return None
-        if isinstance(items := instruction.operands[-1], Vector):
-            return _word_of(items, 8 * size)
-        if ".v" in instruction.opcode:
-            return None
-
-        def steps() -> Steps:
-            value = yield from self.slices.read(instruction.operands[-1], 8 * size, instruction)
-            return FALSE if value is None else value
-
-        value = self.slices.run(steps())
-        return None if value.width == 1 else value
-
     def _moves_box(self, instruction: Instruction) -> bool:
         is_multicast = self.ranks.is_copy(instruction) and "tensor" in instruction.opcode.split(".")
         return BOX.fullmatch(instruction.opcode) is not None or is_multicast
@@ -378,16 +360,6 @@ class Kernel(Reader):
             value=None if stored is None else read(stored),
             divisions=divisions.texts(),
         )
-
-
-def _word_of(items: Vector, width: int) -> Expr | None:
-    """What a store of several words writes, the first one lowest; None if they are not all numbers."""
-    whole = 0
-    for at, each in enumerate(items.items):
-        if not isinstance(each, Immediate):
-            return None
-        whole |= (each.value & ((1 << width) - 1)) << (width * at)
-    return const(whole, width * len(items.items))
 
 
 def _map_of(instruction: Instruction) -> Operand | None:

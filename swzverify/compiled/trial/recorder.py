@@ -49,6 +49,11 @@ _CHANGING: Final = frozenset(
 """Opcodes that may change what other threads see. An atomic counts if it changes a word."""
 
 
+def is_transposed(opcode: str) -> bool:
+    """Whether an instruction moves matrices by columns."""
+    return "trans" in opcode.split(".")
+
+
 @cache
 def uses_async_proxy(opcode: str) -> bool:
     """Whether an instruction accesses shared memory through the async proxy."""
@@ -240,6 +245,8 @@ class Recorder(Code):
         """The bytes that a store writes; None if some are not known."""
         size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
         source = instruction.operands[-1]
+        if _MATRICES.fullmatch(instruction.opcode):
+            return self._rows(instruction, threads)
         parts: list[Bytes] = []
         for item in source.items if isinstance(source, Vector) else (source,):
             if base_name(instruction) != "st" or not 0 < size <= 8:
@@ -249,6 +256,22 @@ class Recorder(Code):
                 return None
             parts.append(np.ascontiguousarray(values[threads]).view(np.uint8).reshape(-1, 8)[:, :size])
         return np.concatenate(parts, axis=1)
+
+    def _rows(self, instruction: Instruction, threads: Array) -> Bytes | None:
+        """The row that each lane writes of a matrix; None if a register of its warp is not known."""
+        source = instruction.operands[-1]
+        items = source.items if isinstance(source, Vector) else (source,)
+        warps = threads // LANES
+        rows: list[Bytes] = []
+        for item in items:
+            values, known = self._lanes.read(item, 32)
+            if not (known & self._lanes.exists).reshape(-1, LANES)[warps].all():
+                return None
+            halves = values.astype(np.uint32).reshape(-1, LANES).view(np.uint16).reshape(-1, 8, 8)
+            if is_transposed(instruction.opcode):
+                halves = halves.transpose(0, 2, 1)
+            rows.append(np.ascontiguousarray(halves).view(np.uint8))
+        return np.concatenate(rows, axis=1)[warps, threads % LANES]
 
 
 def _touched(instruction: Instruction) -> tuple[Effect, int]:
