@@ -27,7 +27,7 @@ from swzverify.compiled.trial.memory import BUFFER_BASE, BUFFER_STEP, SHARED_WIN
 from swzverify.compiled.trial.products import places_of
 from swzverify.compiled.trial.recorder import Recorder
 from swzverify.errors import SwzError
-from swzverify.hardware import LANES
+from swzverify.hardware import LANES, capability_of
 from swzverify.hardware.fragments import find_mma, fragment_elements
 from swzverify.hardware.tensor_cores import OperandRole, find_tensor_instruction
 
@@ -145,7 +145,7 @@ class _Tagged(Clocked):
     def __init__(self, module: Module, function: Function, launch: Launch, most_steps: int, *, is_known: bool) -> None:
         super().__init__(module, function, launch, most_steps, _NOBODY)
         self.made: list[_Seen] = []
-        self.recorder = _Code(self.lanes, self.memory, self.history, self._grant)
+        self.recorder = _Code(self.lanes, self.memory, self.history, self._grant, capability_of(module.target))
         self.recorder.made, self.recorder.is_known, self.recorder.newest = self.made, is_known, {}
         self.code = self.recorder
         if not is_known:
