@@ -211,6 +211,13 @@ def test_rows_that_overlap_are_not_looked_at() -> None:
     check_overlap()
 
 
+def test_an_operand_that_is_not_followed_is_in_no_product() -> None:
+    """Registers of A that `wgmma` reads have no places."""
+    nothing, b = np.full((1, 1), tagged.NO_TAG), np.arange(128).reshape(8, 16)
+    products = [tagged.Product(1, 0, tagged.NO_PRODUCT, nothing, b), tagged.Product(2, 0, 0, nothing, b)]
+    assert not list(repeats.find_repeats(products))
+
+
 def check_checked() -> None:
     """A fragment that was computed is no element: the same one, computed twice, is not looked at."""
     assert not shown((A0, ("mixed", "0"), B0, FIRST, FIRST))

@@ -49,7 +49,8 @@ def find_repeats(products: Sequence[Product]) -> Iterator[Repeat]:
     met: dict[tuple[int, int, int], tuple[Product, int]] = {}
     shown = set[tuple[int, int]]()
     for root, each in zip(roots, products, strict=True):
-        if root in parted or not (_is_plain(each.a) and _is_plain(each.b)):
+        is_followed = each.a.shape[1] == each.b.shape[1]
+        if root in parted or not (is_followed and _is_plain(each.a) and _is_plain(each.b)):
             continue
         for k, (a, b) in enumerate(zip(each.a[0].tolist(), each.b[0].tolist(), strict=True)):
             if NO_TAG in (a, b):

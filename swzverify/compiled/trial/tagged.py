@@ -36,6 +36,8 @@ NO_TAG: Final = -1
 NO_PRODUCT: Final = -1
 BUFFER_BITS: Final = 22
 _PLACE_BITS: Final = 27
+_MOST_BUFFERS: Final = 8
+"""Pointers of a kernel: each costs as much as some thousand instructions."""
 _PLANES: Final = 5
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 _MARK: Final = 0x5A000000
@@ -58,7 +60,7 @@ class Product:
         warp: The warp, or the first one of the warpgroup.
         before: The number of the product whose results it was added to; -1 if there is none, or it is not known.
         a: The address of each element of A, by row and column of K; `NO_TAG` where it has none.
-        b: The same of B, by column of N and of K.
+        b: The same of B, by column of N and of K. An operand whose registers are not followed has one element.
     """
 
     line: int
@@ -83,11 +85,13 @@ class _Tags(Buffer):
     """A buffer whose bytes hold some bits of their tags."""
 
     number: int = 0
-    plane: int = 0
+    plane: int | None = None
 
     @property
     def content(self) -> Bytes:
         """Its bytes."""
+        if self.plane is None:
+            return np.zeros(1 << BUFFER_BITS, dtype=np.uint8)
         places = np.arange(1 << BUFFER_BITS, dtype=np.uint64) + np.uint64((self.number + 1) << BUFFER_BITS)
         return (_tags(places) >> np.uint64(8 * self.plane) & np.uint64(255)).astype(np.uint8)
 
@@ -99,16 +103,16 @@ def _tags(places: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarra
 
 
 def products_of(module: Module, function: Function, launch: Launch, most_steps: int) -> list[Product]:
-    """What one block of a launch multiplies; nothing if that is not known, or may depend on data."""
-    if len(launch.buffers) + 1 >= 1 << (_PLACE_BITS - BUFFER_BITS):
+    """What one block of a launch multiplies; nothing if that is not known, may depend on data, or is one product."""
+    if len(launch.buffers) > _MOST_BUFFERS:
         return []
     runs: list[list[_Seen]] = []
     for plane in (None, *range(_PLANES)):
-        buffers = tuple(_Tags(Data.ZERO, 0, (), at, plane or 0) for at in range(len(launch.buffers)))
+        buffers = tuple(_Tags(Data.ZERO, 0, (), at, plane) for at in range(len(launch.buffers)))
         machine = _Tagged(module, function, replace(launch, buffers=buffers), most_steps, is_known=plane is not None)
         machine.run()
         machine.memory.release()
-        if machine.stopped or machine.recorder.lost:
+        if machine.stopped or machine.recorder.lost or len(machine.made) < 2:
             return []
         runs.append(machine.made)
     alike = [[(each.line, each.warp, len(each.parts)) for each in run] for run in runs]
