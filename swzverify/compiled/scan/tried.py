@@ -19,7 +19,7 @@ from swzverify.compiled.kernel import KernelAccess, inlined
 from swzverify.compiled.kernel.access import ANY_SPACE
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module, Space
-from swzverify.compiled.scan.aimed import aimed
+from swzverify.compiled.scan.aimed import aimed, aimed_at_conflicts
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.merged import is_warps_own
@@ -42,6 +42,8 @@ FIRST_TOGETHER: Final = (2, 8)
 """How many launches run side by side at first: few, since most kernels need no more."""
 AIMED_BEHIND: Final = sum(FIRST_TOGETHER) - 1
 """The launch after which launches are aimed at accesses that none has reached."""
+CONFLICTS_BEHIND: Final = LONG
+"""The launch after which launches are aimed at conflicts of accesses that some have reached."""
 SHORT: Final = 2_000
 TOGETHER: Final = 16
 """How many of the later ones run side by side."""
@@ -104,6 +106,11 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
         if launch.number == AIMED_BEHIND and not trials.has_aimed:
             unreached = [at for at in is_open if places[at] not in reached]
             trials.aim(aimed([read[at] for at in unreached], kernel.block, trials.launcher))
+        if launch.number >= CONFLICTS_BEHIND and not trials.has_aimed_at_conflicts:
+            plans = ((read[at], trials.reaching.get(places[at])) for at in is_open)
+            quiet_ones = [(access, plan) for access, plan in plans if plan is not None]
+            trials.has_aimed_at_conflicts = True
+            trials.aim(aimed_at_conflicts(quiet_ones, kernel.block, trials.launcher))
         for at, row in costs.items() if not trial.fault else ():
             seen = trial.seen.get(places[at])
             # All of these rows are in an earlier launch, which left the verdict as it is: they leave it so again.
@@ -158,7 +165,7 @@ class _Trials:
     def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
         self.wanted, self.steps = wanted, 0
         self._filled = 0
-        self._fills = self.has_aimed = False
+        self._fills = self.has_aimed = self.has_aimed_at_conflicts = False
         self._kernel, self._watched = kernel, watched
         self._whole = inlined(kernel.module, kernel.function).function
         conditions = tuple(each.condition for each in kernel.facts.assumed)
@@ -166,6 +173,7 @@ class _Trials:
         self._most = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
         self.launcher = Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions)
         self._search = Search(self.launcher)
+        self.reaching = self._search.reaching
 
     def aim(self, plans: Sequence[Plan]) -> None:
         """Try these next, behind the launches that are the same for all kernels."""
@@ -179,11 +187,12 @@ class _Trials:
         sizes = chain(FIRST_TOGETHER, repeat(TOGETHER))
         while together := [*islice(launches, next(sizes))]:
             # What launches of one batch did is told before those of the next one are made.
-            first = self._run(together, [STEPS[0] if each.number < LONG else SHORT for each in together])
+            is_long = [each.number < LONG or each.number in self._search.aimed_numbers for each in together]
+            first = self._run(together, [STEPS[0] if each else SHORT for each in is_long])
             for launch, trial in zip(together, first, strict=True):
                 before = len(self.wanted)
                 reached = trial
-                if self._ends_open(trial):
+                if self._ends_open(launch, trial):
                     (reached,) = self._again([launch], [STEPS[0]])
                     self._fills = self._search.is_new(reached)
                 yield from self._more(launch, reached)
@@ -204,12 +213,16 @@ class _Trials:
                 return
             (trial,) = self._run([launch], [budgets.pop(0)])
 
-    def _ends_open(self, trial: Trial) -> bool:
+    def _ends_open(self, launch: Launch, trial: Trial) -> bool:
         """Whether a trial ended at what is not known, and may be run again."""
-        if self._fills or not trial.ended or trial.is_cut_off or self._filled == MOST_FILLED:
+        if self._fills or trial.is_cut_off:
+            return False
+        if launch.number in self._search.aimed_numbers:
+            return bool(trial.ended) or not all(each.is_all for each in trial.seen.values())
+        if not trial.ended:
             return False
         self._filled += 1
-        return True
+        return self._filled <= MOST_FILLED
 
     def _run(self, launches: Sequence[Launch], steps: Sequence[int]) -> list[Trial]:
         if self._fills:
