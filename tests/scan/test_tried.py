@@ -307,7 +307,6 @@ shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
 
 def test_a_launch_that_the_solver_aims_at_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
     """All launches make the access, few have the conflict."""
-    monkeypatch.setattr(tried, "PATIENCE", 40)
     found = last(PARTED).decision
     assert found.verdict == "conflict", found.reason
     assert "has this conflict: n = 2687" in found.reason

@@ -7,7 +7,7 @@ turns the verdict into a fault of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
 from math import prod
@@ -29,6 +29,7 @@ from swzverify.compiled.scan.trial_price import Met
 from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run_all
 from swzverify.compiled.trial.launch import Plan
+from swzverify.compiled.trial.search import MOST_LAUNCHES
 from swzverify.errors import SwzError
 from swzverify.hardware import TARGETS, Instruction, require
 
@@ -42,8 +43,6 @@ FIRST_TOGETHER: Final = (2, 8)
 """How many launches run side by side at first: few, since most kernels need no more."""
 AIMED_BEHIND: Final = sum(FIRST_TOGETHER) - 1
 """The launch after which launches are aimed at accesses that none has reached."""
-CONFLICTS_BEHIND: Final = LONG
-"""The launch after which launches are aimed at conflicts of accesses that some have reached."""
 SHORT: Final = 2_000
 TOGETHER: Final = 16
 """How many of the later ones run side by side."""
@@ -101,16 +100,16 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
     trials = _Trials(kernel, kernel.block, [places[at] for at in costs], [places[at] for at in is_open])
     reached: set[int] = set()
     quiet: dict[int, list[frozenset[bytes]]] = {at: [] for at in costs}
-    for launch, trial in trials if is_open else ():
+
+    def quiet_ones() -> list[tuple[KernelAccess, Plan]]:
+        plans = ((read[at], trials.reaching.get(places[at])) for at in is_open)
+        return [(access, plan) for access, plan in plans if plan is not None]
+
+    for launch, trial in chain(trials, trials.at_conflicts(quiet_ones)) if is_open else ():
         reached |= trial.seen.keys()
         if launch.number == AIMED_BEHIND and not trials.has_aimed:
             unreached = [at for at in is_open if places[at] not in reached]
             trials.aim(aimed([read[at] for at in unreached], kernel.block, trials.launcher))
-        if launch.number >= CONFLICTS_BEHIND and not trials.has_aimed_at_conflicts:
-            plans = ((read[at], trials.reaching.get(places[at])) for at in is_open)
-            quiet_ones = [(access, plan) for access, plan in plans if plan is not None]
-            trials.has_aimed_at_conflicts = True
-            trials.aim(aimed_at_conflicts(quiet_ones, kernel.block, trials.launcher))
         for at, row in costs.items() if not trial.fault else ():
             seen = trial.seen.get(places[at])
             # All of these rows are in an earlier launch, which left the verdict as it is: they leave it so again.
@@ -165,7 +164,7 @@ class _Trials:
     def __init__(self, kernel: Kernel, block: BlockShape, watched: Sequence[int], wanted: Sequence[int]) -> None:
         self.wanted, self.steps = wanted, 0
         self._filled = 0
-        self._fills = self.has_aimed = self.has_aimed_at_conflicts = False
+        self._fills = self.has_aimed = False
         self._kernel, self._watched = kernel, watched
         self._whole = inlined(kernel.module, kernel.function).function
         conditions = tuple(each.condition for each in kernel.facts.assumed)
@@ -187,12 +186,11 @@ class _Trials:
         sizes = chain(FIRST_TOGETHER, repeat(TOGETHER))
         while together := [*islice(launches, next(sizes))]:
             # What launches of one batch did is told before those of the next one are made.
-            is_long = [each.number < LONG or each.number in self._search.aimed_numbers for each in together]
-            first = self._run(together, [STEPS[0] if each else SHORT for each in is_long])
+            first = self._run(together, [STEPS[0] if each.number < LONG else SHORT for each in together])
             for launch, trial in zip(together, first, strict=True):
                 before = len(self.wanted)
                 reached = trial
-                if self._ends_open(launch, trial):
+                if self._ends_open(trial):
                     (reached,) = self._again([launch], [STEPS[0]])
                     self._fills = self._search.is_new(reached)
                 yield from self._more(launch, reached)
@@ -200,6 +198,22 @@ class _Trials:
                 patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
                 if self.steps >= self._most or not patience:
                     return
+
+    def at_conflicts(self, quiet: Callable[[], list[tuple[KernelAccess, Plan]]]) -> Iterator[tuple[Launch, Trial]]:
+        """The last trials: those aimed at conflicts of accesses that are `quiet`, each with a plan that executes it.
+
+        They come behind all others and take none of their launches away. A limit of launches leaves them out.
+        """
+        if self._kernel.most is not None and self._kernel.most < MOST_LAUNCHES:
+            return
+        self._most = self.steps + FOR_AIMED
+        for at, plan in enumerate(aimed_at_conflicts(quiet(), self.launcher.block, self.launcher)):
+            launch = self.launcher.launch(plan, MOST_LAUNCHES + at)
+            if launch is None:
+                continue
+            (trial,) = self._run([launch], [STEPS[0]])
+            is_known = not trial.ended and all(each.is_all for each in trial.seen.values())
+            yield launch, trial if is_known or trial.is_cut_off else self._again([launch], [STEPS[0]])[0]
 
     def _more(self, launch: Launch, trial: Trial) -> Iterator[tuple[Launch, Trial]]:
         """A trial; and with more steps if it met something new and was cut off."""
@@ -213,16 +227,12 @@ class _Trials:
                 return
             (trial,) = self._run([launch], [budgets.pop(0)])
 
-    def _ends_open(self, launch: Launch, trial: Trial) -> bool:
+    def _ends_open(self, trial: Trial) -> bool:
         """Whether a trial ended at what is not known, and may be run again."""
-        if self._fills or trial.is_cut_off:
-            return False
-        if launch.number in self._search.aimed_numbers:
-            return bool(trial.ended) or not all(each.is_all for each in trial.seen.values())
-        if not trial.ended:
+        if self._fills or not trial.ended or trial.is_cut_off or self._filled == MOST_FILLED:
             return False
         self._filled += 1
-        return self._filled <= MOST_FILLED
+        return True
 
     def _run(self, launches: Sequence[Launch], steps: Sequence[int]) -> list[Trial]:
         if self._fills:

@@ -47,7 +47,7 @@ class Search:
     """Launches of one kernel, one after the other.
 
     The result of a launch may be passed in before the next launch is made. Plans that are `aimed` at something
-    come behind the first launches, which are the same for all kernels; `aimed_numbers` are those of their launches.
+    come behind the first launches, which are the same for all kernels.
     `reaching` has for each watched instruction the plan of the first launch that executed it.
 
     >>> from swzverify.compiled.ptx import read_module
@@ -66,19 +66,17 @@ class Search:
         self._ways: set[tuple[int, ...]] = set()
         self._wanted: frozenset[int] = frozenset()
         self.aimed: list[Plan] = []
-        self.aimed_numbers: set[int] = set()
         self.reaching: dict[int, Plan] = {}
 
     def __iter__(self) -> Iterator[Launch]:
         tried: set[Plan] = set()
         for number in range(MOST_LAUNCHES):
-            is_aimed = bool(self.aimed) and number >= len(_FIRST)
-            plan = self.aimed.pop(0) if is_aimed else self._at(number)
+            later = self.aimed and number >= len(_FIRST)
+            plan = self.aimed.pop(0) if later else self._at(number)
             made = None if plan in tried else self._launcher.launch(plan, number)
             tried.add(plan)
             if made is not None:
                 self._plans[number] = plan
-                self.aimed_numbers |= {number} if is_aimed else set()
                 yield made
 
     def learn(self, launch: Launch, trial: Trial, wanted: Collection[int] = ()) -> bool:
