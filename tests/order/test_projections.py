@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from swzverify.compiled.order import projections
+from swzverify.compiled.order import interleaved, projections
 from swzverify.compiled.order.interleaved import moments_of
 from swzverify.compiled.order.projections import Projections
 from swzverify.compiled.order.together import ACTIVE, AllMoments, Being, Member
@@ -161,5 +161,34 @@ def test_what_decides_the_runs(knows: bool, monkeypatch: pytest.MonkeyPatch) -> 
     if not knows:
         monkeypatch.setattr(projections, "_facts", lambda key, *_: key if isinstance(key, int) else None)
     module = read_module(_STAGES, "k.ptx")
+    found = races_of(module, module.functions[0], Given(), block=(96, 1, 1))
+    assert (found.verdict.value == "free") is not knows
+
+
+_NAMED = """
+.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+.reg .pred %p<9>; .reg .b32 %r<9>;
+.shared .align 4 .b8 buf[4];
+mov.u32 %r1, %tid.x; mov.u32 %r2, buf;
+setp.ge.u32 %p1, %r1, 64;
+@%p1 bra E;
+bar.sync 1, 64;
+st.shared.u32 [%r2], %r1;
+E:
+ret;
+}
+"""
+"""Two of three warps meet, and store to one word."""
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_a_phase_without_parity_lets_all_go_on(knows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not knows:
+        monkeypatch.setattr(interleaved._Runs, "_released", staticmethod(lambda state, _: state.waits))
+    module = read_module(_NAMED, "k.ptx")
     found = races_of(module, module.functions[0], Given(), block=(96, 1, 1))
     assert (found.verdict.value == "free") is not knows
