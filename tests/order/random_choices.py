@@ -8,7 +8,6 @@ tiles. Copies may come before their bytes are announced.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import Races, races_of
@@ -141,10 +140,10 @@ def chosen(seed: int) -> Kernel:
     return Kernel(seed, text, (64, 1, 1), frozenset(constructs))
 
 
-def runs_of(kernel: Kernel) -> Iterator[Races]:
+def runs_of(kernel: Kernel) -> tuple[Races, ...]:
     """Launches of a kernel, with two contents of global memory."""
-    for number in NUMBERS:
-        for order, fill in ((None, "iota"), (1, "u32")):
-            yield races_of(
-                kernel.text, "k", kernel.block, params=[number, Buffer(8192, fill)], shuffle=order, steps=3000
-            )
+    return tuple(
+        races_of(kernel.text, "k", kernel.block, params=[number, Buffer(8192, fill)], shuffle=order, steps=3000)
+        for number in NUMBERS
+        for order, fill in ((None, "iota"), (1, "u32"))
+    )

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import random
 
+from tests.ptx_oracle.races import Races
+
+from .pipeline_judge import run
 from .pipeline_pieces import HEAD, Pipeline
 from .random_kernels import Kernel
 
@@ -136,3 +139,8 @@ def counted(seed: int) -> Kernel:
         right, _, _ = drawn(seed, mistake)
     text = HEAD + "\n".join(right.lines) + "\nret;\n}\n"
     return Kernel(seed, text, block, frozenset(constructs))
+
+
+def runs_of(kernel: Kernel) -> tuple[Races, ...]:
+    """The runs of a kernel, for each number of trips."""
+    return tuple(run(kernel, number, order) for number in NUMBERS for order in (None, 1))

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import random
 
+from tests.ptx_oracle.races import Races
+
+from .pipeline_judge import run
 from .pipeline_pieces import HEAD, Pipeline
 from .random_kernels import Kernel
 
@@ -156,3 +159,8 @@ def commanded(seed: int) -> Kernel:
         right, _, _ = drawn(seed, mistake)
     text = HEAD + "\n".join(right.lines) + "\nret;\n}\n"
     return Kernel(seed, text, block, frozenset(constructs))
+
+
+def runs_of(kernel: Kernel) -> tuple[Races, ...]:
+    """The runs of a kernel, which does not read its parameter."""
+    return tuple(run(kernel, 0, order) for order in (None, 1, 2))
