@@ -373,19 +373,18 @@ def _claim_lines(access: ScannedAccess, verbosity: int) -> list[str]:
 
 
 def _table(decision: Decision, *, is_whole: bool) -> list[str]:
-    """The lanes of a warp, all of them or those that collide.
-
-    Offsets are relative to the first lane's address.
-    """
+    """The lanes of a warp, all of them or those that collide."""
     hits = [row for row in decision.lanes if row.collides]
     rows: Sequence[LaneRow] = decision.lanes if is_whole else hits[:MOST_LANES]
     if not rows:
         return []
-    found = [f"    warp {decision.table.warp if decision.table else 0}:  lane  thread        offset  relative bank"]
+    offset = f"bytes from lane {decision.lanes[0].lane}"
+    warp = decision.table.warp if decision.table else 0
+    found = [f"    warp {warp}:  lane  {'thread':<12}{offset}  relative bank"]
     for row in rows:
         thread = ",".join(map(str, row.thread))
         mark = "  x" if row.collides else ""
-        found.append(f"             {row.lane:4}  {thread:<12}{row.offset:8}  {row.bank:4}{mark}")
+        found.append(f"             {row.lane:4}  {thread:<12}{row.offset:{len(offset)}}  {row.bank:4}{mark}")
     if not is_whole:
         rest = [f"{len(hits) - len(rows)} more in this bank"] if len(hits) > len(rows) else []
         rest += [f"{len(decision.lanes) - len(hits)} other lanes"] if len(decision.lanes) > len(hits) else []

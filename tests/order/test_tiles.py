@@ -18,8 +18,9 @@ from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.race_meetings import MeetingJudge
+from swzverify.compiled.scan.race_parts import OF_LINES
 from swzverify.compiled.scan.races import races_of
-from tests.order.tiles import TILES
+from tests.order.tiles import FIELDS, TILES
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -54,6 +55,15 @@ def test_the_wait_of_one_warp_is_assumed_in_words() -> None:
     text = "a warp that has waited for wgmma has waited for all that its warp group reads"
     assert text in found("ring").assumptions
     assert text not in found("kept").assumptions
+
+
+@pytest.mark.parametrize("align", [128, 16])
+def test_lines_of_an_array_of_unknown_alignment(align: int) -> None:
+    """What `wgmma` reads with a swizzle mode is known only if it is known where lines begin."""
+    text = TILES["ring"].text.replace(str(FIELDS), str(FIELDS | 3 << 62)).replace(".align 128", f".align {align}")
+    module = read_module(text, "k.ptx")
+    races = races_of(module, module.functions[0], Given(), block=(160, 1, 1), target="sm_90a")
+    assert (races.verdict.value, races.reason == OF_LINES) == (("free", False) if align == 128 else ("unknown", True))
 
 
 def test_each_piece_of_wmma_counts() -> None:

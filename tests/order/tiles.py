@@ -30,10 +30,10 @@ setp.eq.u32 %p0, %r0, 0;
 setp.eq.u32 %p5, %r0, 128;
 """
 TILE: Final = 256
-_FIELDS: Final = 128 // 16 << 16 | 256 // 16 << 32
+FIELDS: Final = 128 // 16 << 16 | 256 // 16 << 32
 PRODUCT: Final = (
     "shr.u32 %r10, %r20, 4;\ncvt.u64.u32 %d2, %r10;\n"
-    f"or.b64 %d2, %d2, {_FIELDS};\nwgmma.fence.sync.aligned;\n"
+    f"or.b64 %d2, %d2, {FIELDS};\nwgmma.fence.sync.aligned;\n"
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r9, %r9, %r9, %r9}, %d2, 1, 1, 1, 0;\n"
     "wgmma.commit_group.sync.aligned;\n"
 )

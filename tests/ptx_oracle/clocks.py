@@ -218,7 +218,7 @@ class Clocks:
                 self.put_in_group(lane, copy, bulk=False)
             time = self.knowledge.row(lane)[lane]
             touch = Touch(lane, time, record.line, kind, start, record.bytes, copy=copy)
-            written = pending.data.get(lane, {}) if record.kind != "stmatrix" else {}
+            written = pending.data.get(lane, {})
             data = b"".join(written[at] for at in sorted(written)) if kind == "W" else b""
             if len(data) == record.bytes:
                 self.touches.add(touch, [data[at : at + 1] for at in range(len(data))])

@@ -53,8 +53,8 @@ def compile_matrix_move(instr: Instr, env: Env) -> Step:
         note(record, batch, space_in(instr.mods), matrix_lanes(mask, count), address)
         rows = row_addresses(batch, mask, address, count)
         warps = np.flatnonzero(mask.reshape(-1, 32).any(1))
-        lanes = warps.repeat(8)
         for at in range(count):
+            lanes = (32 * warps[:, None] + 8 * at + np.arange(8)).reshape(-1)
             place = rows[:, 8 * at : 8 * at + 8].reshape(-1)
             if loads:
                 words = [load(batch.block, "shared", lanes, place + np.uint64(4 * k), 4) for k in range(4)]

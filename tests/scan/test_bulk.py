@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from swzverify.compiled.kernel.listing import OF_MAP
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import ScannedAccess, Verdict, scan_module
 from swzverify.report.scan import ScannedFile, scan_json
@@ -113,6 +114,32 @@ def test_both_ends_of_a_copy_between_blocks_are_judged() -> None:
 )
 def test_what_completes_later_and_what_is_of_a_cluster(text: str, expected: tuple[str, str]) -> None:
     assert claims(f"mad.lo.u32 %r20, %r1, 4, %r3; {text}") == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("m", ("proved", "proved")),
+        ("m+128", ("proved", "proved")),
+        ("m+256", ("proved", "refuted")),
+        ("m+64", ("refuted", "proved")),
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [{}], %d1;",
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1], [{}], 128;",
+    ],
+)
+def test_tensor_maps_have_no_banks_but_a_place(text: str, place: str, expected: tuple[str, str]) -> None:
+    (found,) = scanned(text.format(place), ".shared .align 128 .b8 m[256];\n")
+    assert (found.decision.verdict, found.decision.reason) == (Verdict.BULK, OF_MAP)
+    assert (found.aligned.verdict.value, found.in_bounds.verdict.value) == expected
+
+
+def test_a_tensor_map_in_global_memory_is_no_access() -> None:
+    assert scanned("tensormap.replace.tile.rank.global.b1024.b32 [%d1], 1;") == []
 
 
 def test_the_address_of_another_block_is_not_known() -> None:

@@ -24,6 +24,8 @@ _OTHER_MODES: Final = ("im2col", "tile::")
 
 def bytes_of(slices: Slices, bulk: Bulk, instruction: Instruction) -> Expr | None:
     """The bytes of a bulk copy as 32 bits; None if a tensor map says how many that nobody gave."""
+    if bulk.size_bytes:
+        return const(bulk.size_bytes, 32)
     if bulk.size_operand is None:
         box = box_of(slices, instruction)
         return None if box is None else const(box.size_bytes, 32)

@@ -1,7 +1,7 @@
-"""Bulk copies: which operands are places in shared memory, how these are aligned, and where the size stands.
+"""Bulk copies and tensor maps: which operands are places in shared memory, how these are aligned, and how large.
 
-Source: PTX ISA, Data Movement and Conversion Instructions: cp.async.bulk, cp.reduce.async.bulk,
-cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, st.bulk; Tensors, for the alignment of 128 bytes.
+Source: PTX ISA, Data Movement and Conversion Instructions: cp.async.bulk, cp.reduce.async.bulk, cp.async.bulk.tensor,
+cp.reduce.async.bulk.tensor, st.bulk, tensormap.replace; tensormap.cp_fenceproxy; Tensors, for the alignment of 128.
 """
 
 from __future__ import annotations
@@ -34,30 +34,38 @@ _COPIES: Final = (["cp", "async", "bulk"], ["cp", "reduce", "async", "bulk"])
 _ALIGN_BYTES: Final = 16
 _TENSOR_ALIGN_BYTES: Final = 128
 _FILL_ALIGN_BYTES: Final = 8
+_MAP_BYTES: Final = 128
+"""The bytes of a tensor map, which begins at a multiple of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bulk:
-    """One end of a bulk copy in shared memory.
+    """One end of a bulk copy in shared memory, or a tensor map there.
 
     Attributes:
         operand: The number of the operand that is its address.
         align_bytes: What the address has to be a multiple of.
-        size_operand: The number of the operand with the bytes; None if the tensor map says it.
+        size_operand: The number of the operand with the bytes; None if there is none.
+        size_bytes: The bytes, if all such instructions have as many; 0 if an operand or a tensor map says it.
     """
 
     operand: int
     align_bytes: int
     size_operand: int | None
+    size_bytes: int = 0
 
 
 def ends_of(opcode: str) -> list[Bulk]:
     """The ends of a bulk copy that lie in shared memory; none for other instructions.
 
     >>> ends_of("cp.async.bulk.global.shared::cta.bulk_group")
-    [Bulk(operand=1, align_bytes=16, size_operand=2)]
+    [Bulk(operand=1, align_bytes=16, size_operand=2, size_bytes=0)]
+    >>> ends_of("tensormap.replace.tile.global_address.shared::cta.b1024.b64")
+    [Bulk(operand=0, align_bytes=128, size_operand=None, size_bytes=128)]
     """
     words = opcode.split(".")
+    if words[0] == "tensormap":
+        return [Bulk(int(words[1] == "cp_fenceproxy"), _MAP_BYTES, None, _MAP_BYTES)]
     if words[:2] == ["st", "bulk"]:
         return [Bulk(0, _FILL_ALIGN_BYTES, 1)]
     if not any(words[: len(each)] == each for each in _COPIES):

@@ -33,6 +33,7 @@ _OF_LOAD: Final = re.compile(r": (\d+)\.(\d+)\.\d+$")
 """The end of the name of a value that an instruction makes: its place, and which of its results."""
 _OF_TENSOR: Final = "a tensor copy fills it, and the tensor map says what"
 _OF_BULK: Final = "a bulk copy fills it"
+_OF_MAP: Final = "it is a tensor map"
 BULK_COPIES: Final = (_OF_TENSOR, _OF_BULK)
 """The reasons for bulk copies, whose sources are not followed."""
 
@@ -172,6 +173,11 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
         size = operands[2] if len(operands) > 2 else None
         if isinstance(size, Immediate):
             return FillOperands(places[0], size.value, places[1], next(iter(limit_of_source(instruction)), None))
+    if ends and name == "tensormap":
+        is_placed = places and use.touch is Touch.SHARED
+        return (
+            FillOperands(places[0], ends[0].size_bytes, reason=_OF_MAP) if is_placed else FillOperands(reason=_OF_MAP)
+        )
     if ends:
         reason = _OF_TENSOR if "tensor" in opcode else _OF_BULK
         tensor = next((each for each in operands if isinstance(each, Bracketed)), None)

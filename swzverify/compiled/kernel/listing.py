@@ -77,6 +77,8 @@ Warpgroup Level Matrix Instructions; TensorCore 5th Generation Family Instructio
 """
 OF_BULK: Final = "no verdict on bank conflicts: the copy engine moves the bytes of a bulk copy, not the lanes of a warp"
 """What an end of a bulk copy has in place of a row of the table of costs."""
+OF_MAP: Final = "no verdict on bank conflicts: one thread changes a tensor map, or a warp copies it"
+"""The same for a tensor map in shared memory."""
 _REASONS: Final = {
     "cp": "this copy is not looked at",
     "mbarrier": "barriers in shared memory are not judged",
@@ -110,6 +112,8 @@ def use_of(instruction: Instruction) -> Use | None:
         return Use(Touch.BARRIER, _REASONS["mbarrier"]) if is_barrier else Use(Touch.OTHER, _REASONS[name])
     words = {word.partition("::")[0] for word in opcode.split(".")[1:]}
     has_address = any(isinstance(operand, Address) for operand in instruction.operands)
+    if name == "tensormap" and ("shared" in words or not words & set(SPACES)):
+        return Use(Touch.SHARED if "shared" in words else Touch.GENERIC, OF_MAP)
     if "shared" in words or (has_address and not words & set(SPACES)):
         return Use(Touch.OTHER, f"`{opcode}` is not known")
     return None
@@ -125,9 +129,9 @@ def uses_of(instruction: Instruction, capability: int | None) -> list[Use]:
         return []
     pieces = pieces_of(instruction.opcode, capability) if capability is not None else ()
     found = [Use(Touch.SHARED, piece=each) for each in pieces]
-    if base_name(instruction) == "st":
+    if base_name(instruction) in ("st", "tensormap"):
         # `st.bulk` fills memory: no copy engine moves its bytes, and its address may be a generic one
-        touch = Touch.SHARED if space_of(instruction.opcode) else Touch.GENERIC
+        touch = use.touch if use.reason == OF_MAP else Touch.SHARED if space_of(instruction.opcode) else Touch.GENERIC
         return [Use(touch, use.reason, bulk=each) for each in ends_of(instruction.opcode)] or [use]
     found += [Use(Touch.SHARED, OF_BULK, bulk=each) for each in ends_of(instruction.opcode)]
     return found or [use]

@@ -30,7 +30,7 @@ class SharedAccess:
         lanes: The lanes of a warp that give addresses.
         address: The byte address in the shared window, of 32 bits.
         who: Which threads make it; the loops around it are those of the kernel.
-        value: What a store of one word writes; None if that is not known.
+        value: What it writes; None if that is not known, or if it is no store.
         reason: Why the access is not modelled; then nothing else is known of it.
         divisions: What is assumed of divisions, in words.
     """

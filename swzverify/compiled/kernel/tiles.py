@@ -27,10 +27,11 @@ from swzverify.subjects.descriptor import ADDRESS_LIMIT, CHUNK_BYTES, Descriptor
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bytes of shared memory from an address on, of 32 bits."""
+    """Bytes of shared memory from an address of 32 bits on; `is_rounded` if it is not known where their lines begin."""
 
     address: Expr
     width_bytes: int
+    is_rounded: bool = False
 
 
 def range_of(
@@ -72,4 +73,4 @@ def _in_lines(start: Expr, width: int, line: int) -> Range:
     if all(count % line == 0 for count in total.terms.values()):
         within = total.number % line
         return Range(normal(add(start, const(-within, 32))), -(-(within + width) // line) * line)
-    return Range(bit_and(start, const(-line, 32)), -(-width // line) * line + line)
+    return Range(bit_and(start, const(-line, 32)), -(-width // line) * line + line, is_rounded=True)

@@ -32,8 +32,8 @@ from swzverify.compiled.kernel.pointers import loaded_pointer, makes_generic
 from swzverify.compiled.kernel.ranks import Ranks
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.shared import SharedAccess
-from swzverify.compiled.kernel.slices import Steps
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.stored import stored_value
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
 from swzverify.compiled.ptx import (
     Address,
@@ -43,7 +43,6 @@ from swzverify.compiled.ptx import (
     Module,
     Operand,
     Register,
-    Vector,
     size_of_type,
 )
 from swzverify.hardware import LANES
@@ -95,7 +94,7 @@ class Kernel(Reader):
         self.function = function
         uses = [(each, use) for each in function.instructions for use in uses_of(each, capability)]
         self._read_so_far = [self._raw(each, use) for each, use in uses]
-        self._stores = [self._stored(each) for each, _ in uses]
+        self._stores = [stored_value(self.slices, each) for each, _ in uses]
         objects = [self._object(each, use) for each, use in uses]
         self.constants = {
             each.index: tuple(self._constant(operand, each) for operand in each.operands)
@@ -244,30 +243,17 @@ class Kernel(Reader):
             found.append(value)
         return tuple(found)
 
-    def _stored(self, instruction: Instruction) -> Expr | None:
-        size = size_of_type(instruction.opcode.rpartition(".")[2])
-        is_store = base_name(instruction) == "st" and self.flow.is_reachable(self.flow.block_of[instruction.index])
-        if size is None or not is_store:
-            return None
-        if isinstance(items := instruction.operands[-1], Vector):
-            return _word_of(items, 8 * size)
-        if ".v" in instruction.opcode:
-            return None
-
-        def steps() -> Steps:
-            value = yield from self.slices.read(instruction.operands[-1], 8 * size, instruction)
-            return FALSE if value is None else value
-
-        value = self.slices.run(steps())
-        return None if value.width == 1 else value
-
     def _moves_box(self, instruction: Instruction) -> bool:
         is_multicast = self.ranks.is_copy(instruction) and "tensor" in instruction.opcode.split(".")
         return BOX.fullmatch(instruction.opcode) is not None or is_multicast
 
     def _copied(self, instruction: Instruction, operands: tuple[Expr, ...]) -> int:
-        """The bytes of a bulk copy to or from shared memory; 0 if they are not known."""
-        is_known = COPY_TO_PHASE.fullmatch(instruction.opcode) or FROM_SHARED.fullmatch(instruction.opcode)
+        """The bytes of a bulk copy to or from shared memory, or of a tensor map; 0 if they are not known."""
+        is_known = (
+            base_name(instruction) == "tensormap"
+            or COPY_TO_PHASE.fullmatch(instruction.opcode)
+            or FROM_SHARED.fullmatch(instruction.opcode)
+        )
         is_known = is_known or (self.ranks.is_copy(instruction) and "tensor" not in instruction.opcode)
         size = self.forms.resolve(operands[0]) if operands and is_known else None
         return size.value if isinstance(size, Const) else 0
@@ -288,7 +274,8 @@ class Kernel(Reader):
         is_in_cluster = self.ranks.is_access(instruction)
         is_known = (not use.reason and use.bulk is None and not raw.access.cost.reason) or bool(size) or is_in_cluster
         reason = "" if is_in_cluster else raw.access.reason if is_known else f"`{instruction.opcode}` is not modelled"
-        is_store, is_box = bool(FROM_SHARED.fullmatch(instruction.opcode)), self._moves_box(instruction)
+        is_box = self._moves_box(instruction)
+        is_store = bool(FROM_SHARED.fullmatch(instruction.opcode)) or words[:2] == ["tensormap", "cp_fenceproxy"]
         is_modelled = is_object or is_known or is_box
         width = size or (OBJECT_BYTES if is_object else _width(instruction) if row is None else row.width_bytes)
         found = SharedAccess(
@@ -298,7 +285,7 @@ class Kernel(Reader):
             is_atomic=name in ("atom", "red") or (is_object and not {"init", "inval"} & {*words}),
             is_strong=name in ("ld", "st") and bool(_STRONG & {*words}),
             is_copy=name == "cp" and not is_store,
-            is_bulk=bool(size) or is_box,
+            is_bulk=(bool(size) and name == "cp") or is_box,
             is_object=is_object,
             is_collective=name in MATRIX_OPCODES or use.piece is not None,
             width_bytes=width,
@@ -373,16 +360,6 @@ class Kernel(Reader):
             value=None if stored is None else read(stored),
             divisions=divisions.texts(),
         )
-
-
-def _word_of(items: Vector, width: int) -> Expr | None:
-    """What a store of several words writes, the first one lowest; None if they are not all numbers."""
-    whole = 0
-    for at, each in enumerate(items.items):
-        if not isinstance(each, Immediate):
-            return None
-        whole |= (each.value & ((1 << width) - 1)) << (width * at)
-    return const(whole, width * len(items.items))
 
 
 def _map_of(instruction: Instruction) -> Operand | None:

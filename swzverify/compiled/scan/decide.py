@@ -12,7 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from swzverify.compiled.kernel import KernelAccess, LoopAround, TripsLeaf, accesses, count_synchronizations, inlined
-from swzverify.compiled.kernel.listing import OF_BULK, Touch
+from swzverify.compiled.kernel.listing import OF_BULK, OF_MAP, Touch
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing, SassInstruction
@@ -278,8 +278,8 @@ class _Judge:
         if access.reason:
             return unknown(access.reason)
         row, note = access.cost.row, access.cost.note
-        if access.cost.reason == OF_BULK:
-            return Decision(Verdict.BULK, OF_BULK)
+        if access.cost.reason in (OF_BULK, OF_MAP):
+            return Decision(Verdict.BULK, access.cost.reason)
         if row is None:
             return unknown(access.cost.reason or "the instruction is not in the table of costs")
         if access.address is None:

@@ -12,8 +12,8 @@ from swzverify.ir.expr import Expr
 
 MOST_MEETINGS: Final = 1 << 13
 """Meetings of a kernel that are looked at; unrolled code has a few thousand."""
-MOST_OF_PARTS: Final = 1 << 15
-"""Meetings that are looked at if barriers order parts of a block: unrolled copies have about 20,000."""
+MOST_OF_PARTS: Final = 1 << 19
+"""Meetings that are looked at if barriers order parts of a block: unrolled copies have a few 100,000."""
 NOT_ASKED: Final = "not examined: other pairs used up the budget of this kernel"
 TOO_MANY: Final = "the kernel has more pairs of accesses than swzverify examines"
 IN_ARRAYS: Final = "each access stays within its array (in_bounds decides that)"

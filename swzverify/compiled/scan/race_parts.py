@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
+from swzverify.compiled.kernel.tiles import Range
 from swzverify.compiled.kernel.whole import OBJECT_BYTES, Kernel
 from swzverify.compiled.order.arrays import Arrays
 from swzverify.compiled.order.at_once import AtOnce
@@ -36,6 +37,9 @@ UNFENCED: Final = "no proxy fence is known to order a write and an access throug
 ONE_WAIT: Final = "a warp that has waited for wgmma has waited for all that its warp group reads"
 OF_WORD: Final = "it may write the word that a load reads to decide what threads do"
 OF_OBJECT: Final = "it may touch the bytes of a barrier object"
+OF_LINES: Final = (
+    "where the lines begin that `wgmma` reads is not known; `--smem-align 1024` says it if its array is dynamic"
+)
 _Both: TypeAlias = tuple[SharedAccess, SharedAccess]
 _FREE: Final = Found(RaceVerdict.FREE, "the runs of a few threads decide it", ("runs",))
 
@@ -71,7 +75,7 @@ class Parts:
         self._pipelines: Pipelines | None = None
         self._of_couple: dict[Couple, Instances] = {}
         self._at_once: AtOnce | None = None
-        self._ranges, self._touched = Ranges(kernel), dict[SharedAccess, list[tuple[Expr, int]] | None]()
+        self._ranges, self._touched = Ranges(kernel), dict[SharedAccess, list[Range] | None]()
         self.lost = ""
         self._late: list[int] = []
         if has_ranks or not is_whole or any(each.is_bulk or each.is_object for each in kernel.accesses):
@@ -173,18 +177,23 @@ class Parts:
     def _is_beside(self, one: SharedAccess, two: SharedAccess) -> bool:
         """Whether a plain write is apart from all that an operation may touch: then it is kept that they are free."""
         places = self._places_of(one) if not two.is_bulk and self._kernel.ranks.count == 1 else None
-        is_apart = bool(places) and self._ranges.are_apart((two.address, two.width_bytes), places or ())
+        ranges = [(each.address, each.width_bytes) for each in places or ()]
+        is_apart = bool(ranges) and self._ranges.are_apart((two.address, two.width_bytes), ranges)
         if is_apart:
             self._judge.assumptions[TRIPS] = None
             self._judge.keep((one.index, two.index), _FREE)
         return is_apart
 
-    def _places_of(self, one: SharedAccess) -> list[tuple[Expr, int]] | None:
-        """The addresses and the bytes that an operation of the async proxy may touch; None if they are not known."""
+    def _places_of(self, one: SharedAccess) -> list[Range] | None:
+        """The bytes that an operation of the async proxy may touch; None if they are not known."""
         if one not in self._touched:
-            found = None if self._proxies is None else self._proxies.places(one)
-            self._touched[one] = None if found is None else [(each.address, each.width_bytes) for each in found]
+            self._touched[one] = None if self._proxies is None else self._proxies.places(one)
         return self._touched[one]
+
+    def _why_open(self, one: SharedAccess, reason: str) -> str:
+        """Why nothing is known of an operation, where a reason says it of those whose bytes are known."""
+        is_rounded = one.operand is not None and any(each.is_rounded for each in self._places_of(one) or ())
+        return OF_LINES if is_rounded else reason
 
     def _decide(self, pairs: Sequence[_Both]) -> None:
         """Keep the verdicts on pairs of one operation."""
@@ -192,7 +201,7 @@ class Parts:
             pairs = self._unordered(pairs, level)
         for one, two in pairs:
             is_free = self._is_apart(one, two)
-            reason = self.lost or (OF_COPY if two.is_bulk else UNFENCED)
+            reason = self.lost or self._why_open(one, OF_COPY if two.is_bulk else UNFENCED)
             self._judge.keep((one.index, two.index), _FREE if is_free else Found(RaceVerdict.UNKNOWN, reason))
             if not is_free and self.lost:
                 # Where no order is known, one access stands for all others that the operation may meet.
@@ -242,7 +251,7 @@ class Parts:
             self._judge.assumptions[IN_ARRAYS] = None
             return
         if not self._is_far_from_objects(one, two) and not self._is_apart(one, two):
-            self._judge.keep((one.index, two.index), Found(RaceVerdict.UNKNOWN, OF_OBJECT))
+            self._judge.keep((one.index, two.index), Found(RaceVerdict.UNKNOWN, self._why_open(one, OF_OBJECT)))
 
     def _keep_from_word(self, handed: Handed, index: int, write: SharedAccess) -> None:
         """Keep that a write may change the word of a load that decides what threads do."""

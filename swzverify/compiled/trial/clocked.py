@@ -27,7 +27,7 @@ from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Ma
 from swzverify.compiled.trial.misses import Hang, Misses, Replay
 from swzverify.compiled.trial.recorder import Recorder, uses_async_proxy
 from swzverify.compiled.trial.touches import Sides
-from swzverify.hardware import LANES
+from swzverify.hardware import LANES, capability_of
 
 _WARP_BARRIER: Final = "bar.warp.sync"
 _WAITS: Final = ("mbarrier.test_wait", "mbarrier.try_wait")
@@ -60,7 +60,10 @@ class Clocked(Machine):
         only = None if wanted is None else frozenset(thread for sides in wanted for _, thread in sides)
         self.history = History(self.threads, only, has_proxies=has_proxies, lockstep=lockstep)
         self.history.ended = ~self.lanes.exists
-        self.recorder = Recorder(self.lanes, self.memory, self.history, self._grant, follows_boxes=follows_boxes)
+        capability = capability_of(module.target)
+        self.recorder = Recorder(
+            self.lanes, self.memory, self.history, self._grant, capability, follows_boxes=follows_boxes
+        )
         self.code = self.recorder
         self.size = prod(launch.block)
         self.stands, self.numbers, self.asked, self.last, self.last_place, self.seen = (

@@ -63,6 +63,8 @@ _PLANS: Final = (
     Plan((1,), (Data.UP,)),
 )
 """What a witness does not say of a launch, in the order in which it is tried."""
+_ROUND: Final = Plan((128,), (Data.SMALL,))
+"""The last launch, if all others have a fault: code for large tiles may need whole ones."""
 Shown: TypeAlias = tuple[Witness, tuple[int, int]]
 """A witness and the lines of its accesses."""
 
@@ -202,10 +204,14 @@ class Launches:
         """What launches with some values show of some races."""
         whole, left, is_partial = self._whole(), wanted, False
         shown = dict.fromkeys(wanted, Outcome.NOTHING)
-        for launch in self._launches(whole, [_placed(plan, values) for plan in _PLANS], values):
+        has_faults = True
+        for is_last, launch in self._launches(whole, _PLANS, values):
+            if is_last and not has_faults:
+                break
             found = replay(
                 self.module, whole, launch, most_steps, left, lockstep=self.lockstep, follows_boxes=follows_boxes
             )
+            has_faults = has_faults and found.is_fault
             # Where boxes come that nobody expects, the launch is none.
             for each in found.races if not (found.has_boxes and found.is_fault) else ():
                 if each.sides in shown:
@@ -232,10 +238,13 @@ class Launches:
         whole, found = self._whole(), dict[int, tuple[tuple[str, int], ...]]()
         for each in ((), *values):
             known, plans = dict(each), _PLANS[:1] if each else _PLANS
-            launcher = self._launcher(whole)
-            for launch in self._launches(whole, [_placed(plan, known) for plan in plans], known):
-                missed = replay(self.module, whole, launch).missed
-                found |= dict.fromkeys(missed - found.keys(), launcher.made_up(launch))
+            launcher, has_faults = self._launcher(whole), True
+            for is_last, launch in self._launches(whole, plans, known):
+                if is_last and not has_faults:
+                    break
+                run = replay(self.module, whole, launch)
+                has_faults = has_faults and run.is_fault
+                found |= dict.fromkeys(run.missed - found.keys(), launcher.made_up(launch))
         return found
 
     def search(self) -> Iterator[Run]:
@@ -259,9 +268,9 @@ class Launches:
         whole, left = self._whole(), STEPS_OF_SEARCH
         launcher = self._launcher(whole)
         depends_on_order = any(map(depends_on_others, whole.instructions))
-        has_races = False
-        for launch, is_late in product(self._launches(whole, plans), (False, True)):
-            if left <= 0:
+        has_races, has_faults = False, True
+        for (is_last, launch), is_late in product(self._launches(whole, plans), (False, True)):
+            if left <= 0 or (is_last and not has_faults):
                 return
             if is_late and not depends_on_order and not has_races:
                 continue  # every order of the warps gives this run
@@ -277,6 +286,7 @@ class Launches:
             found = machine.result()
             has_races = bool(found.races)
             if not found.is_fault:
+                has_faults = is_last
                 yield Run(found, launch, launcher.made_up(launch), Placement(self.module, whole, launch))
 
     def _whole(self) -> Function:
@@ -288,12 +298,18 @@ class Launches:
 
     def _launches(
         self, whole: Function, plans: Sequence[Plan], values: Mapping[str, int] | None = None
-    ) -> Iterator[Launch]:
-        """The launches by some plans; none of a cluster of several blocks, as a run is one block."""
+    ) -> Iterator[tuple[bool, Launch]]:
+        """The launches by some plans and by `_ROUND`, and whether it is this one.
+
+        There are none of a cluster of several blocks, as a run is one block. With `values` of a witness, they are of
+        its block of the grid.
+        """
         if self.function.tuning.cluster in (None, (1, 1, 1)):
             launcher = self._launcher(whole, values)
-            made = (launcher.launch(plan, 0) for plan in plans)
-            yield from (each for each in made if each is not None)
+            for plan in (*plans, _ROUND):
+                made = launcher.launch(plan if values is None else _placed(plan, values), 0)
+                if made is not None:
+                    yield plan is _ROUND, made
 
 
 def _sides(witness: Witness, lines: tuple[int, int]) -> Sides:

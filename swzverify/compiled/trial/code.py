@@ -153,7 +153,7 @@ class Code:
                 self._lanes.forget(each, active)
         if any(isinstance(each, Address) for each in instruction.operands):
             self._reached(instruction, active)
-            if base_name(instruction) not in _MATRIX_LOADS:
+            if base_name(instruction) not in _MATRIX_LOADS and not instruction.opcode.startswith("wmma.load."):
                 self._memory.forget(self._threads[active])
 
     # ---- computing

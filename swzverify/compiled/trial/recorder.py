@@ -13,14 +13,16 @@ from typing import Final
 
 import numpy as np
 
+from swzverify.compiled.kernel.bulk import ends_of
 from swzverify.compiled.kernel.effects import written
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Vector, size_of_type
 from swzverify.compiled.trial.bulk import BulkCopies
 from swzverify.compiled.trial.code import Code, EndError
 from swzverify.compiled.trial.flags import STRONG, Flags, is_fence, strong_of
+from swzverify.compiled.trial.fragments import is_in_memory, pieces
 from swzverify.compiled.trial.history import Accesses, History
-from swzverify.compiled.trial.lanes import Lanes
+from swzverify.compiled.trial.lanes import Lanes, cut
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, Bytes, Mask, Memory
 from swzverify.compiled.trial.objects import OBJECT_BYTES, Objects
 from swzverify.compiled.trial.placement import SHARED_BEGIN
@@ -47,6 +49,11 @@ _CHANGING: Final = frozenset(
 """Opcodes that may change what other threads see. An atomic counts if it changes a word."""
 
 
+def is_transposed(opcode: str) -> bool:
+    """Whether an instruction moves matrices by columns."""
+    return "trans" in opcode.split(".")
+
+
 @cache
 def uses_async_proxy(opcode: str) -> bool:
     """Whether an instruction accesses shared memory through the async proxy."""
@@ -66,11 +73,12 @@ class Recorder(Code):
         memory: Memory,
         history: History,
         on_phase: Callable[[int], None],
+        capability: int | None,
         *,
         follows_boxes: bool = False,
     ) -> None:
         super().__init__(lanes, memory, self._record)
-        self._history = history
+        self._history, self._capability = history, capability
         self.objects = Objects(lanes, history, on_phase)
         self._products = Products(lanes, history)
         self._flags = Flags(history)
@@ -122,6 +130,10 @@ class Recorder(Code):
             self._products.run(instruction, active)
             if instruction.operands and not isinstance(instruction.operands[0], Immediate):
                 super()._do(instruction, active)
+        elif is_in_memory(opcode):
+            self._fragment(instruction, active)
+        elif name == "tensormap":
+            self._tensor_map(instruction, active)
         elif (strong := strong_of(opcode)) is not None:
             places = self.asked(instruction, active)
             before = self._words(instruction, places, threads) if name == "atom" else None
@@ -133,6 +145,49 @@ class Recorder(Code):
             super()._do(instruction, active)
             if name == "cp" and self._last is not None:
                 self._note_copied(self._last)
+
+    def _fragment(self, instruction: Instruction, active: Mask) -> None:
+        """A fragment that a warp reads or writes: nothing is known of its elements."""
+        for target in written(instruction):
+            self._lanes.forget(target, active)
+        starts = self._places(instruction, active)[0]
+        effect = Effect.WRITE if instruction.opcode.startswith("wmma.store") else Effect.READ
+        for places, here, width in pieces(instruction, self._capability, self._lanes, starts, active):
+            self._touch_at(instruction, effect, places, here, width)
+
+    def _tensor_map(self, instruction: Instruction, active: Mask) -> None:
+        """A tensor map that threads change, or copy from shared to global memory: nothing is known of its fields."""
+        places = self._places(instruction, active)
+        for effect, each in zip((Effect.WRITE, Effect.READ), places, strict=False):
+            self._touch_at(instruction, effect, each, active, ends_of(instruction.opcode)[0].size_bytes)
+
+    def _places(self, instruction: Instruction, active: Mask) -> list[Array]:
+        """The generic addresses of an instruction, in the order of its operands.
+
+        The space of the instruction is that of the last one; one before it is an address of global memory.
+        """
+        operands = [each for each in instruction.operands if isinstance(each, Address)]
+        found = [self._place(each) for each in operands]
+        if (lost := active & ~np.logical_and.reduce([known for _, known in found])).any():
+            raise EndError("an address is not known", np.flatnonzero(lost))
+        is_shared = "shared" in {word.partition("::")[0] for word in instruction.opcode.split(".")}
+        return [
+            *(place for place, _ in found[:-1]),
+            cut(found[-1][0], 32) + SHARED_WINDOW if is_shared else found[-1][0],
+        ]
+
+    def _touch_at(self, instruction: Instruction, effect: Effect, places: Array, here: Mask, width: int) -> None:
+        """Threads touch bytes at generic addresses; nothing is known of what they write."""
+        threads = np.flatnonzero(here)
+        self._memory.check(places[threads], threads, width)
+        shared = here & (places >= SHARED_WINDOW) & (places < 2 * SHARED_WINDOW)
+        if shared.any():
+            self._touch(instruction, effect, places - SHARED_WINDOW, shared, width)
+        if effect is Effect.WRITE:
+            self.changes += 1
+            nothing = np.zeros(len(threads), dtype=np.int64)
+            for at in range(0, width, 8):
+                self._memory.store(places[threads] + at, threads, min(8, width - at), nothing, nothing != 0)
 
     def _note_copied(self, access: Accesses) -> None:
         """The bytes that a copy of each thread writes."""
@@ -174,6 +229,10 @@ class Recorder(Code):
         effect, width = _touched(instruction)
         if (rows := _MATRICES.fullmatch(instruction.opcode)) is not None:
             active = active & (np.arange(len(active)) % LANES < 8 * int(rows[2]))
+        self._touch(instruction, effect, addresses, active, width)
+
+    def _touch(self, instruction: Instruction, effect: Effect, addresses: Array, active: Mask, width: int) -> None:
+        """Tell the history what threads access, from an address in the shared window on."""
         threads = np.flatnonzero(active)
         self.touched[instruction.index] = active | self.touched.get(instruction.index, False)
         values = self._written(instruction, threads) if effect is Effect.WRITE else None
@@ -186,6 +245,8 @@ class Recorder(Code):
         """The bytes that a store writes; None if some are not known."""
         size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
         source = instruction.operands[-1]
+        if _MATRICES.fullmatch(instruction.opcode):
+            return self._rows(instruction, threads)
         parts: list[Bytes] = []
         for item in source.items if isinstance(source, Vector) else (source,):
             if base_name(instruction) != "st" or not 0 < size <= 8:
@@ -195,6 +256,22 @@ class Recorder(Code):
                 return None
             parts.append(np.ascontiguousarray(values[threads]).view(np.uint8).reshape(-1, 8)[:, :size])
         return np.concatenate(parts, axis=1)
+
+    def _rows(self, instruction: Instruction, threads: Array) -> Bytes | None:
+        """The row that each lane writes of a matrix; None if a register of its warp is not known."""
+        source = instruction.operands[-1]
+        items = source.items if isinstance(source, Vector) else (source,)
+        warps = threads // LANES
+        rows: list[Bytes] = []
+        for item in items:
+            values, known = self._lanes.read(item, 32)
+            if not (known & self._lanes.exists).reshape(-1, LANES)[warps].all():
+                return None
+            halves = values.astype(np.uint32).reshape(-1, LANES).view(np.uint16).reshape(-1, 8, 8)
+            if is_transposed(instruction.opcode):
+                halves = halves.transpose(0, 2, 1)
+            rows.append(np.ascontiguousarray(halves).view(np.uint8))
+        return np.concatenate(rows, axis=1)[warps, threads % LANES]
 
 
 def _touched(instruction: Instruction) -> tuple[Effect, int]:
