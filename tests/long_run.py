@@ -37,7 +37,14 @@ from tests.order.random_pipelines import pipeline
 from tests.order.test_random_async import judged, with_changes
 from tests.order.test_random_judge import package
 from tests.ptx_oracle.races import Races
-from tests.scan import test_box_fills, test_claims_programs, test_fragments, test_random_rings, test_random_sums
+from tests.scan import (
+    test_box_fills,
+    test_claims_programs,
+    test_fragments,
+    test_operand_runs,
+    test_random_rings,
+    test_random_sums,
+)
 from tests.scan.test_claims_programs import is_no_worse
 from tests.scan.test_programs import compared
 
@@ -100,6 +107,8 @@ ROOMS: dict[str, Callable[[int], Found]] = {
     "fragments": partial(asserted, test_fragments.check_many),
     "rings": lambda seed: Counter([test_random_rings.answer(seed)]),
     "sums": lambda seed: Counter([test_random_sums.answer(seed)]),
+    "tagged rings": lambda seed: Counter([test_operand_runs.answer(seed)]),
+    "tagged chains": lambda seed: test_operand_runs.check_chains(range(seed, seed + 1)),
 }
 
 

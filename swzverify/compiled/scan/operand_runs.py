@@ -11,9 +11,10 @@ from typing import Final
 
 from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.parameters import names_in, place_of
+from swzverify.compiled.kernel.parameters import place_of
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.ptx import Function, Module, Space
+from swzverify.compiled.ptx import Function, Module, Space, SpecialRegister, SymbolRef
+from swzverify.compiled.ptx.operands import nested
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict
 from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.given import Facts
@@ -24,7 +25,7 @@ from swzverify.compiled.trial.placement import Placement
 from swzverify.compiled.trial.repeats import Repeat, find_repeats
 from swzverify.compiled.trial.tagged import BUFFER_BITS, products_of
 
-STEPS: Final = 20_000
+STEPS: Final = 10_000
 """Instructions of one run, each for all warps that are there."""
 ENGINES: Final = ("a run",)
 REPEATED: Final = (
@@ -36,6 +37,7 @@ _WHOLE: Final = 1024
 """The bytes after which swizzle patterns repeat."""
 _LEAST_OPERAND: Final = 256
 """A smaller array has no operand of `wgmma`: 8 rows of 32 bytes."""
+_OF_CLUSTER: Final = ("%cluster_", "%is_explicit_cluster", "%nclusterid", "%clusterid")
 Delivered = tuple[Claim, Elements | None]
 
 
@@ -57,7 +59,7 @@ def refuted_by_run(
         conditions = tuple(each.condition for each in facts.assumed)
         launcher = Launcher(whole, block, DYNAMIC_BYTES if smem is None else smem, facts.arguments, conditions)
         launch = launcher.launch(Plan((1,), (Data.ZERO,)), 0)
-        is_given = launch is not None and not launcher.made_up(launch) and _is_closed(module, whole)
+        is_given = launch is not None and not launcher.made_up(launch) and _is_closed(module, whole, smem)
         if launch is None or not is_given or not _is_placed(module, whole, launch):
             return list(found)
         shown: dict[int, str] = {}
@@ -74,17 +76,23 @@ def refuted_by_run(
     ]
 
 
-def _is_closed(module: Module, function: Function) -> bool:
-    """Whether a kernel reads no variable that the host may have changed, and parameters by their names alone."""
+def _is_closed(module: Module, function: Function, smem: int | None) -> bool:
+    """Whether parameters by their names are all that a kernel reads of what the host chooses."""
     symbols = (*module.symbols, *function.symbols)
     outside = {each.name for each in symbols if each.space in (Space.GLOBAL, Space.CONST)}
     outside |= {each.name for each in function.parameters}
-    return not any(
-        each.name in outside
-        for instruction in function.instructions
-        if not (instruction.opcode.startswith("ld.param") and place_of(instruction) is not None)
-        for each in names_in(instruction.operands)
-    )
+    chosen = (() if function.tuning.cluster else _OF_CLUSTER) + (("%dynamic_smem",) if smem is None else ())
+    for instruction in function.instructions:
+        if not function.tuning.cluster and "cluster" in instruction.opcode:
+            return False
+        if instruction.opcode.startswith("ld.param") and place_of(instruction) is not None:
+            continue
+        for each in (part for operand in instruction.operands for part in nested(operand)):
+            if isinstance(each, SymbolRef) and each.name in outside:
+                return False
+            if isinstance(each, SpecialRegister) and each.name.startswith(chosen):
+                return False
+    return True
 
 
 def _is_placed(module: Module, function: Function, launch: Launch) -> bool:
