@@ -12,13 +12,12 @@ import json
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from swzverify.compiled.ptx import PtxError
 from swzverify.compiled.scan import tried
@@ -26,16 +25,18 @@ from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, held
 from tests.kernel.test_stages import body
 from tests.kernel.traps import text_of
-from tests.order.pipeline_judge import marked, run, runs_of
+from tests.order.pipeline_judge import judge_kernels, runs_of
 from tests.order.random_choices import chosen
 from tests.order.random_choices import runs_of as runs_of_choices
 from tests.order.random_clusters import clustered
-from tests.order.random_counts import NUMBERS, counted
+from tests.order.random_counts import counted
+from tests.order.random_counts import runs_of as runs_of_counts
 from tests.order.random_judge import judge_random
 from tests.order.random_kernels import Kernel
 from tests.order.random_pipelines import pipeline
 from tests.order.test_random_async import judged, with_changes
 from tests.order.test_random_judge import package
+from tests.ptx_oracle.races import Races
 from tests.scan import test_box_fills, test_claims_programs, test_fragments, test_random_rings, test_random_sums
 from tests.scan.test_claims_programs import is_no_worse
 from tests.scan.test_programs import compared
@@ -58,9 +59,9 @@ def executions(seed: int) -> Found:
     )
 
 
-def races(kernel: Kernel, runs: Callable[[Kernel], Iterable[Any]] = runs_of) -> Found:
+def races(kernel: Kernel, runs: Callable[[Kernel], tuple[Races, ...]] = runs_of) -> Found:
     """The judge of races against runs of a kernel."""
-    return Counter([marked(package(kernel.text, kernel.block), kernel, tuple(runs(kernel)))])
+    return judge_kernels([kernel], package, runs)[0]
 
 
 def altered(seed: int) -> Found:
@@ -76,10 +77,6 @@ def altered(seed: int) -> Found:
 def small(seed: int) -> Found:
     """The judge of races on a small kernel."""
     return judge_random(seed, seed + 1, package)[0]
-
-
-def runs_of_counts(kernel: Kernel) -> Iterable[Any]:
-    return (run(kernel, number, order) for number in NUMBERS for order in (None, 1))
 
 
 def asserted(check: Callable[[range], None], seed: int) -> Found:

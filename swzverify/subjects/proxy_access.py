@@ -30,8 +30,6 @@ PATTERN_BYTES = 1024
 """A swizzle of addresses repeats after so many bytes. Source: PTX ISA 9.2, "Strides", table of swizzle modes."""
 MAX_RUNS = 16
 """Runs of bytes that an operation may touch at a time."""
-MAX_ELEMENTS = 1 << 20
-"""Elements that are looked at to find these runs."""
 
 Runs = tuple[tuple[int, int], ...]
 """The first piece and the length of each run, in pieces of 16 bytes."""

@@ -8,8 +8,9 @@ apply.
 from __future__ import annotations
 
 import copy
+import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from swzrecheck.claim_file import read_claim
@@ -19,6 +20,7 @@ from swzrecheck.errors import CertificateError
 from swzrecheck.kinds import goals_of
 from swzrecheck.propose import possible_point
 from swzrecheck.reader import Reader
+from swzrecheck.recheck import Rechecked
 from swzrecheck.smtlib import script
 from swzrecheck.statement import Statement, write_statement
 from swzrecheck.vacuity import conditions_of
@@ -106,3 +108,14 @@ def other_value(value: Json, rng: random.Random) -> Json:
     if value is None:
         return rng.choice([0, 1, "tid < 8", {"bits": 1, "base": 0, "shift": 1, "on": "offset"}])
     return rng.choice([None, 0, [1], {}])
+
+
+def forged(folder: Folder, kind: str, change: Callable[[dict[str, Any]], None]) -> Rechecked:
+    """A certificate with a change and the formulas that belong to it, as the recheck judges it."""
+    data = folder.certificate(kind)
+    change(data)
+    remake(data, folder)
+    path = folder.file(kind)
+    path.write_text(json.dumps(data))
+    folder.sign()
+    return folder.judged(kind, "bitwuzla")

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from swzrecheck.recheck import Rechecked, Status
+from swzrecheck.recheck import Status
 from swzverify.apps.cli import main
 from tests.certificates.conftest import Folder
-from tests.certificates.forger import remake
+from tests.certificates.forger import forged
 
 pytest.importorskip("bitwuzla")
 SPEC = """\
@@ -58,16 +58,6 @@ def values(*found: Any) -> Callable[[dict[str, Any]], None]:
         data["claim"]["accesses"][0]["loops"][0]["values"] = list(found)
 
     return change
-
-
-def forged(folder: Folder, kind: str, change: Callable[[dict[str, Any]], None]) -> Rechecked:
-    data = folder.certificate(kind)
-    change(data)
-    remake(data, folder)
-    path = folder.file(kind)
-    path.write_text(json.dumps(data))
-    folder.sign()
-    return folder.judged(kind, "bitwuzla")
 
 
 @pytest.mark.parametrize(

@@ -333,17 +333,9 @@ def only_those_that_surely_come(reader: Any, active: Expr) -> Any:
     return found & (reader.bit(active, 0) == 1) if active is not TRUE else found
 
 
-def groups_of_half_the_lanes(form: Any, limits: Any, comes: Any, size: int) -> Any:
-    return GROUPS(form, limits, comes, size // 2)
-
-
 def only_low_bounds(self: Any, node: Expr) -> Any:
     low = self._zero + self._intervals[node][0]
     return distances._Form(low, low)
-
-
-def all_but_the_lanes_are_shared(self: Any, node: Expr) -> bool:
-    return distances._Kind.POINT not in self._reads[node]
 
 
 PLANTED = {

@@ -20,7 +20,6 @@ from tests.engines.obligations import Map
 from tests.nightly import counts
 
 ENGINES: tuple[Engine, ...] = (SMT(), GF2(), Radix(), Residues())
-NARROW = ob.leaf
 NO_ANSWER = {Answer.NOT_APPLICABLE, Answer.UNDECIDED}
 
 

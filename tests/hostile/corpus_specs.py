@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 HEAD = "swzverify: 1\n"
 TILE = "tiles: {A: {bits: 16, layout: '(8,64):(64,1)'}}\n"
-LOOPS = "{t: 1024, i: 256}"
 
 INTEGERS: dict[str, str] = {
     "of 25 digits": "1" * 25,

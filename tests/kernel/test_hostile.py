@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from swzverify.compiled.kernel import accesses
+from swzverify.compiled.kernel import KernelAccess, accesses
 from swzverify.compiled.ptx import PtxError, read_module
-from tests.counted import calls_of
+from tests.counted import calls_of, forget_everything
 from tests.kernel.programs import program
 from tests.kernel.texts import TOP
 from tests.nightly import share
@@ -97,16 +97,19 @@ PIECES = (
 
 
 def work_of(piece: str, count: int) -> int:
-    """How many functions are called for the accesses of a kernel of so many pieces."""
+    """How many functions are called for the accesses of a kernel of so many pieces, where nothing is remembered."""
     body = "".join(piece.format(at, at + 1) for at in range(2, count))
     text = f"{TOP}.entry k() {{ .reg .pred %p<999>; .reg .b32 %r<999>; mov.u32 %r1, %tid.x;\n{body}"
     module = read_module(text + f"st.shared.u32 [%r1], %r2; st.shared.u32 [%r{count}], %r1; ret; }}", "k.ptx")
-    assert accesses(module, module.functions[0], (64, 1, 1))
-    return calls_of(lambda: accesses(module, module.functions[0], (64, 1, 1)))
+    found: list[KernelAccess] = []
+    forget_everything()
+    calls = calls_of(lambda: found.extend(accesses(module, module.functions[0], (64, 1, 1))))
+    assert found
+    return calls
 
 
 @pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("piece", PIECES)
-def test_the_work_on_long_kernels_grows_by_less_than_the_cube_of_their_length(piece: str, count: int) -> None:
-    """Twice the loops in a row take 3.8 times the calls at 100 and 6.0 times at 200; the rest takes less."""
-    assert work_of(piece, 2 * count) < 7 * work_of(piece, count)
+def test_the_work_on_long_kernels_grows_by_at_most_the_square_of_their_length(piece: str, count: int) -> None:
+    """Twice the loops in a row take 3.4 times the calls at 40 and 3.8 times at 200; the rest takes less."""
+    assert work_of(piece, 2 * count) < 4.5 * work_of(piece, count)

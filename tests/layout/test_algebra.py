@@ -20,19 +20,12 @@ from swzverify.layout import (
     make_layout,
     right_inverse,
 )
+from tests.layout.drawn import from_pairs, layouts_of
 
 EXTENTS = st.sampled_from([1, 2, 3, 4, 6, 8])
 STRIDES = st.sampled_from([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 48, 64])
 LEAF = st.tuples(EXTENTS, STRIDES)
-
-
-def from_pairs(pairs):
-    return Layout(tuple(shape for shape, _ in pairs), tuple(stride for _, stride in pairs))
-
-
-FLAT = st.lists(LEAF, min_size=1, max_size=3).map(from_pairs)
-PAIR = st.lists(LEAF, min_size=1, max_size=2).map(from_pairs)
-LAYOUTS = FLAT | st.tuples(PAIR, PAIR).map(lambda two: make_layout(*two))
+LAYOUTS = layouts_of(LEAF)
 
 
 @st.composite

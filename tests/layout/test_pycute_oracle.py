@@ -26,26 +26,18 @@ from swzverify.layout import (
     left_inverse,
     logical_divide,
     logical_product,
-    make_layout,
     right_inverse,
     tiled_divide,
     zipped_divide,
 )
+from tests.layout.drawn import layouts_of
 
 pycute = pytest.importorskip("pycute", reason="NVIDIA's pycute is missing: CONTRIBUTING.md says how to install it")
 if not hasattr(pycute, "composition"):
     pytest.skip("the unrelated package pycute from PyPI is installed", allow_module_level=True)
 
 LEAF = st.tuples(st.sampled_from([1, 2, 3, 4, 6, 8]), st.sampled_from([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 64]))
-
-
-def from_pairs(pairs):
-    return Layout(tuple(shape for shape, _ in pairs), tuple(stride for _, stride in pairs))
-
-
-FLAT = st.lists(LEAF, min_size=1, max_size=3).map(from_pairs)
-PAIR = st.lists(LEAF, min_size=1, max_size=2).map(from_pairs)
-LAYOUTS = FLAT | st.tuples(PAIR, PAIR).map(lambda two: make_layout(*two))
+LAYOUTS = layouts_of(LEAF)
 
 
 def theirs(layout):

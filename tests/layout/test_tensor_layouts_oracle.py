@@ -19,25 +19,17 @@ from swzverify.layout import (
     complement,
     composition,
     left_inverse,
-    make_layout,
     raked_product,
     right_inverse,
     tiled_divide,
     zipped_divide,
 )
+from tests.layout.drawn import layouts_of
 
 oracle = pytest.importorskip("tensor_layouts")
 
 LEAF = st.tuples(st.sampled_from([1, 2, 3, 4, 8]), st.sampled_from([0, 1, 2, 3, 4, 6, 8, 16, 24, 64]))
-
-
-def from_pairs(pairs):
-    return Layout(tuple(shape for shape, _ in pairs), tuple(stride for _, stride in pairs))
-
-
-FLAT = st.lists(LEAF, min_size=1, max_size=3).map(from_pairs)
-PAIR = st.lists(LEAF, min_size=1, max_size=2).map(from_pairs)
-LAYOUTS = FLAT | st.tuples(PAIR, PAIR).map(lambda two: make_layout(*two))
+LAYOUTS = layouts_of(LEAF)
 
 
 def theirs(layout):

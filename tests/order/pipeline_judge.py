@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from tests.ptx_oracle import Buffer
@@ -16,7 +16,7 @@ from tests.ptx_oracle.races import Races, races_of
 
 from .random_judge import Judge, Said
 from .random_kernels import Kernel
-from .random_pipelines import NUMBERS, pipeline
+from .random_pipelines import NUMBERS
 
 ORDERS = (None, 1, 2)
 """The order of the code, and seeds of random orders."""
@@ -84,13 +84,15 @@ def marked(said: Said, drawn: Kernel, runs: tuple[Races, ...]) -> str:
     return f"{said.verdict} ({told})"
 
 
-def judge_pipelines(seeds: Iterable[int], judge: Judge) -> tuple[Counter[str], list[str]]:
-    """How often each answer of a judge came on the kernels of these seeds, and the wrong answers."""
+def judge_kernels(
+    kernels: Iterable[Kernel], judge: Judge, runs: Callable[[Kernel], tuple[Races, ...]] = runs_of
+) -> tuple[Counter[str], list[str]]:
+    """How often each answer of a judge came on these kernels, and the wrong answers."""
     total: Counter[str] = Counter()
     wrong: list[str] = []
-    for drawn in map(pipeline, seeds):
+    for drawn in kernels:
         said = judge(drawn.text, drawn.block)
-        mark = marked(said, drawn, runs_of(drawn))
+        mark = marked(said, drawn, runs(drawn))
         total[mark] += 1
         if mark.startswith(("WRONG", "FALSE")):
             wrong.append(f"seed {drawn.seed}: {mark}; {said}; {sorted(drawn.constructs)}")

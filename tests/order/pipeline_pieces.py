@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from .random_kernels import Kernel
 
 HEAD = """.version 8.6
 .target sm_90a
@@ -102,3 +105,18 @@ def tail(pipeline: Pipeline) -> None:
     pipeline.do("the barrier behind the read of the tail", "bar.sync 0;")
     pipeline.put(f"add.u32 {count}, {count}, 1;")
     pipeline.put(f"@{pipeline.test(f'lt.u32 {count}, 2')} bra {head};")
+
+
+Drawn = tuple[Pipeline, set[str], tuple[int, int, int]]
+"""A kernel, what is in it, and its block."""
+
+
+def with_mistake(seed: int, drawn: Callable[[int, int], Drawn], is_wrong: Callable[[float], bool]) -> Kernel:
+    """The random kernel of a seed, right or with one mistake: `drawn` gets the mistake's place, or -1 for none."""
+    right, constructs, block = drawn(seed, -1)
+    choose = random.Random(f"mistake {seed}")
+    if right.chances and is_wrong(choose.random()):
+        mistake = choose.randrange(len(right.chances))
+        constructs = {*constructs, f"wrong: {right.chances[mistake]}"}
+        right, _, _ = drawn(seed, mistake)
+    return Kernel(seed, HEAD + "\n".join(right.lines) + "\nret;\n}\n", block, frozenset(constructs))

@@ -8,12 +8,11 @@ tiles. Copies may come before their bytes are announced.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import Races, races_of
 
-from .pipeline_pieces import HEAD, Pipeline
+from .pipeline_pieces import Pipeline, with_mistake
 from .random_counts import NUMBERS, turned
 from .random_kernels import Kernel
 
@@ -105,7 +104,7 @@ def _side(pipeline: Pipeline, who: str, stages: int, is_late: bool, copies: bool
     pipeline.put(f"add.u32 {seen}, {seen}, 1;", f"{after}:", f"add.u32 {tile}, {tile}, 1;", f"bra {head};", f"{end}:")
 
 
-def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str]]:
+def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, int]]:
     """The kernel of a seed with a mistake, by its place; -1 makes none."""
     source = random.Random(seed)
     stages, is_late, copies = source.choice((2, 3)), source.random() < 0.5, source.random() < 0.7
@@ -126,25 +125,19 @@ def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str]]:
         _side(pipeline, who, stages, is_late, copies)
         pipeline.put(*([f"bra {end};", f"{consumer}:"] if who == "producer" else []))
     pipeline.put(f"{end}:")
-    return pipeline, {f"{stages} stages", *({"copies"} if copies else ()), *({"late"} if is_late else ())}
+    constructs = {f"{stages} stages", *({"copies"} if copies else ()), *({"late"} if is_late else ())}
+    return pipeline, constructs, (64, 1, 1)
 
 
 def chosen(seed: int) -> Kernel:
     """The random kernel of a seed."""
-    right, constructs = drawn(seed, -1)
-    choose = random.Random(f"mistake {seed}")
-    if choose.random() < 0.5:
-        mistake = choose.randrange(len(right.chances))
-        constructs = {*constructs, f"wrong: {right.chances[mistake]}"}
-        right, _ = drawn(seed, mistake)
-    text = HEAD + "\n".join(right.lines) + "\nret;\n}\n"
-    return Kernel(seed, text, (64, 1, 1), frozenset(constructs))
+    return with_mistake(seed, drawn, lambda draw: draw < 0.5)
 
 
-def runs_of(kernel: Kernel) -> Iterator[Races]:
+def runs_of(kernel: Kernel) -> tuple[Races, ...]:
     """Launches of a kernel, with two contents of global memory."""
-    for number in NUMBERS:
-        for order, fill in ((None, "iota"), (1, "u32")):
-            yield races_of(
-                kernel.text, "k", kernel.block, params=[number, Buffer(8192, fill)], shuffle=order, steps=3000
-            )
+    return tuple(
+        races_of(kernel.text, "k", kernel.block, params=[number, Buffer(8192, fill)], shuffle=order, steps=3000)
+        for number in NUMBERS
+        for order, fill in ((None, "iota"), (1, "u32"))
+    )

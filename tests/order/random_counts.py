@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import random
 
-from .pipeline_pieces import HEAD, Pipeline
+from tests.ptx_oracle.races import Races
+
+from .pipeline_judge import run
+from .pipeline_pieces import Pipeline, with_mistake
 from .random_kernels import Kernel
 
 SHAPES = ((64, 1, 1), (64, 1, 1), (64, 1, 1), (96, 1, 1))
@@ -128,11 +131,9 @@ def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, 
 
 def counted(seed: int) -> Kernel:
     """The random kernel of a seed."""
-    right, constructs, block = drawn(seed, -1)
-    choose = random.Random(f"mistake {seed}")
-    if choose.random() < 0.5:
-        mistake = choose.randrange(len(right.chances))
-        constructs = {*constructs, f"wrong: {right.chances[mistake]}"}
-        right, _, _ = drawn(seed, mistake)
-    text = HEAD + "\n".join(right.lines) + "\nret;\n}\n"
-    return Kernel(seed, text, block, frozenset(constructs))
+    return with_mistake(seed, drawn, lambda draw: draw < 0.5)
+
+
+def runs_of(kernel: Kernel) -> tuple[Races, ...]:
+    """The runs of a kernel, for each number of trips."""
+    return tuple(run(kernel, number, order) for number in NUMBERS for order in (None, 1))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from .pipeline_pieces import HEAD, Pipeline, tail
+from .pipeline_pieces import Pipeline, tail, with_mistake
 from .random_kernels import Kernel
 from .random_products import WARPGROUPS, products
 
@@ -385,11 +385,4 @@ def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, 
 
 def pipeline(seed: int) -> Kernel:
     """The random kernel of a seed: right in one case of three, else with one mistake."""
-    right, constructs, block = drawn(seed, -1)
-    choose = random.Random(f"mistake {seed}")
-    if choose.random() > 0.35:
-        mistake = choose.randrange(len(right.chances))
-        constructs = {*constructs, f"wrong: {right.chances[mistake]}"}
-        right, _, _ = drawn(seed, mistake)
-    text = HEAD + "\n".join(right.lines) + "\nret;\n}\n"
-    return Kernel(seed, text, block, frozenset(constructs))
+    return with_mistake(seed, drawn, lambda draw: draw > 0.35)

@@ -7,9 +7,12 @@ tile to several blocks, and consumers of all blocks give the stages back. Half o
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .pipeline_pieces import HEAD, Pipeline
+
+_Kind = Callable[[Pipeline, int], set[str]]
 
 CLUSTERS = ((2, 1, 1), (2, 1, 1), (2, 1, 1), (1, 2, 1), (3, 1, 1))
 _ARRIVE, _WAIT = "barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"
@@ -211,23 +214,63 @@ def ring(pipeline: Pipeline, ranks: int) -> set[str]:
     return {f"ring of {stages}", *({"plain too"} if is_plain_too else ())}
 
 
-def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, int]]:
+def helped(pipeline: Pipeline, ranks: int) -> set[str]:
+    """Lane 0 copies tiles of distinct sizes; another lane arrives for each tile, too, and touches memory beside."""
+    source = pipeline.source
+    pipeline.put(f"@%p0 mbarrier.init.shared::cta.b64 [%r5], {pipeline.number('the count of full', 2, 1)};")
+    pipeline.put("@%p0 mbarrier.init.shared::cta.b64 [%r6], 1;")
+    meet(pipeline, "the meeting behind init")
+    far = pipeline.register(f"mapa.shared::cluster.u32 %r4, {source.randrange(ranks)}")
+    pipeline.put(f"ld.shared::cluster.u32 %r9, [{far}+2048];")
+    tiles = source.sample((16, 32, 48, 64), source.randint(2, 4))
+    places = [64 * (each % source.choice((1, 2, 4))) for each in range(len(tiles))]
+    helper, consumer, end = (pipeline.label() for _ in range(3))
+    pipeline.put(f"@{pipeline.test(f'eq.u32 %r0, {source.choice((1, 33))}')} bra {helper};")
+    pipeline.put(f"@{pipeline.test('eq.u32 %r0, 32')} bra {consumer};", f"@!%p0 bra {end};")
+    for at, size in enumerate(tiles):
+        if at and not pipeline.is_wrong("without the wait for empty"):
+            pipeline.wait("%r6", str(1 - at % 2))
+        pipeline.put(f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], {size};")
+        pipeline.put(f"{_COPY} [%r4+{places[at]}], [%d1], {size}, [%r5];")
+    pipeline.put(f"bra {end};", f"{helper}:")
+    for at in range(len(tiles)):
+        if at and not pipeline.is_wrong("the helper runs ahead"):
+            pipeline.wait("%r6", str(1 - at % 2))
+        if source.random() < 0.2:
+            pipeline.put(f"ld.shared.u32 %r9, [%r4+{source.choice(places)}];")
+        pipeline.put("mbarrier.arrive.shared::cta.b64 _, [%r5];")
+        if source.random() < 0.15 or pipeline.is_wrong("a load behind the arrival"):
+            pipeline.put(f"ld.shared.u32 %r9, [%r4+{source.choice(places)}];")
+    pipeline.put(f"bra {end};", f"{consumer}:")
+    for at, place in enumerate(places):
+        if not pipeline.is_wrong("without the wait for full"):
+            pipeline.wait("%r5", str(at % 2))
+        pipeline.put(f"ld.shared.u32 %r9, [%r4+{place}];", "mbarrier.arrive.shared::cta.b64 _, [%r6];")
+    pipeline.put(f"{end}:")
+    meet(pipeline, "the last barrier")
+    return {f"helped, {len(tiles)} tiles"}
+
+
+_KINDS = (words, words, looped, ring, ring)
+
+
+def drawn(seed: int, mistake: int, kinds: Sequence[_Kind] = _KINDS) -> tuple[Pipeline, set[str], tuple[int, int, int]]:
     """The kernel of a seed with a mistake, by its place; -1 makes none."""
     source = random.Random(seed)
     cluster = source.choice(CLUSTERS)
-    kind = source.choice((words, words, looped, ring, ring))
+    kind = source.choice(kinds)
     pipeline = Pipeline(source, mistake)
     return pipeline, kind(pipeline, cluster[0] * cluster[1] * cluster[2]), cluster
 
 
-def ranked(seed: int) -> Cluster:
+def ranked(seed: int, kinds: Sequence[_Kind] = _KINDS) -> Cluster:
     """The random kernel of a seed."""
-    right, constructs, cluster = drawn(seed, -1)
+    right, constructs, cluster = drawn(seed, -1, kinds)
     choose = random.Random(f"mistake {seed}")
     if right.chances and choose.random() < 0.5:
         mistake = choose.randrange(len(right.chances))
         constructs = {*constructs, f"wrong: {right.chances[mistake]}"}
-        right, _, _ = drawn(seed, mistake)
+        right, _, _ = drawn(seed, mistake, kinds)
     head = HEAD.replace(".reg .b64 %d<9>;", ".reg .b64 %d<9>;\n.reg .b16 %h<9>;")
     text = head + "\n".join(right.lines) + "\nret;\n}\n"
     return Cluster(seed, text, (64, 1, 1), cluster, frozenset(constructs))

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import random
 
-from .pipeline_pieces import HEAD, Pipeline
+from tests.ptx_oracle.races import Races
+
+from .pipeline_judge import run
+from .pipeline_pieces import Pipeline, with_mistake
 from .random_kernels import Kernel
 
 SHAPES = ((64, 1, 1), (64, 1, 1), (96, 1, 1), (128, 1, 1))
@@ -148,11 +151,9 @@ def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, 
 
 def commanded(seed: int) -> Kernel:
     """The random kernel of a seed."""
-    right, constructs, block = drawn(seed, -1)
-    choose = random.Random(f"mistake {seed}")
-    if right.chances and choose.random() < 0.6:
-        mistake = choose.randrange(len(right.chances))
-        constructs = {*constructs, f"wrong: {right.chances[mistake]}"}
-        right, _, _ = drawn(seed, mistake)
-    text = HEAD + "\n".join(right.lines) + "\nret;\n}\n"
-    return Kernel(seed, text, block, frozenset(constructs))
+    return with_mistake(seed, drawn, lambda draw: draw < 0.6)
+
+
+def runs_of(kernel: Kernel) -> tuple[Races, ...]:
+    """The runs of a kernel, which does not read its parameter."""
+    return tuple(run(kernel, 0, order) for order in (None, 1, 2))

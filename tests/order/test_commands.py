@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -25,14 +24,11 @@ from tests.order.commands import COMMANDS, MEET, SEE_ZERO
 from tests.order.commands import kernel as kernel_of
 from tests.order.conftest import HEAD
 from tests.ptx_oracle import Buffer
-from tests.ptx_oracle.races import Races
 from tests.ptx_oracle.races import races_of as launched
 
-from .pipeline_judge import marked, run
 from .pipeline_pieces import HEAD as PIPELINE_HEAD
 from .random_kernels import Kernel
-from .random_words import commanded, drawn
-from .test_random_judge import package
+from .random_words import drawn, runs_of
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 HARMLESS = ("free", "race-benign")
@@ -147,25 +143,6 @@ def test_planted_mistakes_are_found(plant: Patch, name: str, monkeypatch: pytest
 
 
 # ---- random kernels
-
-
-def runs_of(kernel: Kernel) -> tuple[Races, ...]:
-    """The runs of a kernel, which does not read its parameter."""
-    return tuple(run(kernel, 0, order) for order in (None, 1, 2))
-
-
-@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(300), marks=pytest.mark.nightly)], ids=["day", "night"])
-def test_no_run_contradicts_the_package(seeds: range) -> None:
-    """Nothing that races is `free`, and each race is one of the launch that its witness names."""
-    total: Counter[str] = Counter()
-    wrong: list[str] = []
-    for kernel in map(commanded, seeds):
-        mark = marked(package(kernel.text, kernel.block), kernel, runs_of(kernel))
-        total[mark] += 1
-        if mark.startswith(("WRONG", "FALSE")):
-            wrong.append(f"seed {kernel.seed}: {mark}; {sorted(kernel.constructs)}")
-    print(dict(total))
-    assert wrong == []
 
 
 @pytest.mark.parametrize("count", counts(2, 100))

@@ -8,10 +8,9 @@ import pytest
 
 from tests.nightly import counts
 
-from .pipeline_judge import judge_pipelines, run, runs_of, seen
+from .pipeline_judge import judge_kernels, run, runs_of, seen
 from .random_judge import Said
 from .random_pipelines import NUMBERS, drawn, pipeline
-from .test_random_judge import package
 
 
 def is_right(seed: int) -> bool:
@@ -53,16 +52,8 @@ def test_a_random_order_is_repeated() -> None:
 def test_judges_that_are_wrong() -> None:
     seeds = [seed for seed in range(12) if "race" in seen(runs_of(pipeline(seed)))][:2]
     assert seeds
-    _, wrong = judge_pipelines(seeds, lambda *_: Said("free"))
+    _, wrong = judge_kernels(map(pipeline, seeds), lambda *_: Said("free"))
     assert all("WRONG free" in each for each in wrong)
     assert len(wrong) == len(seeds)
-    _, wrong = judge_pipelines(seeds[:1], lambda *_: Said("race", (1, 2), {"n": 2}))
+    _, wrong = judge_kernels(map(pipeline, seeds[:1]), lambda *_: Said("race", (1, 2), {"n": 2}))
     assert ["FALSE race" in each for each in wrong] == [True]
-
-
-@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(400), marks=pytest.mark.nightly)], ids=["day", "night"])
-def test_no_run_contradicts_the_package(seeds: range) -> None:
-    """Nothing that races is `free`, and each race is one of the launch that its witness names."""
-    total, wrong = judge_pipelines(seeds, package)
-    print(dict(total))
-    assert wrong == []

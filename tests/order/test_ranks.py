@@ -116,6 +116,7 @@ def _counts_need_not_add_up(patch: pytest.MonkeyPatch) -> None:
 MISTAKES: dict[str, tuple[Patch, str]] = {
     "barriers": (_barriers_of_blocks_are_of_the_cluster, "with the barrier of the block"),
     "masks": (_masks_are_ignored, "a copy to the other block"),
+    "own": (_every_address_is_in_the_own_block, "without a barrier"),
     "times": (_blocks_are_always_there, "returned before"),
     "begun": (_blocks_are_always_there, "at once"),
     "outside": (_ranks_are_all_there, "in a block that the cluster has not"),

@@ -195,8 +195,8 @@ def _copies_end_at_once(patch: pytest.MonkeyPatch) -> None:
         found: AtNodes = {}
         for at, node in enumerate(walk.nodes):
             for touch, being in product(node.touches, ACTIVE):
-                there = found.setdefault((touch.index, being), {})
-                there[at] = (*there.get(at, ()), touch.values)
+                there = found.setdefault(touch.index, {})
+                there[at, being] = (*there.get((at, being), ()), touch.values)
         return found
 
     patch.setattr(pipelines, "made_at", wrong)

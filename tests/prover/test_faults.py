@@ -36,7 +36,6 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="isolation needs
 
 QUICK = Limits(seconds=5, memory_mib=1024)
 HOLDS = Finding("z3", Answer.HOLDS)
-Child = Callable[[Callable[[], object], int, bytes, Limits, int], None]
 
 
 def _proved() -> Bijective:

@@ -18,7 +18,6 @@ from tests.scan.test_delivers import PLAIN, check, scanned
 
 copies: Any = import_module("swzverify.compiled.scan.fill_copies")
 fill_leaves: Any = import_module("swzverify.compiled.scan.fill_leaves")
-maps_of: Any = import_module("swzverify.compiled.scan.operand_maps")
 
 BOXES = replace(PLAIN, a=replace(PLAIN.a, box="64B"), b=replace(PLAIN.b, box="128B"))
 """A is K-major and B is MN-major, with another swizzle mode."""

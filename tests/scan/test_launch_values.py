@@ -165,6 +165,11 @@ def test_a_generic_address_that_is_asked_for_its_space() -> None:
 # ---- values that exclude each other
 
 
+def test_a_negative_float_is_less_than_0() -> None:
+    assert said(f"setp.lt.f32 %p1, 0fBF800000, 0f00000000; {FAR}").verdict == "conflict"
+    assert is_never_made(f"setp.ge.f32 %p1, 0fBF800000, 0f00000000; {FAR}")
+
+
 LOADED = "ld.param.u64 %d1, [q]; ld.global.f32 %f1, [%d1];"
 EXCLUDED = (
     ".reg .f32 %f<9>; " + LOADED + " {} setp.lt.f32 %p1, %f1, {}; setp.{}.f32 %p2, {}, {};"
@@ -345,6 +350,7 @@ PLANTED: list[tuple[Callable[[pytest.MonkeyPatch], None], Callable[[], None]]] =
     (one_place, test_a_conflict_of_even_numbers_is_not_one_of_all),
     (spaces_unasked, test_a_generic_address_that_is_asked_for_its_space),
     (nothing_related, test_what_a_rounded_number_cannot_be_is_no_conflict),
+    (floats_without_signs, test_a_negative_float_is_less_than_0),
 ]
 
 

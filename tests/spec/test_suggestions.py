@@ -11,7 +11,6 @@ from swzverify.spec import SpecError, parse_spec
 from swzverify.spec.elements import ELEMENT_BITS
 
 HEAD = "swzverify: 1\n"
-NOT_KNOWN = "did you mean"
 
 # instruction: what the message must say, what it must not say
 INSTRUCTION = {

@@ -148,7 +148,6 @@ def smaller(_least: bool, first: Any, second: Any) -> Any:
     return np.fmin(first, second)
 
 
-TO_ZERO = dict.fromkeys(floats._ROUNDED, np.trunc)
 PLANTED: dict[str, tuple[object, str, Any, str]] = {
     "a load of a signed type is not widened": (code, "signed", as_it_is, "case 207"),
     "results keep bits beyond their width": (lanes, "cut", as_it_is, "case 45"),

@@ -7,11 +7,11 @@ from itertools import product
 from typing import TypeAlias
 
 from swzverify.compiled.order.flights import Flight, Running, Values
-from swzverify.compiled.order.together import ACTIVE, Being
+from swzverify.compiled.order.together import ACTIVE, Being, Place
 from swzverify.compiled.order.walk import Walk
 
-AtNodes: TypeAlias = dict[tuple[int, Being], dict[int, tuple[Values, ...]]]
-"""For each instruction, and how a thread is at a node: what the leaves in its address were, by nodes."""
+AtNodes: TypeAlias = dict[int, dict[Place, tuple[Values, ...]]]
+"""For each instruction, by nodes and how a thread is there: what the leaves in its address were."""
 
 
 def running_at(walk: Walk, counts: Callable[[Flight], bool] = lambda _: True) -> AtNodes:
@@ -21,18 +21,18 @@ def running_at(walk: Walk, counts: Callable[[Flight], bool] = lambda _: True) ->
         beings = {Being.FREE: node.running, Being.STOPPED: node.running}
         for being, running in {**beings, Being.HELD: node.entry, Being.GONE: node.leaving}.items():
             for each in (each for each in running if each.how is not Running.UNMET and counts(each)):
-                there = found.setdefault((each.index, being), {})
-                there[at] = tuple(dict.fromkeys((*there.get(at, ()), each.values)))
+                there = found.setdefault(each.index, {})
+                there[at, being] = tuple(dict.fromkeys((*there.get((at, being), ()), each.values)))
     return found
 
 
 def made_at(walk: Walk) -> AtNodes:
     """What is made at each node through the generic proxy; a `cp.async` is made until its thread waits for it."""
     found = running_at(walk, lambda each: each.how is Running.COPY)
-    copies = {index for index, _ in found}
+    copies = {*found}
     for at, node in enumerate(walk.nodes):
         for touch, being in product(node.touches, ACTIVE):
             if touch.is_data and touch.index not in copies:
-                there = found.setdefault((touch.index, being), {})
-                there[at] = tuple(dict.fromkeys((*there.get(at, ()), touch.values)))
+                there = found.setdefault(touch.index, {})
+                there[at, being] = tuple(dict.fromkeys((*there.get((at, being), ()), touch.values)))
     return found

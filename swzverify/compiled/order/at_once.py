@@ -52,6 +52,8 @@ class AtOnce:
         found = np.zeros((len(self._place), len(self._place)), dtype=np.bool_)
         for one, mine in enumerate(self._at):
             for two, its in enumerate(self._at):
+                if not (mine.any() and its.any()):
+                    continue
                 for pair, _ in self._pipelines.groups.pairs(one, two, couple):
                     both = self._pipelines.groups.common(pair, _HELP, _nodes_of, (0, 0))
                     together = np.ones((mine.shape[1], its.shape[1]), dtype=np.float32)
@@ -67,4 +69,5 @@ def _nodes_of(
     _members: tuple[Member, ...], moments: Moments, _accesses: tuple[int, int], _is_self: bool
 ) -> Iterator[tuple[int, int]]:
     """The places of the first two threads at the moments of a group."""
-    return ((one, two) for one, two, mine, its in moments.nodes if {mine, its} <= ACTIVE)
+    active = (each for each in moments.nodes if each[1] in ACTIVE)
+    return ((each[0], two) for each in active for two, its in moments.nodes[each] if its in ACTIVE)

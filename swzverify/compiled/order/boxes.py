@@ -70,7 +70,7 @@ def boxes_of(
     for at, role in enumerate(roles):
         for node in role.walk.nodes:
             for deed in (each for each, _ in node.deeds if each.act is Act.COPY):
-                found = sum_of(role.walk.place_of(kernel.parts[deed.index][0].address, deed.values))
+                found = sum_of(role.walk.destination(deed))
                 place = frozenset(found.terms.items()), found.number
                 starts.setdefault((place[0], place[1] >> RANK_BITS), set()).add(place[1])
                 copiers.setdefault(deed.key, {}).setdefault(at, {})[deed.index] = None

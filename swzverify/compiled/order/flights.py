@@ -179,3 +179,10 @@ def _waited(flights: Iterable[Flight], how: Running, left: int) -> frozenset[Fli
         elif how is Running.COPY:
             kept.append(replace(each, how=Running.UNFENCED, groups=0))
     return frozenset(kept)
+
+
+def with_values(values: Values, new: Mapping[Var, Expr | None]) -> Values:
+    """The values with other ones; None for what is not known any more."""
+    whole = {**dict(values), **new}
+    kept = ((each, value) for each, value in whole.items() if value is not None)
+    return tuple(sorted(kept, key=lambda item: item[0].name))

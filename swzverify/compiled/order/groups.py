@@ -29,6 +29,9 @@ _FEW_STATES: Final = 4_000
 """States of a set of threads but on the last level."""
 _PROJECTED_STATES: Final = 8_000
 """The same of projections, where all barriers have too many."""
+_FEW_MEMBERS: Final = 3
+_STATES_OF_FEW: Final = MOST_STATES
+"""The same of projections of so few threads: a step more costs less than to try other threads."""
 _TRIED_STATES: Final = 1_000
 """The same of sets of threads once one of them has had too many."""
 _MOST_WORK: Final = 400_000
@@ -165,7 +168,7 @@ class Groups:
             # Where one set of threads has too many states with all barriers, most others have.
             limit = min(most, _TRIED_STATES) if each.is_whole and self._is_large else most
             if len(self._projections) > 1 and not each.is_whole:
-                limit = max(most, _PROJECTED_STATES)
+                limit = max(most, _STATES_OF_FEW if len(members) <= _FEW_MEMBERS else _PROJECTED_STATES)
             limit = min(limit, self._left)
             found, states = each.moments(members, limit, is_of_time=key[0], is_of_first=key[1])
             self._left = max(0, self._left - states)
@@ -188,10 +191,14 @@ class Groups:
         With `is_of_time`, it is asked what can be at one time, and not what has no order.
         """
         found: set[_Both] | None = None
+        large: list[set[Member]] = []
         for group, most in self._tried(members, level):
+            if self._is_large and any(each <= set(group) for each in large):
+                continue
             order = sorted(range(len(group)), key=lambda at: (group[at].role, group[at].thread))
             whole = self._of(tuple(group[at] for at in order), most, is_of_time=is_of_time)
             if whole is None:
+                large += [set(group)] if len(group) > len(members) else []
                 continue
             moments = whole.of(order.index(0), order.index(len(members) - 1))
             values = set(found_at(group, moments, accesses, len(members) == 1))

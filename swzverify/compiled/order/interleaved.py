@@ -75,7 +75,7 @@ class _Runs:
         is_of_first: bool,
     ) -> None:
         self._members, self._roles, self._barriers = members, roles, barriers
-        self._graphs = [graphs[each.role] for each in members]
+        self._graphs = graphs
         self._freezes = not is_of_time and any(each.portions for each in barriers.values())
         self._is_of_first = is_of_first
         self._keys: dict[tuple[Key, int], int] = {}
@@ -93,11 +93,17 @@ class _Runs:
                 self._keys[key, warp] = len(self._keys)
         self._shares = [tuple(self._takes_part(key, warp, each) for each in members) for key, warp in self._keys]
         self._of = [barriers[key] for key, _ in self._keys]
+        self._has_parity = [_has_parity(used[each]) for each in self._keys]
         self._touches: dict[Touch, int] = {}
         self._couples = [*combinations(range(len(members)), 2)]
         self._is_odd = False
         """Whether a phase may be complete before copies that count in it are."""
         self.found = AllMoments({each: set() for each in self._couples})
+
+    def asked(self) -> list[set[Key]]:
+        """For each thread, the barriers at which what it does may have an effect."""
+        keys = [{deed.key for node in graph for deed, _ in node.deeds} for graph in self._graphs]
+        return [{key for key in of if self._named(key, at) in self._keys} for at, of in enumerate(keys)]
 
     def _is_asked(self, uses: Collection[tuple[int, Act]]) -> bool:
         """Whether a barrier may say what cannot be at one time, or whether the first thread arrives twice there."""
@@ -183,9 +189,21 @@ class _Runs:
                 # Its copies land in any order before it. That some have landed early leaves less that runs.
                 flying = tuple(flight for flight in state.flights if flight.at != place)
                 nobody = tuple(False for _ in each.arrived)
-                done = each._replace(phase=1 - each.phase, arrived=nobody, bytes=0)
+                phase = 1 - each.phase if self._has_parity[place] else each.phase
+                done = each._replace(phase=phase, arrived=nobody, bytes=0)
                 frozen = state.frozen.union(self._lacking(state, place))
-                yield state._replace(objects=_put(state.objects, place, done), flights=flying, frozen=frozen)
+                waits = state.waits if self._has_parity[place] else self._released(state, place)
+                yield state._replace(
+                    objects=_put(state.objects, place, done), waits=waits, flights=flying, frozen=frozen
+                )
+
+    @staticmethod
+    def _released(state: _State, place: int) -> tuple[tuple[int, int] | None, ...]:
+        """What holds each thread once a phase is complete of which nobody asks the parity."""
+        return tuple(
+            None if held is not None and held[0] == place and who not in state.frozen else held
+            for who, held in enumerate(state.waits)
+        )
 
     def _asked(self, state: _State) -> set[int]:
         """The barriers on which a thread that is looked at does something next, or at which it is held.
@@ -336,13 +354,18 @@ def moments_of(
 
     With `is_before_made`, runs end where every object is initialised. With `is_of_time`, the runs are what some threads
     do in launches. Otherwise they have what comes before two accesses, and may lack other steps of a launch. With
-    `is_of_first`, it is asked whether the first thread does something too early. `graphs` are those of all roles, if
-    they are not what the roles have.
+    `is_of_first`, it is asked whether the first thread does something too early. `graphs` are those of the threads, if
+    they are not what their roles have.
     """
-    graphs = graphs or [each.walk.nodes for each in roles]
+    graphs = graphs or [roles[each.role].walk.nodes for each in members]
     is_of_time, is_of_first = is_of_time or is_before_made, is_of_first or is_before_made
     runs = _Runs(members, roles, barriers, graphs, is_of_time=is_of_time, is_of_first=is_of_first)
     return runs.all(most, is_before_made=is_before_made)
+
+
+def _has_parity(uses: Collection[tuple[int, Act]]) -> bool:
+    """Whether a thread may ask for the parity of a phase of a barrier. Otherwise all its phases are alike."""
+    return any(act is Act.WAIT for _, act in uses)
 
 
 def _is_odd(state: _State) -> bool:
@@ -360,3 +383,16 @@ def _is_odd(state: _State) -> bool:
 
 def _put(values: tuple[_Value, ...], at: int, value: _Value) -> tuple[_Value, ...]:
     return (*values[:at], value, *values[at + 1 :])
+
+
+def asked_keys(
+    members: Sequence[Member],
+    roles: Sequence[Role],
+    barriers: Mapping[Key, Barrier],
+    graphs: Sequence[Sequence[Node]],
+    *,
+    is_of_time: bool,
+    is_of_first: bool,
+) -> list[set[Key]]:
+    """For each of some threads, the barriers at which it does something that their runs cannot leave out."""
+    return _Runs(members, roles, barriers, graphs, is_of_time=is_of_time, is_of_first=is_of_first).asked()

@@ -113,11 +113,13 @@ def _at_end(moments: Moments, reached: set[_Reach], end: _End) -> Iterator[_Reac
     nodes: dict[int, list[int]] = {}
     for each in reached:
         nodes.setdefault(each.node, []).append(each.index)
-    for one, two, mine_is, its_is in moments.nodes:
-        is_at_end = its_is is Being.GONE if end is _End.RETURN else two == 0 and its_is is not Being.GONE
-        if is_at_end and mine_is is Being.FREE:
-            yield from (_Reach(index, one) for index in nodes.get(one, ()))
-    for owner, copy, who, node, its_is in moments.copies:
-        is_at_end = its_is is Being.GONE if end is _End.RETURN else node == 0 and its_is is not Being.GONE
-        if (owner, who) == (0, 1) and is_at_end:
-            yield from (_Reach(index, -1) for index in nodes.get(-1, ()) if index == copy.index)
+    for node, indices in nodes.items():
+        for two, its_is in moments.nodes.get((node, Being.FREE), ()):
+            is_at_end = its_is is Being.GONE if end is _End.RETURN else two == 0 and its_is is not Being.GONE
+            if is_at_end:
+                yield from (_Reach(index, node) for index in indices)
+    for index in nodes.get(-1, ()):
+        for node, its_is in moments.running(index, 0, 1):
+            is_at_end = its_is is Being.GONE if end is _End.RETURN else node == 0 and its_is is not Being.GONE
+            if is_at_end:
+                yield _Reach(index, -1)

@@ -8,7 +8,7 @@ time. Each set of threads gives too many such moments, never too few: what all s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Final
 
 from swzverify.compiled.kernel.clusters import IS_IN_ORDER, IS_LINEAR, stray_address
@@ -85,6 +85,8 @@ class Pipelines:
         self.groups = Groups(roles, barriers, has_ranks=kernel.ranks.count > 1)
         self._at = [self._places(role) for role in roles]
         self._made = [made_at(role.walk) for role in roles]
+        self._waited: dict[int, set[Key]] = {}
+        """The barriers with a number at which the threads of a role wait."""
 
     @property
     def named(self) -> list[int]:
@@ -131,10 +133,11 @@ class Pipelines:
 
     def meet(self, role: int, threads: Sequence[int]) -> bool:
         """Whether all of some threads take part in each barrier with a number at which a thread of a role waits."""
-        deeds = (deed for node in self.roles[role].walk.nodes for deed, _ in node.deeds)
-        waited = {deed.key for deed in deeds if isinstance(deed.key, int) and deed.key < MASKS}
+        if role not in self._waited:
+            deeds = (deed for node in self.roles[role].walk.nodes for deed, _ in node.deeds)
+            self._waited[role] = {deed.key for deed in deeds if isinstance(deed.key, int) and deed.key < MASKS}
         of_threads = [at for at, each in enumerate(self.roles) if not set(each.threads).isdisjoint(threads)]
-        return all(at in self._barriers[key].shares for key in waited for at in of_threads)
+        return all(at in self._barriers[key].shares for key in self._waited[role] for at in of_threads)
 
     def _is_met_by_all(self, name: Expr | int) -> bool:
         """Whether all threads of the block come equally often to a barrier without a count."""
@@ -216,7 +219,7 @@ class Pipelines:
         found: dict[Moment, None] = {}
         first, second = (each.index for each in accesses)
         is_any_lane = any(each.is_collective for each in accesses)
-        made = [{index for index, _ in each} for each in self._made] if is_of_copy else self._at
+        made = self._made if is_of_copy else self._at
         for one, of_first in enumerate(made):
             for two, of_second in enumerate(made):
                 if first not in of_first or second not in of_second or (couple is Couple.SELF and one != two):
@@ -254,9 +257,10 @@ class Pipelines:
         """The same where one access or both are `cp.async`, which run until their threads wait for them."""
         assert not is_self  # noqa: S101 - what a thread does to its own copies is no question of moments
         one, two = (self._made[each.role] for each in members[:2])
-        for mine, its, mine_is, its_is in moments.nodes:
-            for both in product(
-                one.get((accesses[0], mine_is), {}).get(mine, ()), two.get((accesses[1], its_is), {}).get(its, ())
+        for place, made in one.get(accesses[0], {}).items():
+            its = two.get(accesses[1], {})
+            for both in chain.from_iterable(
+                product(made, its[each]) for each in its.keys() & moments.nodes.get(place, set())
             ):
                 if not self._are_in_two_blocks(
                     (accesses[0], members[0].role, both[0]), (accesses[1], members[1].role, both[1])
@@ -284,18 +288,19 @@ class Pipelines:
         at = [self._at[each.role] for each in members]
         copies = [self.events[each].act is Act.COPY if each in self.events else False for each in accesses]
         # A copy runs from when it has begun: at its place it is about to begin.
-        for one, two, mine_is, its_is in moments.nodes if not is_self and not any(copies) else ():
-            if {mine_is, its_is} <= ACTIVE:
-                for mine in at[0].get(first, {}).get(one, ()):
-                    yield from ((mine, its) for its in at[1].get(second, {}).get(two, ()))
-        for owner, copy, who, node, being in moments.copies:
-            is_first, is_second = (being is Being.FREE or (being in ACTIVE and not each) for each in copies)
-            if is_self and (owner, who) == (0, 0) and copy.index == first and is_second:
-                yield from ((copy.values, its) for its in at[0].get(second, {}).get(node, ()))
-            if not is_self and (owner, who) == (0, 1) and copy.index == first and is_second:
-                yield from ((copy.values, its) for its in at[1].get(second, {}).get(node, ()))
-            if not is_self and (owner, who) == (1, 0) and copy.index == second and is_first:
-                yield from ((mine, copy.values) for mine in at[0].get(first, {}).get(node, ()))
+        for one, of_first in at[0].get(first, {}).items() if not is_self and not any(copies) else ():
+            there = {
+                two for being in ACTIVE for two, its_is in moments.nodes.get((one, being), set()) if its_is in ACTIVE
+            }
+            for two in there:
+                yield from product(of_first, at[1].get(second, {}).get(two, ()))
+        other = 0 if is_self else 1
+        for (node, being), running in moments.running(first, 0, other).items():
+            if being is Being.FREE or (being in ACTIVE and not copies[1]):
+                yield from product(running, at[other].get(second, {}).get(node, ()))
+        for (node, being), running in moments.running(second, 1, 0).items() if not is_self else ():
+            if being is Being.FREE or (being in ACTIVE and not copies[0]):
+                yield from product(at[0].get(first, {}).get(node, ()), running)
 
     @staticmethod
     def _places(role: Role) -> dict[int, dict[int, list[Values]]]:

@@ -9,11 +9,11 @@ Source: docs/semantics.md, section 11, Projections.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, product
-from typing import Final, NamedTuple
+from itertools import product
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,28 +22,35 @@ from swzverify.compiled.kernel.clusters import RANK_BITS
 from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.linear import sum_of
 from swzverify.compiled.order.events import MASKS, Act
-from swzverify.compiled.order.interleaved import moments_of
+from swzverify.compiled.order.interleaved import asked_keys, moments_of
 from swzverify.compiled.order.nodes import Deed, Node, Touch, classes_of, merged
 from swzverify.compiled.order.objects import Barrier, Key, scope_of
 from swzverify.compiled.order.roles import Role
-from swzverify.compiled.order.together import ACTIVE, AllMoments, Being, Member
+from swzverify.compiled.order.together import ACTIVE, AllMoments, Being, Member, Moments, Place
+from swzverify.compiled.order.walk import Walk
 from swzverify.hardware import LANES
 from swzverify.ir.expr import Expr
 
-_BEINGS: Final = (Being.FREE, Being.HELD, Being.GONE)
-"""How a thread is at a place, as far as projections have it in common: some freeze a thread, and others do not."""
+_KINDS: Final = ({Act.WAIT, Act.SYNC}, {Act.ARRIVE, Act.LEAVE, Act.SYNC, Act.COPY}, {Act.COPY})
+"""How a thread waits for others, how it lets others go on, and how it copies."""
+_Beings: TypeAlias = tuple[Being, Being]
 
 
 class _Graph(NamedTuple):
     """What a thread does to some barriers.
 
-    `there` has for each node the nodes of the whole graph at which the thread may be, and `copies` all copies for which
-    one stands.
+    `starts` has for each node the nodes of the whole graph at which the thread may come there, `there` those at which
+    it may be, and `copies` all copies for which one stands.
     """
 
     nodes: list[Node]
+    starts: NDArray[np.float32]
     there: NDArray[np.float32]
     copies: dict[Touch, list[Touch]]
+
+    def places(self, being: Being) -> NDArray[np.float32]:
+        """For each node the nodes of the whole graph at which the thread may be in some way."""
+        return self.starts if being is Being.HELD else self.there
 
 
 class _Form(NamedTuple):
@@ -61,48 +68,74 @@ class Projections:
         self._roles, self._barriers, self.is_whole = roles, barriers, is_whole
         self._known: dict[tuple[bool, bool, object], tuple[_Form, AllMoments]] = {}
         """The runs that have been followed: stages, and blocks, are often alike but for the names of objects."""
+        self._graphs: dict[tuple[int, frozenset[Key]], _Graph] = {}
+        """What a thread of a role does to some barriers."""
 
     @cached_property
-    def _graphs(self) -> list[list[_Graph]]:
-        """The graph of each role in each projection."""
+    def _parts(self) -> list[set[Key]]:
+        """The barriers of each projection."""
         objects = [each for each in self._barriers if not isinstance(each, int)]
         others = {each for each in self._barriers if isinstance(each, int)}
-        parts = [part | others for part in _parts(objects, _families(self._roles))]
-        return [[self._projected(each.walk.nodes, part) for each in self._roles] for part in parts]
+        parts = [set[Key](objects)] if self.is_whole else _parts(objects, _families(self._roles))
+        return [part | others for part in parts]
 
-    def _projected(self, nodes: Sequence[Node], keys: set[Key]) -> _Graph:
-        """A graph of the places behind operations on some barriers, with one operation for all that are alike."""
+    def _of(self, members: Sequence[Member], part: set[Key], *, is_of_time: bool, is_of_first: bool) -> list[_Graph]:
+        """The graphs of some threads in a projection, without the barriers that have no effect on their runs."""
+        graphs = [self._graph(each.role, frozenset(part)) for each in members]
+        nodes = [each.nodes for each in graphs]
+        asked = asked_keys(members, self._roles, self._barriers, nodes, is_of_time=is_of_time, is_of_first=is_of_first)
+        acts = [{(deed.key, deed.act) for node in graph for deed, _ in node.deeds} for graph in nodes]
+        # Whether a thread arrives twice in a phase is asked of barriers that tie nobody, too.
+        tied = set(self._barriers) if self.is_whole or is_of_first else _tying(acts)
+        # A copy runs on also where its object has no effect: that it does is asked of each copy.
+        kept = [keys & tied | {key for key, act in of if act is Act.COPY} for keys, of in zip(asked, acts, strict=True)]
+        # Barriers with a number are in all projections, and so are those of them that are left out here.
+        return [self._graph(each.role, frozenset(keys)) for each, keys in zip(members, kept, strict=True)]
+
+    def _graph(self, role: int, keys: frozenset[Key]) -> _Graph:
+        if (role, keys) not in self._graphs:
+            self._graphs[role, keys] = self._projected(self._roles[role].walk, keys)
+        return self._graphs[role, keys]
+
+    def _projected(self, walk: Walk, keys: Set[Key]) -> _Graph:
+        """A graph of the places behind operations on some barriers, with one operation for all that are alike.
+
+        Copies to two places are not: where a thread is between them, one of them runs alone.
+        """
+        nodes = walk.nodes
         seen = {target for node in nodes for deed, target in node.deeds if deed.key in keys}
         starts = {each: at for at, each in enumerate((0, *sorted(seen - {0})))}
         reach = [_reach(nodes, each, keys) for each in starts]
         joined = [Node(is_end=any(nodes[at].is_end for at in inside)) for inside in reach]
-        alike: dict[Deed, Deed] = {}
+        alike: dict[tuple[Deed, Expr | None], Deed] = {}
         copies: dict[Touch, list[Touch]] = {}
         for here, inside in zip(joined, reach, strict=True):
             for deed, target in (each for at in inside for each in nodes[at].deeds if each[0].key in keys):
-                kind = replace(deed, index=int(deed in self._barriers[deed.key].late), values=())
-                one = alike.setdefault(kind, deed)
+                is_kept = self.is_whole and deed.act is Act.COPY
+                is_late = int(deed in self._barriers[deed.key].late)
+                kind = deed if is_kept else replace(deed, index=is_late, values=())
+                destination = walk.destination(deed) if deed.act is Act.COPY else None
+                one = alike.setdefault((kind, destination), deed)
                 here.deeds[one, starts[target]] = None
                 if deed.act is Act.COPY:
                     of_one = copies.setdefault(Touch(one.index, one.values, is_data=False), [])
                     touch = Touch(deed.index, deed.values, is_data=False)
                     of_one += [] if touch in of_one else [touch]
-        classes = classes_of(joined)
-        there = np.zeros((max(classes) + 1, len(nodes)), dtype=np.float32)
-        for at, inside in zip(classes, reach, strict=True):
+        # Places that are alike from there on may have come about otherwise: with all barriers they are kept apart.
+        classes = list(range(len(joined))) if self.is_whole else classes_of(joined)
+        begins, there = np.zeros((2, max(classes) + 1, len(nodes)), dtype=np.float32)
+        for at, start, inside in zip(classes, starts, reach, strict=True):
+            begins[at, start] = 1
             there[at, inside] = 1
-        return _Graph(merged(joined), there, copies)
+        return _Graph(joined if self.is_whole else merged(joined), begins, there, copies)
 
     def moments(
         self, members: Sequence[Member], most: int, *, is_of_time: bool, is_of_first: bool
     ) -> tuple[AllMoments | None, int]:
         """What can be at one time in all projections, and the states of all runs; None if these are too many."""
-        if self.is_whole:
-            return moments_of(
-                members, self._roles, self._barriers, most, is_of_time=is_of_time, is_of_first=is_of_first
-            )
-        found, total = list[AllMoments](), 0
-        for graphs in self._graphs:
+        found, total = list[_Part](), 0
+        every = [self._of(members, each, is_of_time=is_of_time, is_of_first=is_of_first) for each in self._parts]
+        for graphs in every:
             form = _form(members, self._roles, self._barriers, graphs)
             key = is_of_time, is_of_first, form.facts
             if key not in self._known:
@@ -121,53 +154,89 @@ class Projections:
                 if new is None:
                     return None, total
                 self._known[key] = form, new
-            found.append(_renamed(*self._known[key], form))
-        return self._common(members, found), total
+            known, moments = self._known[key]
+            keys = dict(zip(known.keys, form.keys, strict=True))
+            touches = [
+                {one: graph.copies[other] for one, other in zip(mine, its, strict=True)}
+                for mine, its, graph in zip(known.copies, form.copies, graphs, strict=True)
+            ]
+            found.append(_Part(graphs, moments, keys, touches))
+        walks = [self._roles[each.role].walk.nodes for each in members]
+        return _Common(walks, found, is_whole=self.is_whole), total
 
-    def _common(self, members: Sequence[Member], found: Sequence[AllMoments]) -> AllMoments:
-        couples = combinations(range(len(members)), 2)
-        common = AllMoments({each: self._nodes(members, each, found) for each in couples})
-        for graphs, moments in zip(self._graphs, found, strict=True):
+
+class _Part(NamedTuple):
+    """The runs of one projection: what threads do in it, what can be at one time, and what its names stand for."""
+
+    graphs: list[_Graph]
+    moments: AllMoments
+    keys: dict[Key, Key]
+    touches: list[dict[Touch, list[Touch]]]
+
+
+class _Common(AllMoments):
+    """What can be at one time in all projections, found for two threads when it is asked for."""
+
+    def __init__(self, walks: Sequence[Sequence[Node]], parts: Sequence[_Part], *, is_whole: bool) -> None:
+        early = [{(who, each.keys[key]) for who, key in each.moments.early} for each in parts]
+        unmade = [{(who, each.keys[key]) for who, key in each.moments.unmade} for each in parts]
+        super().__init__(early=_of_all(early), unmade=_of_all(unmade))
+        self._walks, self._parts, self._is_whole = walks, parts, is_whole
+
+    def _find(self, one: int, two: int) -> Moments:
+        """The moments of two threads."""
+        found = Moments(self._nodes(one, two) if one != two else {}, {})
+        new = {one: 0, two: 0 if one == two else 1}
+        for part in self._parts:
+            places: dict[tuple[int, int, Being], list[Place]] = {}
             # A copy completes an object of one projection: in the others it is not known when.
-            for owner, one, who, at, being in moments.copies:
-                role = members[who].role
-                there = np.flatnonzero(self._is_there(role, being) & (graphs[role].there[at] > 0)).tolist()
-                touches = graphs[members[owner].role].copies[one]
-                common.copies |= {(owner, touch, who, node, being) for node in there for touch in touches}
-        common.early = _of_all([each.early for each in found])
-        common.unmade = _of_all([each.unmade for each in found])
-        return common
+            for owner, copy, who, at, being in part.moments.copies:
+                if owner in new and who in new:
+                    if (who, at, being) not in places:
+                        is_there = self._is_there(who, being) & (part.graphs[who].places(being)[at] > 0)
+                        places[who, at, being] = [(node, being) for node in np.flatnonzero(is_there).tolist()]
+                    for place, touch in product(places[who, at, being], part.touches[owner][copy]):
+                        found.add(touch, new[owner], new[who], place)
+        return found
 
-    def _nodes(
-        self, members: Sequence[Member], couple: tuple[int, int], found: Sequence[AllMoments]
-    ) -> set[tuple[int, int, Being, Being]]:
+    def _nodes(self, one: int, two: int) -> dict[Place, set[Place]]:
         """The places of two of the threads that they have together in all projections."""
-        one, two = (members[each].role for each in couple)
-        nodes: set[tuple[int, int, Being, Being]] = set()
-        for mine, its in product(_BEINGS, _BEINGS):
+        kinds = [self._by_kind(part.moments, one, two) for part in self._parts]
+        nodes: dict[Place, set[Place]] = {}
+        for mine, its in set(kinds[0]).intersection(*kinds[1:]):
             together = self._is_there(one, mine)[:, None] & self._is_there(two, its)[None, :]
-            for graphs, moments in zip(self._graphs, found, strict=True):
+            for part, of in zip(self._parts, kinds, strict=True):
+                graphs = part.graphs
                 seen = np.zeros((len(graphs[one].nodes), len(graphs[two].nodes)), dtype=np.float32)
-                pairs = [
-                    (a, b)
-                    for a, b, is_mine, is_its in moments.nodes[couple]
-                    if (_kind(is_mine), _kind(is_its)) == (mine, its)
-                ]
-                if pairs:
-                    seen[tuple(np.array(pairs).T)] = 1
-                together &= graphs[one].there.T @ seen @ graphs[two].there > 0
-            nodes |= {(a, b, mine, its) for a, b in np.argwhere(together).tolist()}
+                seen[tuple(np.array(of[mine, its]).T)] = 1
+                together &= graphs[one].places(mine).T @ seen @ graphs[two].places(its) > 0
+            others = [(at, its) for at in range(together.shape[1])]
+            for at in np.flatnonzero(together.any(axis=1)).tolist():
+                nodes.setdefault((at, mine), set()).update(others[e] for e in np.flatnonzero(together[at]).tolist())
         return nodes
 
-    def _is_there(self, role: int, being: Being) -> NDArray[np.bool_]:
-        """The nodes at which a thread of a role can be in some way."""
-        nodes = self._roles[role].walk.nodes
-        if being is Being.GONE:
-            return np.array([each.is_end for each in nodes], dtype=np.bool_)
-        if being is Being.HELD:
-            held = {target for node in nodes for deed, target in node.deeds if deed.act is Act.SYNC}
-            return np.array([at in held for at in range(len(nodes))], dtype=np.bool_)
-        return np.ones(len(nodes), dtype=np.bool_)
+    def _by_kind(self, moments: AllMoments, one: int, two: int) -> dict[_Beings, list[tuple[int, int]]]:
+        """The places of two threads, by how both are there: some projections freeze a thread, and others do not."""
+        found: dict[_Beings, list[tuple[int, int]]] = {}
+        is_turned = one > two
+        for each in moments.nodes[min(one, two), max(one, two)]:
+            at, other, mine, its = (each[1], each[0], each[3], each[2]) if is_turned else each
+            both = (mine, its) if self._is_whole else (_kind(mine), _kind(its))
+            found.setdefault(both, []).append((at, other))
+        return found
+
+    def _is_there(self, who: int, being: Being) -> NDArray[np.bool_]:
+        """The nodes at which a thread can be in some way."""
+        return np.array([each.is_end or being is not Being.GONE for each in self._walks[who]], dtype=np.bool_)
+
+
+def _tying(acts: Sequence[Set[tuple[Key, Act]]]) -> set[Key]:
+    """The barriers that may tie some threads to each other, by what each of them does.
+
+    One of them waits there, and one arrives. A copy ends with a phase, so that all arrivals in its phases are needed.
+    """
+    waited, arrived, copied = ({key for of in acts for key, act in of if act in kind} for kind in _KINDS)
+    return waited & arrived | copied
 
 
 def _form(
@@ -177,8 +246,8 @@ def _form(
     numbers: dict[tuple[Key, int], int] = {}
     copies: list[list[Touch]] = []
     nodes: list[object] = []
-    for member in members:
-        graph, rank = graphs[member.role], roles[member.role].rank
+    for member, graph in zip(members, graphs, strict=True):
+        rank = roles[member.role].rank
         copies.append([*graph.copies])
         number_of = {each: at for at, each in enumerate(graph.copies)}
         for node in graph.nodes:
@@ -214,18 +283,6 @@ def _facts(
         for member in members
     )
     return kind, of_members, barrier.counts_returned, barrier.phase, bool(barrier.portions)
-
-
-def _renamed(one: _Form, moments: AllMoments, other: _Form) -> AllMoments:
-    """The moments of runs for others of the same form."""
-    keys = dict(zip(one.keys, other.keys, strict=True))
-    touches = [dict(zip(mine, its, strict=True)) for mine, its in zip(one.copies, other.copies, strict=True)]
-    return AllMoments(
-        moments.nodes,
-        {(owner, touches[owner][touch], who, at, being) for owner, touch, who, at, being in moments.copies},
-        {(who, keys[key]) for who, key in moments.early},
-        {(who, keys[key]) for who, key in moments.unmade},
-    )
 
 
 def _kind(being: Being) -> Being:
@@ -271,6 +328,6 @@ def _in_block(key: Expr) -> tuple[object, int]:
     return frozenset(total.terms.items()), total.number % (1 << RANK_BITS)
 
 
-def _reach(nodes: Sequence[Node], start: int, keys: set[Key]) -> list[int]:
+def _reach(nodes: Sequence[Node], start: int, keys: Set[Key]) -> list[int]:
     """A node, and those to which a thread comes from there without an operation on some barriers."""
     return list(closure([start], lambda at: [target for deed, target in nodes[at].deeds if deed.key not in keys]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
 from swzverify.compiled.kernel.arithmetic import add, sub
 from swzverify.compiled.kernel.clusters import RANK_BITS
@@ -29,7 +29,7 @@ from swzverify.compiled.order.instance import Couple
 from swzverify.compiled.order.moments import Moment
 from swzverify.compiled.order.pipelines import MOST_MOMENTS, Pipelines
 from swzverify.compiled.order.step import BlockThreads
-from swzverify.compiled.order.together import Being, Member, Moments
+from swzverify.compiled.order.together import Member, Moments
 from swzverify.hardware import LANES
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.bounded import bounded
@@ -54,6 +54,9 @@ class Proxies:
         self.is_in_window = self.is_window_aligned = self.has_products = False
         self._ranges: dict[tuple[int, OperandRole, Expr], Range | None] = {}
         self._one: dict[tuple[Expr, int], bool] = {}
+        self._places: dict[tuple[Expr, Values], Expr] = {}
+        self._read: dict[tuple[int, OperandRole, Expr, Values, int], Range | None] = {}
+        self._places_of_one: dict[tuple[Expr, int], Expr] = {}
         self._known_alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
         walks = [role.walk for role in pipelines.roles]
         self._at = [running_at(each) for each in walks]
@@ -220,12 +223,14 @@ class Proxies:
         """
         assert not is_self  # noqa: S101 - a thread's own writes are those of its walk
         reader, writer = members[0].role, members[1].role
-        for one, two, mine_is, its_is in moments.nodes:
-            mine = self._at[reader].get((accesses[0], mine_is), {}).get(one, ())
-            made = self._made[writer].get((accesses[1], its_is), {}).get(two, ()) if mine else ()
-            yield from product(mine, made)
-            unfenced = self._unfenced[reader].get((accesses[0], mine_is), {}).get(one, ()) if mine else ()
-            yield from product(unfenced, self._there(members[1], accesses[1], two, its_is) if unfenced else ())
+        made, there = (of[writer].get(accesses[1], {}) for of in (self._made, self._at))
+        unfenced = self._unfenced[reader].get(accesses[0], {})
+        for place, mine in self._at[reader].get(accesses[0], {}).items():
+            others = moments.nodes.get(place, set())
+            yield from chain.from_iterable(product(mine, made[each]) for each in made.keys() & others)
+            if place in unfenced:
+                its = (there[each] for each in there.keys() & others)
+                yield from chain.from_iterable(product(unfenced[place], each) for each in its)
 
     def _with_load(
         self,
@@ -237,26 +242,21 @@ class Proxies:
         """A bulk copy that writes, and an operation that reads or a write that is not fenced, in either order."""
         first, second = accesses
         other = 0 if is_self else 1
-        for owner, copy, who, node, being in moments.copies:
-            if copy.index == first and (owner, who) == (0, other):
-                yield from ((copy.values, its) for its in self._there(members[other], second, node, being))
-            if copy.index == second and (owner, who) == (other, 0):
-                yield from ((mine, copy.values) for mine in self._there(members[0], first, node, being))
+        mine, its = self._at[members[0].role].get(first, {}), self._at[members[other].role].get(second, {})
+        of_first, of_second = moments.running(first, 0, other), moments.running(second, other, 0)
+        yield from chain.from_iterable(product(of_first[each], its[each]) for each in of_first.keys() & its.keys())
+        yield from chain.from_iterable(product(mine[each], of_second[each]) for each in of_second.keys() & mine.keys())
 
     def _is_unfenced(self, flight: Flight) -> bool:
         """Whether a write that comes before the last event of who issues an operation may be without a fence."""
         return not flight.is_fenced or flight.index in self._in_doubt
-
-    def _there(self, member: Member, index: int, node: int, being: Being) -> tuple[Values, ...]:
-        """The values of what runs of an instruction while a thread is at a place in some way."""
-        return self._at[member.role].get((index, being), {}).get(node, ())
 
     def _makes(self, place: int, access: SharedAccess) -> bool:
         is_load = access.is_bulk and access.is_write
         nodes = self._pipelines.roles[place].walk.nodes
         if is_load:
             return any(deed.index == access.index for node in nodes for deed, _ in node.deeds)
-        return (access.index, Being.FREE) in self._at[place]
+        return access.index in self._at[place]
 
     # ---- where
 
@@ -264,7 +264,7 @@ class Proxies:
         """All bytes that an operation touches at some time; None if they are not known."""
         found: dict[Range, None] = {}
         for place, role in enumerate(self._pipelines.roles):
-            values = {each for there in self._at[place].get((access.index, Being.FREE), {}).values() for each in there}
+            values = {each for there in self._at[place].get(access.index, {}).values() for each in there}
             for node in role.walk.nodes:
                 values |= {deed.values for deed, _ in node.deeds if deed.index == access.index}
             groups = {each // GROUP_THREADS: each for each in role.threads}
@@ -281,17 +281,28 @@ class Proxies:
         first, *others = threads
         if others:
             return found
-        point = {name: int(values[first]) for name, values in self._threads.point.items()}
-        there: dict[Var, Expr] = {
-            each: const(point[each.name], each.width) for each in variables(found.address) if each.name in point
-        }
-        return replace(found, address=normal(bounded(substitute(found.address, there))))
+        if (found.address, first) not in self._places_of_one:
+            point = {name: int(values[first]) for name, values in self._threads.point.items()}
+            there: dict[Var, Expr] = {
+                each: const(point[each.name], each.width) for each in variables(found.address) if each.name in point
+            }
+            self._places_of_one[found.address, first] = normal(bounded(substitute(found.address, there)))
+        return replace(found, address=self._places_of_one[found.address, first])
 
     def _range(self, access: SharedAccess, values: Values, member: Member) -> Range | None:
         """The bytes that an access touches; those of an operand as all threads of a warp group read them."""
-        address = self._pipelines.address(access, values)
         if access.operand is None:
-            return Range(normal(bounded(address)), access.width_bytes)
+            place = access.address, values
+            if place not in self._places:
+                self._places[place] = normal(bounded(self._pipelines.address(access, values)))
+            return Range(self._places[place], access.width_bytes)
+        of_group = access.index, access.operand, access.address, values, member.thread
+        if of_group not in self._read:
+            self._read[of_group] = self._find_read(access, access.operand, values, member)
+        return self._read[of_group]
+
+    def _find_read(self, access: SharedAccess, operand: OperandRole, values: Values, member: Member) -> Range | None:
+        address = self._pipelines.address(access, values)
         if not self._is_one(address, member.thread // GROUP_THREADS):
             return None
         there: dict[Var, Expr] = {
@@ -302,10 +313,10 @@ class Proxies:
         descriptor = substitute(address, there)
         self.is_in_window = True
         self.is_window_aligned |= any(each.name == SHARED_WINDOW for each in variables(descriptor))
-        key = access.index, access.operand, descriptor
+        key = access.index, operand, descriptor
         if key not in self._ranges:
             leaves = self._kernel.leaves
-            self._ranges[key] = range_of(access.instruction, access.operand, descriptor, leaves, self._never)
+            self._ranges[key] = range_of(access.instruction, operand, descriptor, leaves, self._never)
         found, rank = self._ranges[key], member.thread // self._kernel.ranks.threads
         return found and replace(found, address=normal(add(found.address, const(rank << RANK_BITS, 32))))
 

@@ -44,7 +44,7 @@ def most_of_stores(kernel: Kernel, roles: Sequence[Role], known: Collection[int]
     """
     places = {deed.key for role in roles for node in role.walk.nodes for deed, _ in node.deeds}
     objects = [sum_of(each) for each in places if isinstance(each, Expr)]
-    filled = list(dict.fromkeys(_filled(kernel, roles)))
+    filled = list(dict.fromkeys(_filled(roles)))
     found: dict[int, int] = {}
     for index, address in kernel.maps.items() if not changes_maps(kernel) else ():
         copy = kernel.function.instructions[index]
@@ -71,11 +71,11 @@ def _places(kernel: Kernel, roles: Sequence[Role], index: int) -> Iterator[Sum]:
                 yield sum_of(role.walk.place_of(part.address, values, there))
 
 
-def _filled(kernel: Kernel, roles: Sequence[Role]) -> Iterator[tuple[frozenset[tuple[Expr, int]], int, int]]:
+def _filled(roles: Sequence[Role]) -> Iterator[tuple[frozenset[tuple[Expr, int]], int, int]]:
     """The tiles that copies into shared memory fill: the terms of each address, its number, and the bytes."""
     for role in roles:
         for deed in (deed for node in role.walk.nodes for deed, _ in node.deeds if deed.act is Act.COPY):
-            place = sum_of(role.walk.place_of(kernel.parts[deed.index][0].address, deed.values))
+            place = sum_of(role.walk.destination(deed))
             yield frozenset(place.terms.items()), place.number % (1 << RANK_BITS), deed.bytes
 
 

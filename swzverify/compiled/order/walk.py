@@ -18,7 +18,7 @@ from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.choices import OpenError
 from swzverify.compiled.order.events import CLUSTER, MASKS, Act, Event, LostError
-from swzverify.compiled.order.flights import Flight, Flights, Running, Values, are_unordered, met
+from swzverify.compiled.order.flights import Flight, Flights, Running, Values, are_unordered, met, with_values
 from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.liveness import Liveness
 from swzverify.compiled.order.nodes import Deed, Node, Touch, merged
@@ -93,7 +93,7 @@ class Walk:
         self.own: set[tuple[Flight, Flight]] = set()
         self._at: dict[_Place, int] = {}
         first = {} if handed is None or not handed.readers[thread] else handed.start
-        self._node(_Place(0, 0, self._entered(0, -1, _with((), first))))
+        self._node(_Place(0, 0, self._entered(0, -1, with_values((), first))))
         for number, place in enumerate(self._starts()):
             self._fill(self.nodes[number], place)
         if handed is not None and handed.is_learning:
@@ -153,7 +153,7 @@ class Walk:
                     break
                 if event.act is Act.WAIT and event.answer is not None:
                     # It answers no, or is not executed: then nothing is known of the register.
-                    values = _with(place.values, {event.answer: FALSE if done is True else None})
+                    values = with_values(place.values, {event.answer: FALSE if done is True else None})
                     place = place._replace(values=values)
             else:
                 for target in self._flow.following[block]:
@@ -165,12 +165,12 @@ class Walk:
         if self._holds(edge, place.values) is False:
             return []
         chosen = self._choices.decided(edge)
-        values = _with(place.values, chosen)
+        values = with_values(place.values, chosen)
         if chosen and not self._choices.can_hold(values):
             return []
         count = self._tracked.count
         if count is not None:
-            values = _with(values, count.left(place.block, target, dict(values), self._tracked.exact))
+            values = with_values(values, count.left(place.block, target, dict(values), self._tracked.exact))
         try:
             after = self._entered(target, place.block, values)
         except OpenError as error:
@@ -202,7 +202,7 @@ class Walk:
             return []
         known = dict(place.values).get(count.variable)
         cases = count.cases(known, need)
-        return [place._replace(values=_with(place.values, {count.variable: each})) for each in cases]
+        return [place._replace(values=with_values(place.values, {count.variable: each})) for each in cases]
 
     def _need(self, block: int) -> int:
         """From which number on a block need not tell counts of the launch apart."""
@@ -242,7 +242,7 @@ class Walk:
             new = handed.loaded(index, self._thread, place.values)
         else:
             return place
-        return place._replace(values=_with(place.values, new))
+        return place._replace(values=with_values(place.values, new))
 
     def _read_by(self, index: int, values: Values) -> Values:
         """The values of what the addresses of an access read."""
@@ -267,9 +267,9 @@ class Walk:
             raise LostError(f"a count, a parity or the bytes of line {self._line(event)} are not known")
         after, last = values, place.last
         if event.act is Act.WAIT and event.answer is not None:
-            after = _with(values, {event.answer: const(1, 1)})
+            after = with_values(values, {event.answer: const(1, 1)})
         if self._handed is not None:
-            after = _with(after, self._handed.passed(event, values))
+            after = with_values(after, self._handed.passed(event, values))
         is_own = event.act is Act.WAIT and (event.state is not None or key == CLUSTER)
         if event.state is not None and is_own and not {(event.state, key), (key, event.state)} <= last:
             raise LostError(f"line {self._line(event)} waits with a state that is not that of its last arrival")
@@ -279,7 +279,7 @@ class Walk:
             last = last - {(key, key)} if is_own else last | {(key, key)}
         elif event.act is Act.ARRIVE and self._states and not isinstance(key, int):
             last = _with_state(last, key, event.state)
-        put = values if event.mask is None else _with(values, self._kernel.ranks.put(event.index, rank))
+        put = values if event.mask is None else with_values(values, self._kernel.ranks.put(event.index, rank))
         given = self._read_by(event.index, put) if event.act is Act.COPY else ()
         deed = Deed(event.act, event.index, key, count, parity & 1, size, given, is_own)
         is_named = isinstance(key, int) and key < MASKS
@@ -314,7 +314,8 @@ class Walk:
             yield values
             return
         yield from (
-            _with(values, self._kernel.ranks.put(event.index, each)) for each in self._ranks(event, values)[first:]
+            with_values(values, self._kernel.ranks.put(event.index, each))
+            for each in self._ranks(event, values)[first:]
         )
 
     def _number(self, event: Event, name: Expr, values: Values) -> int:
@@ -327,7 +328,7 @@ class Walk:
 
     def _halves(self, place: _Place, error: OpenError) -> list[Values]:
         """The values where a condition does not hold, and where it holds."""
-        halves = (_with(place.values, {error.choice: each}) for each in (FALSE, TRUE))
+        halves = (with_values(place.values, {error.choice: each}) for each in (FALSE, TRUE))
         return [each for each in halves if self._choices.can_hold(each)]
 
     def _line(self, event: Event) -> int:
@@ -339,6 +340,10 @@ class Walk:
         """An address of this thread, or of another one, as far as it is known by what the leaves are."""
         coordinates = self._coordinates if coordinates is None else coordinates
         return normal(bounded(self._tracked.put_in(address, {**dict(values), **coordinates}, coordinates)))
+
+    def destination(self, copy: Deed) -> Expr:
+        """Where a copy begins to write."""
+        return self.place_of(self._kernel.parts[copy.index][0].address, copy.values)
 
     def _value(self, value: Expr, values: Values) -> Expr:
         value = self._tracked.put(value)
@@ -367,7 +372,7 @@ class Walk:
                 new[variable] = self._next(variable, values, is_back=is_back)
             elif leaf.block in loop.blocks:
                 new[variable] = None  # an inner loop begins anew, or may be passed by
-        return _with(values, new)
+        return with_values(values, new)
 
     def _next(self, variable: Var, values: Values, *, is_back: bool) -> Expr:
         period = self._tracked.periods.get(variable)
@@ -391,10 +396,3 @@ def _with_state(last: _Last, key: Expr, state: Register | None) -> _Last:
     """The states behind an arrival at an object, which writes its state to a register, or to none."""
     kept = frozenset(each for each in last if each[0] != key and each[0] != state)
     return kept if state is None else kept | {(key, state), (state, key)}
-
-
-def _with(values: Values, new: Mapping[Var, Expr | None]) -> Values:
-    """The values with other ones; None for what is not known any more."""
-    whole = {**dict(values), **new}
-    kept = ((each, value) for each, value in whole.items() if value is not None)
-    return tuple(sorted(kept, key=lambda item: item[0].name))
