@@ -296,6 +296,31 @@ def test_a_model_that_no_launch_follows_says_nothing(monkeypatch: pytest.MonkeyP
     assert last(HIDDEN).decision.verdict == "unknown"
 
 
+PARTED = """
+shl.b32 %r20, %r1, 2; add.u32 %r20, %r20, %r3; mul.lo.u32 %r4, %r1, 17; st.shared.u32 [%r20], %r4; bar.sync 0;
+ld.shared.u32 %r5, [%r20]; mad.lo.u32 %r40, %r2, 7, 3; setp.eq.u32 %p2, %r40, 18812; selp.b32 %r6, 31, 0, %p2;
+and.b32 %r5, %r5, %r6; xor.b32 %r5, %r5, %r1; and.b32 %r5, %r5, 31; shl.b32 %r7, %r1, 5; add.u32 %r5, %r5, %r7;
+shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];
+"""
+"""Each lane reads its row, at the place that shared memory says; only with n = 2687 these are not all different."""
+
+
+def test_a_launch_that_the_solver_aims_at_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All launches make the access, few have the conflict."""
+    found = last(PARTED).decision
+    assert found.verdict == "conflict", found.reason
+    assert "has this conflict: n = 2687" in found.reason
+    assert scanned(PARTED, Given(("n=2687",))).decision.verdict == "conflict"
+    assert scanned(PARTED, Given((), ("n < 2687",))).decision.verdict in ("unknown", "free")
+    monkeypatch.setattr(tried, "aimed_at_conflicts", lambda *_: [])
+    assert last(PARTED).decision.verdict == "unknown"
+
+
+def test_a_conflict_that_no_launch_shows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aimed, "_model", lambda *_: {"n+0:4": 2688})
+    assert last(PARTED).decision.verdict == "unknown"
+
+
 def test_an_aimed_launch_fulfils_what_is_given() -> None:
     assert scanned(HIDDEN, Given((), ("n < 2687",))).decision.verdict == "unknown"
 

@@ -1,37 +1,44 @@
-"""Launches that a solver aims at accesses that no trial has reached.
+"""Launches that a solver aims at accesses that no trial has reached, or at conflicts that none has shown.
 
-The path condition of an access is asked for a model: values of parameters, and the place of the block. The model is
-a guess: the condition may allow what no launch does, and memory holds what it holds. So verdicts rest on the trial
-that runs such a launch, and never on the model.
+The path condition of an access is asked for a model: values of parameters, and the place of the block. If launches
+reach the access without a conflict, the model must have two lanes in one bank as well. The model is a guess: the
+condition may allow what no launch does, and memory holds what it holds. So verdicts rest on the trial that runs such
+a launch, and never on the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 import numpy as np
 
 from swzverify.compiled.kernel import KernelAccess
-from swzverify.compiled.kernel.arithmetic import is_zero, less
+from swzverify.compiled.kernel.arithmetic import is_zero, less, sub
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.collide import known_of
-from swzverify.compiled.scan.price import block_of
+from swzverify.compiled.scan.price import Block, block_of
 from swzverify.compiled.scan.samples import thread_values
-from swzverify.compiled.scan.split import split
-from swzverify.compiled.trial.launch import GRID, Data, Launcher, Plan
+from swzverify.compiled.scan.split import Parts, split
+from swzverify.compiled.trial.launch import Data, Launcher, Plan
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES
-from swzverify.ir.expr import Expr, conjunction, const, substitute, variables
+from swzverify.ir.expr import Expr, conjunction, const, extract, negation, postorder, substitute, variables
 
 MOST_CONDITIONS: Final = 4
 """Different path conditions of one kernel that are asked for a model."""
+MOST_CONFLICTS: Final = 4
+"""Accesses of one kernel for which a conflict is asked for."""
+_DISTANCES: Final = (1, 2, 16)
+"""The distances of the two lanes that are to conflict."""
 _LIMITS: Final = (0, 20)
 """Budgets of these queries, as of `Asker`."""
 _SMALL: Final = 1 << 12
 """A limit of numbers, so that loops end soon."""
+_TINY: Final = 8
+"""A limit of parameters that is tried first where two lanes are to conflict: larger ones leave arrays more often."""
 _BASES: Final = (Plan((64,), (Data.SMALL,)), Plan((8,), (Data.BYTES,)))
 """Where the values come from that the condition does not read."""
 
@@ -50,22 +57,77 @@ def aimed(accesses: Iterable[KernelAccess], block: BlockShape, launcher: Launche
     return list(dict.fromkeys(found))
 
 
+def aimed_at_conflicts(
+    reached: Iterable[tuple[KernelAccess, Plan]], block: BlockShape, launcher: Launcher
+) -> list[Plan]:
+    """Launches in which two lanes of a warp may conflict at each of some accesses.
+
+    Each access comes with a plan whose launch executes it. The new plan has other numbers.
+    """
+    asker = Asker(*_LIMITS)
+    asked: set[tuple[KernelAccess | int | str, ...]] = set()
+    found: list[Plan] = []
+    for access, base in reached:
+        # Unrolled accesses are alike: one of each length and opcode is asked for.
+        kind = (access.site.opcode, 0 if access.address is None else len(postorder(access.address)))
+        if kind in asked or len(asked) == MOST_CONFLICTS:
+            continue
+        asked.add(kind)
+        for condition in _collisions(access, block):
+            read = [each for each in variables(condition) if launcher.is_number(each.name)]
+            tiny = [less(each, const(_TINY, each.width), signed=False) for each in read if each.limit > _TINY]
+            values = _model(asker, conjunction((condition, *tiny)), launcher) or _model(asker, condition, launcher)
+            numbers = {each.name: values[each.name] for each in read if each.name in values}
+            if numbers:
+                found.append(_planned(base, numbers))
+                break
+    return list(dict.fromkeys(found))
+
+
 def _condition(access: KernelAccess, block: BlockShape) -> Expr | None:
     """The condition under which the first and the last lane of some warp make an access; None without such lanes."""
-    if access.address is None:
-        return None
-    parts, threads = split(access, access.address), block_of(block)
-    active = threads.exists & (threads.values(parts.own_guard, {}) != 0)
-    warp = int(active.sum(axis=1).argmax())
-    lanes = np.flatnonzero(active[warp]).tolist()
-    if not lanes:
-        return None
-    whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
-    made: list[Expr] = []
-    for lane in (lanes[0], lanes[-1]):
-        new = thread_values(threads, parts, warp * LANES + lane, f"@{lane}")
-        made.append(substitute(whole, new(whole)))
-    return conjunction(dict.fromkeys(made))
+    active = _Active.of(access, block)
+    return active and conjunction(dict.fromkeys(guard for guard, _ in map(active.thread, (0, -1))))
+
+
+def _collisions(access: KernelAccess, block: BlockShape) -> Iterator[Expr]:
+    """Conditions under which two lanes of some warp make an access, and reach two words of one bank."""
+    active = _Active.of(access, block)
+    for distance in _DISTANCES:
+        if active is None or distance >= len(active.lanes):
+            return
+        (one, first), (other, second) = map(active.thread, (0, distance))
+        words = [extract(each, 2, each.width - 2) for each in (first, second)]
+        apart = sub(*words)
+        yield conjunction((one, other, is_zero(extract(apart, 0, 5)), negation(is_zero(apart))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Active:
+    """The warp with the most lanes that can make an access."""
+
+    parts: Parts
+    threads: Block
+    warp: int
+    lanes: list[int]
+
+    @classmethod
+    def of(cls, access: KernelAccess, block: BlockShape) -> Self | None:
+        """The warp; None without such lanes."""
+        if access.address is None:
+            return None
+        parts, threads = split(access, access.address), block_of(block)
+        active = threads.exists & (threads.values(parts.own_guard, {}) != 0)
+        warp = int(active.sum(axis=1).argmax())
+        lanes = np.flatnonzero(active[warp]).tolist()
+        return cls(parts, threads, warp, lanes) if lanes else None
+
+    def thread(self, at: int) -> tuple[Expr, Expr]:
+        """When one of the lanes makes the access, as far as lanes' coordinates do not say it; and its address."""
+        parts, lane = self.parts, self.lanes[at]
+        new = thread_values(self.threads, parts, self.warp * LANES + lane, f"@{lane}")
+        whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
+        return substitute(whole, new(whole)), substitute(parts.varying, new(parts.varying))
 
 
 def _model(asker: Asker, condition: Expr, launcher: Launcher) -> Mapping[str, int]:
@@ -89,7 +151,7 @@ def _model(asker: Asker, condition: Expr, launcher: Launcher) -> Mapping[str, in
 
 def _planned(base: Plan, values: Mapping[str, int]) -> Plan:
     """A launch with these values of parameters, and of the place and the number of blocks."""
-    x, y, z = (values.get(f"ctaid.{axis}", 0) for axis in "xyz")
-    wide, high, deep = (values.get(f"nctaid.{axis}", most) for axis, most in zip("xyz", GRID, strict=True))
-    fixed = tuple(sorted((name, value) for name, value in values.items() if ":" in name))
+    x, y, z = (values.get(f"ctaid.{axis}", at) for axis, at in zip("xyz", base.place, strict=True))
+    wide, high, deep = (values.get(f"nctaid.{axis}", most) for axis, most in zip("xyz", base.grid, strict=True))
+    fixed = tuple(sorted({**dict(base.fixed), **{name: at for name, at in values.items() if ":" in name}}.items()))
     return replace(base, place=(x, y, z), grid=(max(wide, x + 1), max(high, y + 1), max(deep, z + 1)), fixed=fixed)

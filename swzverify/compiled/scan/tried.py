@@ -7,7 +7,7 @@ turns the verdict into a fault of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
 from math import prod
@@ -19,7 +19,7 @@ from swzverify.compiled.kernel import KernelAccess, inlined
 from swzverify.compiled.kernel.access import ANY_SPACE
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Module, Space
-from swzverify.compiled.scan.aimed import aimed
+from swzverify.compiled.scan.aimed import aimed, aimed_at_conflicts
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.merged import is_warps_own
@@ -29,6 +29,7 @@ from swzverify.compiled.scan.trial_price import Met
 from swzverify.compiled.scan.verdict import FAULT, FAULTS, NO_BLOCK, Decision, Verdict, unknown
 from swzverify.compiled.trial import Launch, Launcher, Search, Seen, Trial, run_all
 from swzverify.compiled.trial.launch import Plan
+from swzverify.compiled.trial.search import MOST_LAUNCHES
 from swzverify.errors import SwzError
 from swzverify.hardware import TARGETS, Instruction, require
 
@@ -99,7 +100,12 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
     trials = _Trials(kernel, kernel.block, [places[at] for at in costs], [places[at] for at in is_open])
     reached: set[int] = set()
     quiet: dict[int, list[frozenset[bytes]]] = {at: [] for at in costs}
-    for launch, trial in trials if is_open else ():
+
+    def quiet_ones() -> list[tuple[KernelAccess, Plan]]:
+        plans = ((read[at], trials.reaching.get(places[at])) for at in is_open)
+        return [(access, plan) for access, plan in plans if plan is not None]
+
+    for launch, trial in chain(trials, trials.at_conflicts(quiet_ones)) if is_open else ():
         reached |= trial.seen.keys()
         if launch.number == AIMED_BEHIND and not trials.has_aimed:
             unreached = [at for at in is_open if places[at] not in reached]
@@ -166,6 +172,7 @@ class _Trials:
         self._most = min(MOST_STEPS, MOST_LANE_STEPS // prod(block))
         self.launcher = Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions)
         self._search = Search(self.launcher)
+        self.reaching = self._search.reaching
 
     def aim(self, plans: Sequence[Plan]) -> None:
         """Try these next, behind the launches that are the same for all kernels."""
@@ -191,6 +198,22 @@ class _Trials:
                 patience = PATIENCE if is_new or len(self.wanted) < before else patience - 1
                 if self.steps >= self._most or not patience:
                     return
+
+    def at_conflicts(self, quiet: Callable[[], list[tuple[KernelAccess, Plan]]]) -> Iterator[tuple[Launch, Trial]]:
+        """The last trials: those aimed at conflicts of accesses that are `quiet`, each with a plan that executes it.
+
+        They come behind all others and take none of their launches away. A limit of launches leaves them out.
+        """
+        if self._kernel.most is not None and self._kernel.most < MOST_LAUNCHES:
+            return
+        self._most = self.steps + FOR_AIMED
+        for at, plan in enumerate(aimed_at_conflicts(quiet(), self.launcher.block, self.launcher)):
+            launch = self.launcher.launch(plan, MOST_LAUNCHES + at)
+            if launch is None:
+                continue
+            (trial,) = self._run([launch], [STEPS[0]])
+            is_known = not trial.ended and all(each.is_all for each in trial.seen.values())
+            yield launch, trial if is_known or trial.is_cut_off else self._again([launch], [STEPS[0]])[0]
 
     def _more(self, launch: Launch, trial: Trial) -> Iterator[tuple[Launch, Trial]]:
         """A trial; and with more steps if it met something new and was cut off."""

@@ -17,7 +17,7 @@ import numpy as np
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import Function, Operand, SpecialRegister
-from swzverify.compiled.trial.fields import FLOATS, compared_in, fields
+from swzverify.compiled.trial.fields import FLOATS, Field, compared_in, fields
 from swzverify.compiled.trial.memory import BUFFER_BASE, BUFFER_STEP, Bytes
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Expr, variables
@@ -170,9 +170,16 @@ class Launcher:
 
     def is_pointer(self, name: str) -> bool:
         """Whether bytes of a parameter, named `NAME+OFFSET:BYTES`, are a pointer."""
+        return any(each.is_pointer for each in self._named(name))
+
+    def is_number(self, name: str) -> bool:
+        """Whether a name is that of bytes of a parameter, and these are a whole number."""
+        return any(not each.is_pointer and not each.is_real for each in self._named(name))
+
+    def _named(self, name: str) -> list[Field]:
         parameter, _, place = name.rpartition("+")
         begin, _, _ = place.partition(":")
-        return any(each.is_pointer and str(each.offset) == begin for each in self._fields.get(parameter, ()))
+        return [each for each in self._fields.get(parameter, ()) if str(each.offset) == begin]
 
     def launch(self, plan: Plan, number: int) -> Launch | None:
         """The launch of a plan, in the grid that is given if there is one.

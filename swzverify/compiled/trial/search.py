@@ -48,6 +48,7 @@ class Search:
 
     The result of a launch may be passed in before the next launch is made. Plans that are `aimed` at something
     come behind the first launches, which are the same for all kernels.
+    `reaching` has for each watched instruction the plan of the first launch that executed it.
 
     >>> from swzverify.compiled.ptx import read_module
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .entry k(.param .u32 n) {"
@@ -65,6 +66,7 @@ class Search:
         self._ways: set[tuple[int, ...]] = set()
         self._wanted: frozenset[int] = frozenset()
         self.aimed: list[Plan] = []
+        self.reaching: dict[int, Plan] = {}
 
     def __iter__(self) -> Iterator[Launch]:
         tried: set[Plan] = set()
@@ -84,6 +86,8 @@ class Search:
         """
         plan = self._plans.pop(launch.number)
         self._wanted = frozenset(wanted)
+        for at in trial.seen if not trial.fault else ():
+            self.reaching.setdefault(at, plan)
         is_new = self.is_new(trial)
         if is_new:
             compared = tuple(sorted(trial.compared))
