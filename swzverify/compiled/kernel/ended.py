@@ -1,9 +1,9 @@
 """What the end of a loop says of the accesses behind it: nothing, as long as nothing else reads what the loop counted.
 
-A thread that is behind a loop has left it, and for given values of the launch there are trips in which it does, or it
-never comes there. So such a condition is true for some trips in each launch of which the verdict speaks.
+A thread behind a loop has left it. In each launch in which it comes there, the loop has ended behind some trip, so that
+the condition is true for this one. A guard over-approximates who executes an access, and may be true in more launches.
 
-Source: docs/semantics.md, section 6.
+Source: docs/scan_rules.md, Which lanes execute an access.
 """
 
 from __future__ import annotations
