@@ -14,6 +14,7 @@ from swzverify.compiled.kernel.calls import Inlined, inlined
 from swzverify.compiled.kernel.copies import may_fill_parts, size_of_source
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.divisions import Divisions, with_results
+from swzverify.compiled.kernel.ended import without_ended
 from swzverify.compiled.kernel.evaluate import evaluate
 from swzverify.compiled.kernel.flow import FlowError, Loop
 from swzverify.compiled.kernel.generic import if_shared, in_aligned_shared
@@ -283,10 +284,12 @@ class Reader:
             origin = put(origin)
             sure = None if sure is None else substitute(sure, known)
             guard, launches = substitute(guard, known), substitute(launches, known)
-        read = variables(*(each for each in (address, origin, guard, launches) if each is not None))
-        leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
         of_loops = [each for loop in loops for each in (loop.again.condition, loop.trips) if each is not None]
+        asked = (sure, launches, *of_loops)
+        guard = without_ended(guard, (address, whole, origin), asked, self.slices.leaves.__getitem__, inside)
+        read = variables(*(each for each in (address, origin, guard, launches) if each is not None))
+        leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         more = variables(*(() if whole is None else (whole,)), *of_loops)
         around = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in more if each not in read)
         return replace(

@@ -1,0 +1,77 @@
+"""What accesses behind loops keep of the conditions by which these ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from swzverify.compiled.kernel import KernelAccess, accesses, ended
+from swzverify.compiled.kernel.leaves import TripsLeaf
+from swzverify.compiled.ptx import read_module
+from swzverify.ir.expr import TRUE, variables
+from tests.counted import calls_of, forget_everything
+from tests.kernel.texts import HEAD, TOP, last
+
+COUNT = "mov.u32 %r9, 0;\n{0}: add.u32 %r9, %r9, {1}; setp.lt.u32 %p1, %r9, {2}; @%p1 bra {0};\n"
+"""A loop with a label, a step and a bound; `%r9` is what it counts."""
+PLACE = "shl.b32 %r20, {}, 2; add.u32 %r20, %r20, %r3;\n"
+LOAD = "ld.shared.u32 %r21, [%r20];"
+
+
+def trips_in(access: KernelAccess) -> int:
+    """How many ended loops the guard reads."""
+    assert access.who.sure is not None
+    leaves = {leaf.variable: leaf for leaf in access.leaves}
+    return sum(isinstance(leaves[each], TripsLeaf) for each in variables(access.who.guard))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (COUNT.format("A", 1, "%r2") + PLACE.format("%r1") + LOAD, 0),
+        (COUNT.format("A", 4, "%r2") + COUNT.format("B", 1, "%r2") + PLACE.format("%r1") + LOAD, 0),
+        # The address reads what the loop counted, or the number that bounds it.
+        (COUNT.format("A", 4, "%r2") + "add.u32 %r22, %r1, %r9;\n" + PLACE.format("%r22") + LOAD, 1),
+        (COUNT.format("A", 4, "%r2") + "mul.lo.u32 %r22, %r1, %r2;\n" + PLACE.format("%r22") + LOAD, 1),
+        # Lanes leave at different trips.
+        ("add.u32 %r23, %r1, %r2;\n" + COUNT.format("A", 4, "%r23") + PLACE.format("%r1") + LOAD, 1),
+        # A second loop counts on from where the first one ended.
+        (
+            COUNT.format("A", 4, "%r2")
+            + COUNT.format("B", 1, "%r2").replace("mov.u32 %r9, 0;", "")
+            + "add.u32 %r22, %r1, %r9;\n"
+            + PLACE.format("%r22")
+            + LOAD,
+            2,
+        ),
+    ],
+)
+def test_the_end_of_a_loop_is_kept_if_something_reads_what_it_counted(body: str, expected: int) -> None:
+    assert trips_in(last(body)) == expected
+
+
+def test_a_condition_of_the_access_itself_stays() -> None:
+    body = COUNT.format("A", 1, "%r2") + PLACE.format("%r1") + "setp.lt.u32 %p2, %r1, 8; @%p2 " + LOAD
+    access = last(body)
+    assert trips_in(access) == 0
+    assert access.who.guard is not TRUE
+
+
+def kernel(loops: int) -> str:
+    one = "".join(COUNT.format(f"L{number}", 1, "%r2") + LOAD for number in range(loops))
+    return f"{TOP}{HEAD}{PLACE.format('%r1')}{one}\nret; }}"
+
+
+def test_an_access_behind_many_loops_costs_little_more_than_one_behind_few() -> None:
+    """Twice as many loops are less than three times the work: the k-th access reads k conditions, and keeps none."""
+    found: list[int] = []
+    for loops in (20, 40):
+        module = read_module(kernel(loops), "k.ptx")
+        forget_everything()
+        found.append(calls_of(lambda module=module: accesses(module, module.functions[0], (64, 1, 1))))
+    assert found[1] < 3 * found[0]
+
+
+def test_planted_what_is_asked_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = COUNT.format("A", 4, "%r2") + "add.u32 %r22, %r1, %r9;\n" + PLACE.format("%r22") + LOAD
+    monkeypatch.setattr(ended, "_variables", lambda _: set())
+    assert trips_in(last(body)) == 0
