@@ -127,11 +127,10 @@ def test_an_empty_guard_that_nobody_asks_about(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_shape_of_the_block_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    flat = price.Block((64, 1, 1))
     original = price.Block.values
 
-    def wrong(_self: Any, value: Any, more: Any) -> Any:
-        return original(flat, value, more)
+    def wrong(self: Any, value: Any, more: Any) -> Any:
+        return original(price.Block((self.exists.size, 1, 1)), value, more)
 
     monkeypatch.setattr(price.Block, "values", wrong)
     assert FAULT in last(TILED, (8, 8, 1)).decision.reason
