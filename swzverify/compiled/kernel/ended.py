@@ -14,13 +14,14 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swzverify.compiled.kernel.leaves import Leaf, LoopLeaf, is_launch_value
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import Expr, Var, conjunction, conjuncts, postorder, variables
 
-_LAUNCHES: Final = np.array([*range(10), 16, 33, 100, 1000])[:, None]
-"""Values of a launch with which it is looked whether a loop ends."""
+_LAUNCHES: Final = np.array([*range(10), 16, 33, 100, 1000])
+"""Values of a launch with which it is looked whether a loop ends: one for all, and different ones that are no zeros."""
 _TRIPS: Final = np.array(
     [*range(18), 31, 32, 33, 63, 64, 99, 100, 249, 250, 499, 500, 1000, *(1 << at for at in range(9, 31))]
 )
@@ -82,9 +83,10 @@ def _ends(condition: Expr, own: frozenset[Var]) -> bool:
     """Whether a condition is true in each of some launches, for one of some values of a loop's own registers."""
     if any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
         return False
-    point = {
-        each.name: (_TRIPS if each in own else _LAUNCHES) % min(each.limit, _MOST) for each in variables(condition)
-    }
+    point: dict[str, NDArray[np.int64]] = {}
+    for at, each in enumerate(variables(condition)):
+        launches = np.concatenate((_LAUNCHES, np.roll(_LAUNCHES[1:], 5 * at)))[:, None]
+        point[each.name] = (_TRIPS if each in own else launches) % min(each.limit, _MOST)
     (found,) = evaluate_many((condition,), point)
     return bool(found.any(axis=-1).all())
 
