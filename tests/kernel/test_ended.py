@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 import pytest
 
 from swzverify.compiled.kernel import KernelAccess, accesses, ended
+from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.leaves import TripsLeaf
 from swzverify.compiled.ptx import read_module
-from swzverify.ir.expr import TRUE, variables
+from swzverify.compiled.scan import Given, scan_module
+from swzverify.compiled.scan.claim import NEVER_MADE
+from swzverify.ir.expr import TRUE, Expr, variables
 from tests.counted import calls_of, forget_everything
 from tests.kernel.texts import HEAD, TOP, last
 
@@ -54,6 +60,57 @@ def test_a_condition_of_the_access_itself_stays() -> None:
     access = last(body)
     assert trips_in(access) == 0
     assert access.who.guard is not TRUE
+
+
+ENDS = "mov.u32 %r9, 0;\nA: setp.eq.u32 %p1, %r9, {0}; @%p1 bra B; add.u32 %r9, %r9, {1}; bra A;\nB:\n"
+"""A loop that ends where what it counts is a number."""
+EITHER = """setp.le.s32 %p2, %r2, 3000; @%p2 bra ELSE;
+mov.u32 %r9, 0;
+A: add.u32 %r9, %r9, 1; setp.lt.s32 %p1, %r9, %r2; @%p1 bra A;
+bra HERE;
+ELSE: setp.gt.s32 %p3, %r2, 2000; @%p3 bra END;
+HERE:
+"""
+"""A loop on one of two ways; on the other one threads return for some numbers of the launch."""
+
+
+@pytest.mark.parametrize(
+    ("begin", "expected"),
+    [
+        (ENDS.format("%r2", 1), 0),
+        # No trip ends such a loop with an odd number: what is behind it is never executed then.
+        (ENDS.format("%r2", 2), 1),
+        (ENDS.format("5", 2), 1),
+        (ENDS.format("6", 2), 0),
+        # The condition says of a number of the launch when threads come here, as the sure condition does.
+        (EITHER, 1),
+    ],
+)
+def test_a_condition_stays_that_says_more_than_that_a_loop_ended(begin: str, expected: int) -> None:
+    assert trips_in(last(begin + PLACE.format("%r1") + LOAD + "\nEND:")) == expected
+
+
+@pytest.mark.parametrize(
+    ("begin", "condition"), [(EITHER, "n == 2500"), (ENDS.format("%r2", 2), "n == 5"), (ENDS.format("5", 2), "n > 0")]
+)
+def test_what_is_never_executed_has_no_conflict(begin: str, condition: str) -> None:
+    text = f"{TOP}{HEAD}{begin}{PLACE.format('%r1').replace(', 2;', ', 3;')}{LOAD}\nEND: ret; }}"
+    (found,) = scan_module(read_module(text, "k.ptx"), (32, 1, 1), None, "sm_90", Given((), (condition,)))
+    assert found.decision.reason == NEVER_MADE
+
+
+def test_planted_each_loop_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ended, "_ends", lambda *_: True)
+    assert trips_in(last(ENDS.format("5", 2) + PLACE.format("%r1") + LOAD)) == 0
+
+
+def test_planted_the_sure_condition_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(guard: Expr, place: Any, _: Expr | None, *rest: Any) -> Expr:
+        return real(guard, place, None, *rest)
+
+    real = ended.without_ended
+    monkeypatch.setattr(import_module(Reader.__module__), "without_ended", mistaken)
+    assert trips_in(last(EITHER + PLACE.format("%r1") + LOAD + "\nEND:")) == 0
 
 
 def kernel(loops: int) -> str:

@@ -286,8 +286,8 @@ class Reader:
             guard, launches = substitute(guard, known), substitute(launches, known)
         loops = tuple(self._around(loop, forms, shared) for loop in loops_around)
         of_loops = [each for loop in loops for each in (loop.again.condition, loop.trips) if each is not None]
-        asked = (sure, launches, *of_loops)
-        guard = without_ended(guard, (address, whole, origin), asked, self.slices.leaves.__getitem__, inside)
+        asked = (launches, *of_loops)
+        guard = without_ended(guard, (address, whole, origin), sure, asked, self.slices.leaves.__getitem__, inside)
         read = variables(*(each for each in (address, origin, guard, launches) if each is not None))
         leaves = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in read)
         more = variables(*(() if whole is None else (whole,)), *of_loops)
