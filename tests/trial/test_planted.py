@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swzverify.compiled.trial import atomics, code, exchange, floats, lanes, machine, memory, placement
+from swzverify.compiled.trial import atomics, code, exchange, floats, lanes, machine, memory, placement, schedule
 from swzverify.compiled.trial.memory import Array, Mask
 from swzverify.hardware import LANES
 from tests.kernel.texts import HEAD, TOP
@@ -153,7 +153,7 @@ PLANTED: dict[str, tuple[object, str, Any, str]] = {
     "results keep bits beyond their width": (lanes, "cut", as_it_is, "case 45"),
     "all lanes always vote": (exchange, "_ballot", never_less, "program 0"),
     "an atomic changes nothing": (atomics, "_new", lost, "case 477"),
-    "what is behind a loop runs before it": (machine, "in_one_piece", loops_last, "program 3"),
+    "what is behind a loop runs before it": (schedule, "in_one_piece", loops_last, "program 3"),
     "nobody waits at a barrier": (machine.Machine, "_wait", nobody_waits, "barrier"),
     "a barrier reduces one warp": (machine, "reduce_at_barrier", of_first_warp, "case 509"),
     "arrays overlap": (placement.Placement, "_shared", all_at_one_place, "arrays"),
@@ -182,7 +182,7 @@ def test_a_planted_mistake_is_found(name: str, every: bool, monkeypatch: pytest.
     asked = questions()
     monkeypatch.setattr(where, attribute, wrong)
     # Nothing may be left of other orders.
-    monkeypatch.setattr(machine, "_paths", machine._paths.__wrapped__)
+    monkeypatch.setattr(machine, "paths_of", machine.paths_of.__wrapped__)
     try:
         found = any(each() for each in (asked.values() if every else [asked[shown_by]]))
     except AssertionError as error:

@@ -269,6 +269,8 @@ class Pipelines:
 
     def _are_in_two_blocks(self, first: tuple[int, int, Values], second: tuple[int, int, Values]) -> bool:
         """Whether two accesses, by instructions, roles and values, surely reach the memory of two blocks."""
+        if self._kernel.ranks.count == 1:
+            return False
         ranks = [self._rank_of(*each) for each in (first, second)]
         return None not in ranks and ranks[0] != ranks[1]
 

@@ -136,9 +136,11 @@ class Parts:
 
     def refined(self, asked: Asked) -> Iterator[Asked]:
         """The same question at the moments at which both threads can be there; closer to the truth each time."""
+        known: set[Moment] | None = None
         for level in range(LEVELS if self._pipelines is not None else 0):
             moments = None if self._pipelines is None else self._pipelines.moments(asked.accesses, asked.couple, level)
-            if moments is not None:
+            if moments is not None and (found := set(moments)) != known:
+                known = found
                 yield asked.at(moments)
 
     def decide_proxies(self) -> None:

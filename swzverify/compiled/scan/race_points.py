@@ -154,12 +154,26 @@ def _shifted_right(value: Expr, count: int) -> Expr:
 
 
 def _held(condition: Expr, points: Mapping[Var, _Values]) -> dict[str, int] | None:
-    """The first of some points at which a condition holds."""
-    (holds,) = evaluate_many((condition,), {node.name: values for node, values in points.items()})
-    found = np.flatnonzero(np.broadcast_to(holds, (_POINTS,)))
-    return (
-        {node.name: int(values[found[0]].astype(np.uint64)) for node, values in points.items()} if found.size else None
-    )
+    """The first of some points at which a condition holds.
+
+    Small parts of it are evaluated first, and larger ones only at the points at which these hold.
+    """
+    left = np.arange(_POINTS)
+    for part in _by_size(condition):
+        read = {node.name: points[node][left] for node in variables(part)}
+        (holds,) = evaluate_many((part,), read)
+        left = left[np.broadcast_to(holds, left.shape) != 0]
+        if not left.size:
+            return None
+    return {node.name: int(values[left[0]].astype(np.uint64)) for node, values in points.items()}
+
+
+def _by_size(condition: Expr) -> list[Expr]:
+    """Parts of a condition, each about four times as large as the one before."""
+    stages: dict[int, list[Expr]] = {}
+    for part in conjuncts(condition):
+        stages.setdefault(len(postorder(part)).bit_length() // 2, []).append(part)
+    return [conjunction(stages[size]) for size in sorted(stages)]
 
 
 def _bits_of(number: int) -> np.int64:

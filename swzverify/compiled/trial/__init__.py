@@ -5,7 +5,7 @@ from shared memory, or values that loops carry in ways that are not followed. `f
 kernel loads from its parameters, `launch` makes up launches, `search` says which comes next.
 `placement` says where a launch has its data, `memory` holds bytes, `lanes` registers, `code` says what
 an instruction does to them, with `floats`, `exchange` and `atomics`, `machine` runs all warps of the blocks
-of several launches side by side. A value that is not
+of several launches side by side, in the order that `schedule` gives. A value that is not
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
 ends. Imports `order`, `kernel`, `ptx`, `hardware`, `ir` and `errors`.
 

@@ -55,7 +55,7 @@ class Clocked(Machine):
         follows_boxes: bool = False,
     ) -> None:
         super().__init__(module, function, [launch], frozenset(), [most_steps], None)
-        self.wanted, self.is_late = wanted, is_late
+        self.wanted, self.is_late, self.waiting = wanted, is_late, frozenset[int]()
         has_proxies = any(uses_async_proxy(each.opcode) for each in function.instructions)
         only = None if wanted is None else frozenset(thread for sides in wanted for _, thread in sides)
         self.history = History(self.threads, only, has_proxies=has_proxies, lockstep=lockstep)

@@ -21,13 +21,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from math import prod
 from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel.flow import Block, Flow, FlowError, in_one_piece
+from swzverify.compiled.kernel.flow import Block, FlowError
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, PtxError
 from swzverify.compiled.trial.code import Code, CutOffError, EndError
@@ -36,6 +36,7 @@ from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
 from swzverify.compiled.trial.memory import Array, FaultError, Kept, LimitError, Mask, Memory, Seen, StopError
 from swzverify.compiled.trial.placement import Placement, coordinates_of
+from swzverify.compiled.trial.schedule import paths_of
 from swzverify.hardware import LANES
 
 MOST_THREADS: Final = 4096
@@ -43,6 +44,7 @@ MOST_THREADS: Final = 4096
 NOTHING: Final = Memory([()], 1)
 """The memory of a trial of which it is not kept."""
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
+_TOO_MANY_STEPS: Final = "it takes more steps than a trial has"
 _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
 
 
@@ -164,7 +166,7 @@ class Machine:
         undefined: int | None,
     ) -> None:
         self.function, self.blocks = function, len(launches)
-        self.flow, self.order = _paths(function)
+        self.flow, self.order, self.waiting = paths_of(function)
         rows, here = Threads(launches[0].block).in_warps()
         self.warps, self.threads = len(here), len(here) * LANES
         self.kept = Kept(wanted, self.blocks, self.warps)
@@ -277,7 +279,7 @@ class Machine:
     def _count_steps(self, active: Mask) -> None:
         over = self.steps + self.code.steps > self.most_steps
         if over.any() and (late := active & np.repeat(over, self.threads)).any():
-            raise CutOffError("it takes more steps than a trial has", np.flatnonzero(late))
+            raise CutOffError(_TOO_MANY_STEPS, np.flatnonzero(late))
 
     def _stand(self, instruction: Instruction, block: Block, kind: Kind, active: Mask) -> None:
         """An instruction behind which no thread goes on at once."""
@@ -318,6 +320,17 @@ class Machine:
             raise FaultError("a branch has no such case", np.flatnonzero(nowhere))
         self.at[active] = targets[active]
         self._count(block, targets, active)
+        if block.index in self.waiting:
+            self._cut_off_waiting(block, active)
+
+    def _cut_off_waiting(self, block: Block, active: Mask) -> None:
+        """Count the trips that are left to blocks whose threads all go on to wait, as if they were made."""
+        here, goes_on = self.lanes.in_blocks(active), self.lanes.in_blocks(active & (self.at == block.start))
+        for number in np.flatnonzero(here.any(axis=1) & (here == goes_on).all(axis=1)).tolist():
+            left = int(self.most_steps[number] - self.steps[number] - self.code.steps[number])
+            self.ways[number][block.index, block.start] += left // (block.stop - block.start)
+            self.steps[number] += left + 1
+            self._stop(number, CutOffError(_TOO_MANY_STEPS))
 
     def _count(self, block: Block, targets: Array, active: Mask) -> None:
         """Count the ways that are taken, and whether lanes of a warp part."""
@@ -375,19 +388,3 @@ class Machine:
                     active[waiting] = (self.at < self.end).reshape(-1, LANES)[waiting]
                     reduce_at_barrier(barrier.reduction, self.lanes, active.reshape(-1))
                 waits[waiting] = False
-
-
-@lru_cache(maxsize=4)
-def _paths(function: Function) -> tuple[Flow, Array]:
-    """The control flow of a function, and the order in which its instructions first run.
-
-    The end and unreachable instructions come last.
-    """
-    flow = Flow(function)
-    end = len(function.instructions)
-    order = np.full(end + 1, end, dtype=np.int64)
-    at = 0
-    for block in map(flow.blocks.__getitem__, in_one_piece(flow)):
-        order[block.start : block.stop] = np.arange(at, at + block.stop - block.start)
-        at += block.stop - block.start
-    return flow, order
