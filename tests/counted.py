@@ -33,5 +33,6 @@ def forget_everything() -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("swzverify."):
             for value in list(vars(module).values()):
-                if hasattr(value, "cache_clear"):
+                # Of the type: a proxy of another library may ask its value, which is not there.
+                if hasattr(type(value), "cache_clear"):
                     value.cache_clear()
