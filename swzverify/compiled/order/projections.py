@@ -40,13 +40,14 @@ class _Graph(NamedTuple):
     """What a thread does to some barriers.
 
     `starts` has for each node the nodes of the whole graph at which the thread may come there, `there` those at which
-    it may be, and `copies` all copies for which one stands.
+    it may be, and `copies` all copies for which one stands. `named` are its barriers that have a number.
     """
 
     nodes: list[Node]
     starts: NDArray[np.float32]
     there: NDArray[np.float32]
     copies: dict[Touch, list[Touch]]
+    named: frozenset[int]
 
     def places(self, being: Being) -> NDArray[np.float32]:
         """For each node the nodes of the whole graph at which the thread may be in some way."""
@@ -127,7 +128,8 @@ class Projections:
         for at, start, inside in zip(classes, starts, reach, strict=True):
             begins[at, start] = 1
             there[at, inside] = 1
-        return _Graph(joined if self.is_whole else merged(joined), begins, there, copies)
+        named = frozenset(each for each in keys if isinstance(each, int))
+        return _Graph(joined if self.is_whole else merged(joined), begins, there, copies, named)
 
     def moments(
         self, members: Sequence[Member], most: int, *, is_of_time: bool, is_of_first: bool
@@ -135,6 +137,10 @@ class Projections:
         """What can be at one time in all projections, and the states of all runs; None if these are too many."""
         found, total = list[_Part](), 0
         every = [self._of(members, each, is_of_time=is_of_time, is_of_first=is_of_first) for each in self._parts]
+        named = [[each.named for each in graphs] for graphs in every]
+        if any(each != named[0] for each in named):
+            # A thread that one projection holds at such a barrier, and another does not, would be nowhere in both.
+            raise AssertionError(named)
         for graphs in every:
             form = _form(members, self._roles, self._barriers, graphs)
             key = is_of_time, is_of_first, form.facts
