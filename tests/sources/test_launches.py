@@ -388,6 +388,7 @@ def test_a_large_source_takes_no_time() -> None:
         "void f() { int n = 64; " + "g(n + 1); h((n)); " * 10_000 + "k<<<1, n>>>(); }",
         "void f() { int n = 64; " + "dim3 a(n, n), " * 10_000 + "b; k<<<1, n>>>(); }",
         "void f() { " + "const " * 20_000 + "; k<<<1, n>>>(); }",
+        "void f() { cudaLaunchKernel(g); x =" + " " * 100_000 + "; k<<<1, 64>>>(); }",
         "const int n = 64; void S::f()" + "{" * 5_000 + "k<<<1, n>>>();" * 500 + "}" * 5_000,
         "int a0 = 1; "
         + "".join(f"int a{i} = {' + '.join(['a' + str(i - 1)] * 9)};" for i in range(1, 9))

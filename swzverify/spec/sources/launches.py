@@ -26,6 +26,8 @@ from swzverify.spec.sources.scopes import declaration_at, is_local
 _OTHER: Final = re.compile(r"\b(?:cuda|cu|hip)Launch\w*\s*\([^;]{0,400}", re.ASCII)
 """A launch by a function, which may state another block."""
 
+_BLANKS: Final = re.compile(r"\s+", re.ASCII)
+
 
 def constant_in(texts: tuple[str, ...], name: str) -> int | None:
     """The value of a constant in the first text, else the only value that the others give it."""
@@ -63,10 +65,12 @@ def launched_blocks(
         sites[site.kernel].append(site)
     others = {name for call in _OTHER.findall(text) for name in re.findall(r"\w+", call)}
     variables = {each.kernel for every in sites.values() for each in every if _is_variable(text, each)}
+    # A source with comments and branches left out has thousands of blanks in a row, at each of which a search begins.
+    short = _BLANKS.sub(" ", text)
     found: dict[str, LaunchedBlock] = {}
     for kernel in kernels:
         name, _, arguments = kernel.partition("<")
-        is_given = name in others or ((variables or others) and _is_given(text, name))
+        is_given = name in others or ((variables or others) and _is_given(short, name))
         for site in sites[name] if name not in variables else ():
             values = LaunchValues(text, site.at, constant_of).of_instance(site, template_arguments(arguments[:-1]))
             if values is None:
