@@ -171,6 +171,8 @@ class _Code(Recorder):
         name = base_name(instruction)
         numbers = dict[int, int]()
         if name == "mma" or (name == "wgmma" and ".mma_async" in instruction.opcode):
+            if not _are_together(active, LANES * (_GROUP if name == "wgmma" else 1)):
+                raise EndError("some threads of a warp or a warpgroup take part in a product, and others do not")
             warps: list[int] = np.flatnonzero(active.reshape(-1, LANES).any(axis=1)).tolist()
             numbers = {warp: self._multiply(instruction, warp) for warp in warps}
         super()._do(instruction, active)
@@ -308,3 +310,11 @@ def _has_negative(instruction: Instruction) -> bool:
 @cache
 def _elements(name: str, role: str) -> Array:
     return fragment_elements(name, role)
+
+
+def _are_together(active: Mask, size: int) -> bool:
+    """Whether of each so many threads in a row all are active, or none is."""
+    if len(active) % size:
+        return False
+    groups = active.reshape(-1, size)
+    return bool((groups.any(axis=1) == groups.all(axis=1)).all())
