@@ -23,7 +23,7 @@ def made(count: int) -> tuple[str, ...]:
     return (FIRST_THREAD, INIT.format(count), BAR)
 
 
-def wait(parity: int) -> tuple[str, ...]:
+def wait(parity: int | str) -> tuple[str, ...]:
     """A loop that waits for a parity."""
     return (WAIT[0].format(parity), WAIT[1])
 
@@ -128,8 +128,8 @@ CASES: tuple[Case, ...] = (
     ),
     Case("phase_of_the_other_parity", (*made(64), ST, ARRIVE, *wait(1), LD), "deadlock"),
     Case("phase_before_the_first", (*made(64), ST, *wait(1), LD), "race", ((3, 6),)),
-    Case("only_the_lowest_bit_of_a_parity", (*made(64), ST, ARRIVE, *wait(2), LD), "free"),
-    Case("lowest_bit_of_the_other_parity", (*made(64), ST, *wait(3), LD), "race", ((3, 6),)),
+    Case("only_the_lowest_bit_of_a_parity", (*made(64), "mov.u32 %r9, 2;", ST, ARRIVE, *wait("%r9"), LD), "free"),
+    Case("lowest_bit_of_the_other_parity", (*made(64), "mov.u32 %r9, 3;", ST, *wait("%r9"), LD), "race", ((4, 7),)),
     Case("one_arrival_too_few", (*made(65), ST, ARRIVE, *wait(0), LD), "deadlock"),
     Case(
         "one_arrival_is_not_waited_for", (*made(63), "@%p8 bra B;", ST, ARRIVE, *wait(0), "B:", LD), "race", ((4, 9),)
