@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import KernelAccess, accesses, ended
+from swzverify.compiled.kernel import KernelAccess, accesses, ended, paths
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.leaves import TripsLeaf
 from swzverify.compiled.ptx import read_module
@@ -15,7 +15,7 @@ from swzverify.compiled.scan import Given, scan_module
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.ir.expr import TRUE, Expr, variables
 from tests.counted import calls_of, forget_everything
-from tests.kernel.texts import HEAD, TOP, last
+from tests.kernel.texts import HEAD, TOP, found_in, last
 
 COUNT = "mov.u32 %r9, 0;\n{0}: add.u32 %r9, %r9, {1}; setp.lt.u32 %p1, %r9, {2}; @%p1 bra {0};\n"
 """A loop with a label, a step and a bound; `%r9` is what it counts."""
@@ -106,7 +106,7 @@ def test_planted_each_loop_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_planted_the_sure_condition_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     def mistaken(guard: Expr, place: Any, _: Expr | None, *rest: Any) -> Expr:
-        return real(guard, place, None, *rest)
+        return real(guard, place, TRUE, *rest)
 
     real = ended.without_ended
     monkeypatch.setattr(import_module(Reader.__module__), "without_ended", mistaken)
@@ -126,6 +126,18 @@ def test_an_access_behind_many_loops_costs_little_more_than_one_behind_few() -> 
         forget_everything()
         found.append(calls_of(lambda module=module: accesses(module, module.functions[0], (64, 1, 1))))
     assert found[1] < 3 * found[0]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_predicates_that_differ_stay_apart(monkeypatch: pytest.MonkeyPatch, *, is_known: bool) -> None:
+    """Two instructions of a block with equal guards count as executed together, also where paths are not known."""
+    monkeypatch.setattr(paths, "MOST_JOINED", 128 if is_known else 1)
+    tests = "shr.u32 %r23, %r2, 1; setp.ge.u32 %p6, %r9, %r2; setp.ge.u32 %p7, %r9, %r23;\n"
+    either = "setp.gt.u32 %p4, %r1, 9; @%p4 bra I; setp.lt.u32 %p5, %r1, 3; @%p5 bra I; bra Z;\nI:\n"
+    body = COUNT.format("A", 4, "%r2") + PLACE.format("%r1") + either + tests
+    one, other = found_in(f"{body}@%p6 {LOAD} @%p7 {LOAD}\nZ:")
+    assert (one.who.sure is not None) is is_known
+    assert one.who.guard is not other.who.guard
 
 
 def test_planted_what_is_asked_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -388,8 +388,6 @@ def test_of_an_operand_that_no_lane_reads_nothing_is_proved() -> None:
 
 @pytest.mark.parametrize("threads", [8, 32, 96, 100, 160])
 def test_a_block_that_is_no_warp_groups_is_looked_at_without_a_fault(threads: int) -> None:
-    """`wgmma` needs whole warp groups; what is said of such a block is no `refuted` elements, and no traceback."""
+    """`wgmma` needs whole warp groups: a run ends at it, and refutes nothing."""
     body = both(high(), high()) + f"{F16} {SUMS}, %rd1, %rd2, %p1, 1, 1, 0, 0;"
-    for each in scan(text(body), (threads, 1, 1)):
-        assert each.claims[-1].verdict.value in ("unknown", "proved", "refuted")
-        assert each.claims[-1].engines != ("a run",)
+    assert [each.claims[-1].verdict.value for each in scan(text(body), (threads, 1, 1))] == ["unknown"] * 4

@@ -1,7 +1,8 @@
 """Bulk copies and tensor maps: which operands are places in shared memory, how these are aligned, and how large.
 
-Source: PTX ISA, Data Movement and Conversion Instructions: cp.async.bulk, cp.reduce.async.bulk, cp.async.bulk.tensor,
-cp.reduce.async.bulk.tensor, st.bulk, tensormap.replace; tensormap.cp_fenceproxy; Tensors, for the alignment of 128.
+Source: PTX ISA, Data Movement and Conversion Instructions: cp.async.bulk, cp.reduce.async.bulk,
+cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, st.bulk, tensormap.replace; tensormap.cp_fenceproxy; Tensors, for the
+alignment of 128 bytes.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ def without_ended(
     A condition stays if it reads anything but launch values and registers of loops that have ended, or a launch value
     of the addresses, or such a register that something else reads which is asked or stays. It stays as well if it may
     say more than that loops ended: if `sure` has another condition on one of its values, or no trip is known behind
-    which the loops end.
+    which the loops end. If `sure` is not known, all stay: one of them may be the instruction's own predicate, and two
+    instructions with equal guards count as executed together.
 
     Args:
         guard: One bit.
@@ -53,8 +54,10 @@ def without_ended(
         leaf_of: The leaf of a variable.
         around: The headers of the loops around the access.
     """
+    if sure is None:
+        return guard
     parts = [(part, {*variables(part)}) for part in conjuncts(guard)]
-    others = () if sure is None else {*conjuncts(sure)}.difference(part for part, _ in parts)
+    others = {*conjuncts(sure)}.difference(part for part, _ in parts)
     placed = _variables(place) | _variables(others)
     ended = {
         each for each in variables(guard) if isinstance(leaf := leaf_of(each), LoopLeaf) and leaf.block not in around

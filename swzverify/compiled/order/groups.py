@@ -31,7 +31,7 @@ _PROJECTED_STATES: Final = 8_000
 """The same of projections, where all barriers have too many."""
 _FEW_MEMBERS: Final = 3
 _STATES_OF_FEW: Final = MOST_STATES
-"""The same of projections of so few threads: a step more costs less than to try other threads."""
+"""The same of projections of at most `_FEW_MEMBERS` threads: more states cost less than other sets of threads."""
 _TRIED_STATES: Final = 1_000
 """The same of sets of threads once one of them has had too many."""
 _MOST_WORK: Final = 400_000

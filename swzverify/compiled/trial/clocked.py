@@ -60,11 +60,8 @@ class Clocked(Machine):
         only = None if wanted is None else frozenset(thread for sides in wanted for _, thread in sides)
         self.history = History(self.threads, only, has_proxies=has_proxies, lockstep=lockstep)
         self.history.ended = ~self.lanes.exists
-        capability = capability_of(module.target)
-        self.recorder = Recorder(
-            self.lanes, self.memory, self.history, self._grant, capability, follows_boxes=follows_boxes
-        )
-        self.code = self.recorder
+        told = self.lanes, self.memory, self.history, self._grant, capability_of(module.target)
+        self.code = self.recorder = Recorder(*told, follows_boxes=follows_boxes)
         self.size = prod(launch.block)
         self.stands, self.numbers, self.asked, self.last, self.last_place, self.seen = (
             np.full(self.threads, -1, dtype=np.int64) for _ in range(6)

@@ -44,7 +44,7 @@ def pieces(
     not known.
 
     Raises:
-        EndError: What ptxas makes of it is not known, or the stride.
+        EndError: The stride is not known, or it is not known what ptxas makes of the instruction.
     """
     fragment = None if capability is None else fragment_of(instruction.opcode, capability)
     if fragment is None:

@@ -60,7 +60,7 @@ class Product:
         warp: The warp, or the first one of the warpgroup.
         before: The number of the product whose results it was added to; -1 if there is none, or it is not known.
         a: The address of each element of A, by row and column of K; `NO_TAG` where it has none.
-        b: The same of B, by column of N and of K. An operand whose registers are not followed has one element.
+        b: The same of B, by column of N and column of K. The array of an operand that is not followed has shape (1, 1).
     """
 
     line: int
