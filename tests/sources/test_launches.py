@@ -298,10 +298,17 @@ def test_macros_that_launch(macro: str, use: str, threads: int | None) -> None:
         ("#ifdef NDEBUG\n#define N 64\n#else\n#define N 8\n#endif", None),
         ("#if INT_MAX > 40000 && true\n#define N 64\n#else\n#define N 8\n#endif", None),
         ("#ifdef A\n#define N 64\n#endif\n#define A\n#ifndef N\n#define N 8\n#endif", None),
+        ("#ifdef GPU\n#define N 64\n#endif", 64),
+        ("#ifdef GPU\n#define N (64u)\n#elif defined(CPU)\n#define N (64u)\n#endif", 64),
+        ("#ifdef GPU\n#define N 64\n#elif defined(CPU)\n#define N 8\n#endif", None),
+        ("#ifdef GPU\n#define N 64\n#undef N\n#endif", None),
+        ("#ifdef GPU\n#define N(x) 64\n#endif", None),
+        ("#ifdef GPU\n#define N 64\n#else\nconst int N = g();\n#endif", None),
+        ("#ifdef GPU\n#define NN 64\n#endif", None),
     ],
 )
 def test_branches_of_conditions(tmp_path: Path, conditions: str, threads: int | None) -> None:
-    """What no text defines and no argument of the compiler gives is no macro."""
+    """What no text defines and no argument of the compiler gives is no macro, unless the launch needs its branch."""
     path = tmp_path / "k.cu"
     path.write_text(f"{conditions}\nvoid f() {{ k<<<1, N>>>(p); }}", encoding="utf-8")
     found = _known(blocks_of_files([str(path)], _KERNELS, given=frozenset({"GIVEN"})))

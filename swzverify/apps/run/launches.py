@@ -14,7 +14,7 @@ from typing import Final
 
 from swzverify.compiled.scan import LaunchedBlock
 from swzverify.spec.sources.conditions import with_branches_taken
-from swzverify.spec.sources.launches import agree, constant_in, launched_blocks
+from swzverify.spec.sources.launches import agree, constant_in, launched_blocks, only_macro
 
 _HEADER: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _SOURCES: Final = (".cu", ".cuh", ".h", ".hpp", ".cpp")
@@ -37,7 +37,8 @@ def blocks_of_files(
 ) -> dict[str, LaunchedBlock]:
     """The blocks of kernels' launches in several CUDA source files, as `launched_blocks`; other files are skipped.
 
-    The constants of a file are its own, else those of the headers that it names in quotes, else of the other files.
+    The constants of a file are its own, else those of the headers that it names in quotes, else of the other files,
+    else macros that stand only in branches which are not taken: a kernel that was compiled had its macros.
     A kernel that none of the files launches is looked for in the other sources of the folders of the files `near`.
     A source that defines a kernel of this name itself launches that one; and if any other does, only sources that
     name a file `near` surely launch this one. `given` are macros that something else defines.
@@ -75,7 +76,13 @@ def _add(
     if "<<<" not in texts[0]:
         return
     every = (*texts, *(text for of in files.values() for text in of))
-    for name, each in launched_blocks(texts[0], lambda name: constant_in(every, name), kernels, path).items():
+    whole = tuple(_files_of(path).values())
+
+    def value(name: str) -> int | None:
+        taken = constant_in(every, name)
+        return taken if taken is not None else only_macro(whole, name)
+
+    for name, each in launched_blocks(texts[0], value, kernels, path).items():
         agree(found, name, each)
 
 

@@ -21,12 +21,14 @@ from swzverify.spec.sources.constants import constant
 from swzverify.spec.sources.languages import Language
 from swzverify.spec.sources.launch_sites import LaunchSite, launch_sites, template_arguments
 from swzverify.spec.sources.launch_values import ConstantOf, LaunchValues
+from swzverify.spec.sources.preprocessor import directives
 from swzverify.spec.sources.scopes import declaration_at, is_local
 
 _OTHER: Final = re.compile(r"\b(?:cuda|cu|hip)Launch\w*\s*\([^;]{0,400}", re.ASCII)
 """A launch by a function, which may state another block."""
 
 _BLANKS: Final = re.compile(r"\s+", re.ASCII)
+_NUMBER: Final = re.compile(r"\(?\s*([1-9]\d{0,8})[uU]?\s*\)?\Z", re.ASCII)
 
 
 def constant_in(texts: tuple[str, ...], name: str) -> int | None:
@@ -34,6 +36,24 @@ def constant_in(texts: tuple[str, ...], name: str) -> int | None:
     own = _constant(texts[0], name)
     found = {each for text in dict.fromkeys(texts[1:]) if (each := _constant(text, name)) is not None}
     return own if own is not None else found.pop() if len(found) == 1 else None
+
+
+@lru_cache(maxsize=4096)
+def only_macro(texts: tuple[str, ...], name: str) -> int | None:
+    r"""The number that every definition of a macro in some texts has, under whatever conditions; None for a variable.
+
+    >>> text = "#ifdef GPU\n#define BLOCK 512\n#endif\n"
+    >>> only_macro((text,), "BLOCK"), only_macro((text, "#define BLOCK 64\n"), "BLOCK")
+    (512, None)
+    """
+    codes = [read_c(text).code for text in dict.fromkeys(texts) if name in text]
+    macro = re.compile(rf"\s*{name}\b(.*)", re.ASCII | re.DOTALL)
+    every = (each for code in codes for each in directives(code) if each.word in ("define", "undef"))
+    bodies = {found[1].strip() for each in every if (found := macro.match(each.rest))}
+    number = _NUMBER.match(bodies.pop()) if len(bodies) == 1 else None
+    if number is None or any(re.search(rf"\b{name}\s*=(?!=)", code, re.ASCII) for code in codes):
+        return None
+    return int(number[1])
 
 
 @lru_cache(maxsize=4096)
