@@ -86,6 +86,17 @@ def test_a_launch_that_does_more_than_earlier_ones_is_priced() -> None:
     assert found.reason.startswith("a run with made-up data (trial 4) has this conflict: n = 256")
 
 
+def test_the_worst_of_the_first_launches_is_told() -> None:
+    """The first launch lets two lanes store, later ones let more, and the sixth all of a warp."""
+    body = "ld.param.u32 %r9, [n]; setp.lt.u32 %p1, %r1, %r9; shl.b32 %r8, %r1, 2; add.u32 %r8, %r8, %r3;"
+    body += "ld.shared.u32 %r8, [%r8]; mad.lo.u32 %r8, %r1, 128, %r8; add.u32 %r8, %r8, %r3;"
+    body += "@%p1 st.shared.u32 [%r8], %r1;"
+    found = told(body)[-1]
+    assert found.launch is not None
+    assert (found.verdict, found.ways, found.at_least) == ("conflict", 32, True)
+    assert 0 < found.launch.number <= tried.AIMED_BEHIND
+
+
 def test_a_launch_that_faults_says_nothing() -> None:
     """Each lane reads far behind the array, and before that with a conflict."""
     far = "shl.b32 %r7, %r1, 20; add.u32 %r7, %r7, %r3; ld.shared.u32 %r8, [%r7];"

@@ -42,7 +42,9 @@ LONG: Final = 11
 FIRST_TOGETHER: Final = (2, 8)
 """How many launches run side by side at first: few, since most kernels need no more."""
 AIMED_BEHIND: Final = sum(FIRST_TOGETHER) - 1
-"""The launch after which launches are aimed at accesses that none has reached."""
+"""The launch after which launches are aimed at accesses that none has reached. The launches up to it are made even if
+each access has a conflict by then: with more lanes one may have more ways.
+"""
 SHORT: Final = 2_000
 TOGETHER: Final = 16
 """How many of the later ones run side by side."""
@@ -124,7 +126,7 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
         is_open = [at for at in is_open if _is_open(found[at])]
         if trials.steps >= OF_ANY_SPACE:
             is_open = [at for at in is_open if read[at].reason != ANY_SPACE]
-        if not is_open:
+        if not is_open and launch.number >= AIMED_BEHIND:
             break
         trials.wanted = [places[at] for at in is_open]
     return found
@@ -299,7 +301,8 @@ def _told(decision: Decision, met: Met, launch: Launch, access: KernelAccess) ->
     exceeds = proved is not None and not decision.at_least and not is_assumed and worst.ways > proved
     if exceeds or decision.reason == NEVER_MADE:
         return unknown(FAULT)
-    if not _is_open(decision):
+    is_met = decision.verdict is Verdict.CONFLICT and decision.launch is not None
+    if not _is_open(decision) and not (is_met and worst.ways > (decision.ways or 0)):
         return decision
     if not worst.is_free:
         return met.decision(launch, access)
