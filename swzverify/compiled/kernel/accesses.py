@@ -17,6 +17,7 @@ from swzverify.compiled.kernel.divisions import Divisions, with_results
 from swzverify.compiled.kernel.ended import without_ended
 from swzverify.compiled.kernel.evaluate import evaluate
 from swzverify.compiled.kernel.flow import FlowError, Loop
+from swzverify.compiled.kernel.forwarded import take_apart
 from swzverify.compiled.kernel.generic import if_shared, in_aligned_shared
 from swzverify.compiled.kernel.induction import Forms, by_trip, find_forms, in_one_trip, trips_of
 from swzverify.compiled.kernel.lanes import Threads
@@ -152,6 +153,7 @@ class Reader:
             if block.is_choice and flow.is_reachable(block.index)
         }
         forms = find_forms(slices)
+        take_apart(slices, forms)
         for each in raw:
             for loop in flow.around(each.block):
                 trips_of(slices, loop)

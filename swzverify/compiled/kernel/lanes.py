@@ -73,7 +73,7 @@ class Threads:
 
     def constant(self, value: Expr) -> int | None:
         """The value that all threads share, of an expression of coordinates; None if two differ."""
-        if not _is_small(value):
+        if not is_small(value):
             return None
         (found,) = evaluate_many((value,), self.point)
         first = int(found.flat[0])
@@ -136,7 +136,7 @@ class Threads:
 
         Value and conditions depend on coordinates alone.
         """
-        if not all(map(_is_small, (value, *conditions))):
+        if not all(map(is_small, (value, *conditions))):
             return False
         shape = self.first_of_warp.shape
         found, *holds = (np.broadcast_to(each, shape) for each in evaluate_many((value, *conditions), self.point))
@@ -148,7 +148,7 @@ class Threads:
 
         A thread leaves as soon as a condition of coordinates and trips is `leaves_if`.
         """
-        if not _is_small(condition):
+        if not is_small(condition):
             return None
         last = np.full(self.first_of_warp.shape, -1, dtype=np.int64)
         for start in range(0, MOST_TRIPS, CHUNK):
@@ -179,7 +179,7 @@ def places_of(number: Expr, block: BlockShape) -> dict[str, Expr]:
     return {"tid.x": rest(number, across), "tid.y": rest(row, down), "tid.z": quotient(row, down)}
 
 
-def _is_small(value: Expr) -> bool:
+def is_small(value: Expr) -> bool:
     """Whether a value can be evaluated for all threads in a short time."""
     nodes = postorder(value)
     return len(nodes) <= MOST_NODES and all(node.width <= MAX_ARRAY_WIDTH for node in nodes)

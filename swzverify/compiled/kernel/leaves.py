@@ -155,6 +155,7 @@ class OpaqueLeaf(Leaf):
         open: The division whose result it is where PTX leaves it undefined.
         moved: What lanes of whole warps exchanged here, by a butterfly.
         distances: Lanes at these distances of each other, as bits, have one value, in one trip of the loops around.
+        index: The index of the instruction that makes it; -1 for none.
     """
 
     feeds: tuple[Expr, ...] = ()
@@ -162,6 +163,7 @@ class OpaqueLeaf(Leaf):
     open: Open | None = None
     moved: Moved | None = None
     distances: int = 0
+    index: int = -1
 
     @property
     def is_own(self) -> bool:
@@ -236,6 +238,10 @@ class Leaves:
     def tell(self, variable: Var, division: Open) -> None:
         """Keep the division that a leaf is the result of."""
         self.by_name[variable.name] = replace(self[variable], open=division)
+
+    def make_own(self, leaf: OpaqueLeaf) -> None:
+        """Let each lane have its own value of a leaf."""
+        self.by_name[leaf.name] = replace(leaf, made=Made.ANYHOW)
 
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
         """A value that all threads of the block share."""

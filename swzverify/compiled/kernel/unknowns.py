@@ -70,6 +70,14 @@ class Unknowns:
         named = var(f"{instruction.opcode} at line {instruction.line}: {instruction.index}.{at}.{width}", 1 << width)
         block = self.flow.block_of[instruction.index]
         leaf = OpaqueLeaf(
-            named, reason, instruction.line, block, feeds=feeds, made=made, moved=moved, distances=distances
+            named,
+            reason,
+            instruction.line,
+            block,
+            feeds=feeds,
+            made=made,
+            moved=moved,
+            distances=distances,
+            index=instruction.index,
         )
         return self.leaves.add(leaf)
