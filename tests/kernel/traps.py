@@ -156,7 +156,7 @@ BODIES: dict[str, str] = {
     "lanes that go on early": "L:\nadd.u32 %r4, %r4, 1;\nxor.b32 %r6, %r4, %r0;\nand.b32 %r6, %r6, 1;\n"
     "setp.eq.u32 %p2, %r6, 0;\n@%p2 bra L;\nsetp.lt.u32 %p1, %r4, %r2;\n@%p1 bra L;\n" + STORE.format("%r4"),
     "a load at an address of each lane": "shl.b32 %r6, %r0, 2;\nmov.u32 %r7, pool;\nadd.u32 %r6, %r6, %r7;\n"
-    "st.shared.u32 [%r6], %r0;\nld.shared.u32 %r8, [%r6];\n" + STORE.format("%r8"),
+    "st.shared.u32 [%r6], %r0;\nbar.sync 0;\nld.shared.u32 %r8, [%r6];\n" + STORE.format("%r8"),
     "a value that each trip makes of a lane": "L:\nmad.lo.u32 %r5, %r5, 2, %r0;\n"
     "" + COUNT.format("%r2") + STORE.format("%r5"),
     "a step that steps": "L:\nadd.u32 %r5, %r5, %r4;\nmad.lo.u32 %r6, %r4, 64, %r5;\n"

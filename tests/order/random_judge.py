@@ -128,6 +128,8 @@ def marked(said: Said, drawn: Kernel, launches: Mapping[int, Races]) -> str:
         number = next((value for name, value in each.parameters.items() if _is_number(name)), NUMBERS[0])
         if any(value > 1 for name, value in each.parameters.items() if name.startswith("ctaid")):
             continue  # the launches have two blocks
+        if "atom.global" in drawn.text:
+            continue  # the run of the judge may count from another word than the launches
         if not 0 <= number <= MOST_TRIPS:
             return f"{said.verdict} not run ({seen})"
         there = launches.get(number) or launched(drawn.text, drawn.block, number)
