@@ -1,4 +1,4 @@
-"""Loads that may give a lane what it stored itself: lanes share what they load only if none of them may have stored there.
+"""Loads that may give a lane what it stored itself: lanes share what they load only if none may have stored there.
 
 An H200 took two wavefronts where all lanes of a warp had loaded the address of a store from one word, in which each of
 them had stored its own number before: ptxas had used the stored register in place of the load.
