@@ -273,12 +273,15 @@ class OperandPoints:
         right = next((each for each in points if replay(each) is None), None)
         if right is None:
             return ""
-        wrong, values = replay(point), [operand.binding(each)[stages.name] for each in (point, right)]
-        starts = [int(operand.start.at({**operand.constants, **operand.binding(each)})) for each in (point, right)]
+        broken = replay(point)
+        (here, start), (there, other) = (
+            (operand.binding(each)[stages.name], int(operand.start.at({**operand.constants, **operand.binding(each)})))
+            for each in (point, right)
+        )
         return (
-            f"the code may start {starts[0]} bytes behind its base, as in {stages.name} = {values[0]}, and there "
-            f"{'the claim is broken' if wrong is None else wrong.note}; whether it ever starts there is not known, and "
-            f"in {stages.name} = {values[1]}, from byte {starts[1]}, the claim holds"
+            f"for {stages.name} = {here} the code starts {start} bytes from its base: "
+            f"{'the claim is broken' if broken is None else broken.note}. It is not known whether this start address "
+            f"occurs; for {stages.name} = {there}, {other} bytes from the base, the claim holds"
         )
 
     def scope(self) -> str:

@@ -163,7 +163,7 @@ def _axes(part: CompiledOperandPart, values: Values, loops: Sequence[AnyLoop], l
     if len({each.name for each in axes.loops}) < len(axes.loops):
         hint = "a loop stands for the lines, for the warp groups or for the start addresses of a line"
         values.fail("SWZ105", "`over`, `groups` and `stages` name one loop twice", values.key("compiled"), hint)
-    for loop in loops:
+    for loop in loops if values.sound else ():
         if loop not in axes.loops:
             hint = f"`over`, `groups` or `stages` says what '{loop.name}' is; or leave it out of `for`"
             values.fail(
@@ -215,9 +215,7 @@ def _check_base(found: StatedOperand, base: Base) -> None:
     rounded = f" rounded up to {found.rounded}" if found.rounded > 1 else ""
     needed, place = alignment(base), origin(base)
     if needed > found.multiple:
-        message = (
-            f"{found.symbol.name}{rounded} is at a multiple of {found.multiple} bytes only, and `base` says {needed}"
-        )
+        message = f"{found.symbol.name}{rounded} is at a multiple of {found.multiple} only, and `base` says {needed}"
         hint = f"__align__({needed}) in the kernel, or the address of this launch as `base: number`"
         raise SwzError(NOT_STATED, message, hint=hint)
     if place.count == 1 and place.start_bytes % found.multiple:
