@@ -93,10 +93,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "MapPart.let": ("let",),
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
-    "CompiledPart.line": ("compiled.line",),
-    "CompiledPart.source": ("compiled.source",),
+    **{
+        f"{part}.{key}": (f"compiled.{key}",)
+        for part in ("CodePart", "CompiledPart", "CompiledOperandPart")
+        for key in ("line", "source", "parameters")
+    },
     "CompiledPart.loops": ("compiled.loops",),
-    "CompiledPart.parameters": ("compiled.parameters",),
     "PhasePart.for_": ("phase.count",),
     "RunPart.at": ("phase.at",),
     "WaitPart.wait_group": ("phase.wait_group",),
@@ -113,6 +115,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.assume": ("assume",),
     "AccessPart.weight": ("access.weight",),
     "OperandPart.for_": ("loop.count", "loop.value"),
+    "OperandPart.threads": ("threads",),
+    "OperandPart.block": ("block",),
+    "OperandPart.base": ("operand.base",),
     "DescriptorPart.start": ("operand.start",),
     "DescriptorPart.lbo": ("operand.lbo",),
     "DescriptorPart.sbo": ("operand.sbo",),
