@@ -163,7 +163,8 @@ def _parts(loop: AnyLoop, steps: NDArray[np.int64]) -> Iterator[tuple[list[str],
         if inner is None or outer is None:
             continue
         if bool((values % width * inner + values // width * outer == steps).all()):
-            yield [*([f"{loop.name}%{width}*{inner}"] if inner else []), f"{loop.name}/{width}*{outer}"], 0
+            parts = [*([f"{loop.name}%{width}*{inner}"] if inner else [])]
+            yield [*parts, *([f"{loop.name}/{width}*{outer}"] if outer else [])], 0
 
 
 def _factor(values: NDArray[np.int64], steps: NDArray[np.int64]) -> int | None:
