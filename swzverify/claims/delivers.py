@@ -62,7 +62,7 @@ class Delivers(Claim):
         self.check_subjects()
         for subject in self.subjects:
             points = _points(subject)
-            _ = points.fragment if isinstance(points, FragmentPoints) else points.places
+            _ = (points.fragment, points.tile_origin) if isinstance(points, FragmentPoints) else points.places
         _ = self.parts
 
     @property

@@ -125,6 +125,12 @@ class FragmentPart(Part):
         examples=["m16n8k16.f16", "m16n8k16.bf16"],
     )
     role: Literal["A", "B"] = Field(description="operand A or B", examples=["A"])
+    tile: Name | None = Field(None, description="the tile that is meant, if the access has no `tile`", examples=["A"])
+    stage: Expression | None = Field(
+        None,
+        description="the stage of that tile; it may read warp, loops and constants; needed if it has several",
+        examples=["s", 0],
+    )
     at: list[Expression] = Field(
         min_length=2,
         max_length=2,

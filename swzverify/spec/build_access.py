@@ -67,7 +67,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     if part.walk is not None:
         address = build_walk(part, part.walk, values, known, loops)
     source, source_base = _source(part, values, known)
-    fragment = None if part.fragment is None else _fragment(part.fragment, values, part.for_)
+    fragment = None if part.fragment is None else _fragment(part.fragment, values, part.for_, names)
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
     predicate = None if part.if_ is None else values.expression(part.if_, known, "if")
     assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
@@ -204,15 +204,17 @@ def _source(
             return values.expression(address, known, "source"), ANYWHERE
 
 
-def _fragment(part: FragmentPart, values: Values, loops: Collection[str]) -> Fragment | None:
+def _fragment(part: FragmentPart, values: Values, loops: Collection[str], names: Names) -> Fragment | None:
     """What the registers should hold; None after noting what is wrong with it."""
+    tile = None if part.tile is None else names.tile(part.tile, values.at("fragment", "tile"))
+    stage = None if part.stage is None else values.expression(part.stage, {WARP, *loops}, "fragment", "stage")
     known = {WARP, REGISTER, *loops}
     at = tuple(values.expression(each, known, "fragment", "at", mode) for mode, each in enumerate(part.at))
     register = values.expression(part.register_, known, "fragment", "register")
     with values.noted(values.at("fragment", "mma")):
         mma = find_mma(part.mma)
         with values.noted(values.at("fragment")):
-            return Fragment(mma, OperandRole(part.role), at, register, tuple(part.modes))
+            return Fragment(mma, OperandRole(part.role), at, register, tuple(part.modes), tile, stage)
     return None
 
 
