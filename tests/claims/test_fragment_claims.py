@@ -287,6 +287,23 @@ def test_a_tile_stands_once() -> None:
         claim_of(spec)
 
 
+@pytest.mark.parametrize(("align", "wanted"), [(1024, "proved"), (128, "refuted")])
+def test_a_swizzle_of_addresses_needs_the_alignment_of_its_pattern(align: int, wanted: str) -> None:
+    """TMA XORs the address, and the load the offset from the base."""
+    offset = "(warp*16 + lane%16)*128 + (k*2 + lane/16)*16"
+    tile = {"element": "f16", "tma": {"swizzle": "128B", "box": [64, 64]}, "base": {"align": align}}
+    load = {
+        "instruction": "ldmatrix.x4",
+        "threads": 128,
+        "for": {"k": 4},
+        "address": f"({offset}) ^ (((({offset}) >> 7) & 7) << 4)",
+        "base": {"align": align},
+        "fragment": {"mma": "m16n8k16.f16", "role": "A", "tile": "T", "at": ["warp*16", "k*16"]},
+    }
+    spec = {"swzverify": 1, "target": "sm_90a", "tiles": {"T": tile}, "accesses": {"load": load}}
+    assert judged({**spec, "claims": [{"delivers": "load"}]}).outcome.value == wanted
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_loads(part: int) -> None:

@@ -176,6 +176,14 @@ def test_steps_that_are_no_sum_of_multiples_are_listed(tmp_path: Path) -> None:
     assert outcomes(spec_of(tmp_path, code, ["A"]))["delivers A"] == "refuted"
 
 
+def test_loops_have_any_values(tmp_path: Path) -> None:
+    loops = "{s: [0, 2, 5], wg: {start: 3, stop: 5}, k: {start: 16, stop: 80, step: 16}}"
+    reads = "{tile: sA, at: [(wg - 3)*64, k - 16], stage: s/2}"
+    assert outcomes(spec_of(tmp_path, ring(), ["A"], reads=reads, **{"for": loops}))["delivers A"] == "proved"
+    reads = "{tile: sA, at: [(wg - 3)*64, k - 16], stage: (s == 2) + (s == 5)*2}"
+    assert outcomes(spec_of(tmp_path, ring(), ["A"], reads=reads, **{"for": loops}))["delivers A"] == "proved"
+
+
 def test_lines_come_from_a_line_of_the_source(tmp_path: Path) -> None:
     code = ring().replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"').replace(WGMMA, f".loc 1 7 3\n{WGMMA}")
     compiled = "{file: k.ptx, source: 7, over: k, stages: s}"
@@ -466,21 +474,21 @@ def doubts_nothing() -> AbstractContextManager[Any]:
 
 
 def reversed_offsets() -> AbstractContextManager[Any]:
-    right = reader.OperandsOfCode._offsets
+    right = reader._offsets
 
     def wrong(*arguments: Any) -> Any:
         return {group: numbers[::-1] for group, numbers in right(*arguments).items()}
 
-    return mock.patch.object(reader.OperandsOfCode, "_offsets", wrong)
+    return mock.patch.object(reader, "_offsets", wrong)
 
 
 def one_offset_less() -> AbstractContextManager[Any]:
-    right = reader.OperandsOfCode._offsets
+    right = reader._offsets
 
     def wrong(*arguments: Any) -> Any:
         return {group: numbers[:-1] for group, numbers in right(*arguments).items()}
 
-    return mock.patch.object(reader.OperandsOfCode, "_offsets", wrong)
+    return mock.patch.object(reader, "_offsets", wrong)
 
 
 @pytest.mark.parametrize("plant", [doubts_nothing, reversed_offsets, one_offset_less])

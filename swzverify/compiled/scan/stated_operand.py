@@ -28,7 +28,7 @@ from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.compiled.scan.verdict import NoVerdictError
 from swzverify.engines.obligations import Answer
 from swzverify.hardware.tensor_cores import Major, OperandRole
-from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, variables
+from swzverify.ir.expr import Comparison, compare, conjunction, const, variables
 from swzverify.subjects.descriptor import Descriptor
 
 _MOST_LISTED: Final = 12
@@ -70,10 +70,9 @@ class OperandsOfCode:
     ) -> None:
         """`smem` is the bytes of dynamic shared memory, if they are known."""
         self._facts = facts_of(function, given)
-        self._judge = OperandJudge(self._facts, block, smem)
+        self._block, self._smem = block, smem
         self.held: Sequence[KernelOperand] = operands(module, function, block, self._facts.arguments)
         self._found: dict[KernelOperand, StatedOperand] = {}
-        self._executed: dict[tuple[tuple[Expr, ...], int], Answer] = {}
 
     def lines_of(self, instruction: str, role: OperandRole) -> list[int]:
         """The lines of the PTX with an operand of such an instruction, in order."""
@@ -122,12 +121,14 @@ class OperandsOfCode:
         return self._found[kernel]
 
     def _stated(self, kernel: KernelOperand) -> StatedOperand:
-        plain = self._judge.subject_of(kernel.access)
+        # Each operand has a budget of its own: what is known of it does not depend on what was asked before.
+        judge = OperandJudge(self._facts, self._block, self._smem)
+        plain = judge.subject_of(kernel.access)
         access, major = plain.access, kernel.major
         subject = OperandSubject(access, plain.shape, plain.asker, plain.smem, kernel)
         if access.reason or access.address is None:
             raise NotWrittenError(access.reason or "the descriptor is not known")
-        if not self._judge.is_made(subject):
+        if not judge.is_made(subject):
             raise NotWrittenError(NEVER_MADE)
         fields, start = fields_of(subject, access.address)
         descriptor = _descriptor(fields)
@@ -147,41 +148,9 @@ class OperandsOfCode:
             start.base.symbol,
             start.rounded,
             start.multiple,
-            self._offsets(subject, start, fields.start or ""),
+            _offsets(subject, start, fields.start or ""),
             tuple(dict.fromkeys(assumed)),
         )
-
-    def _offsets(self, subject: OperandSubject, start: Start, words: str) -> Offsets:
-        """All numbers that the offset can be, in each warp group of which some lane can execute the instruction.
-
-        Raises:
-            NotWrittenError: They are not known, or it is not known whether a warp group executes it.
-        """
-        if start.offsets is None:
-            raise NotWrittenError(f"the start address {words} can be many numbers, or numbers that are not known")
-        found = Offsets()
-        for group, numbers in start.offsets.items():
-            executes = self._executes(subject, group)
-            if executes is Answer.HOLDS:
-                found[group] = numbers
-            elif executes is not Answer.EMPTY:
-                raise NotWrittenError(f"whether warp group {group} executes it is not decided within the budget")
-        return found
-
-    def _executes(self, subject: OperandSubject, group: int) -> Answer:
-        """Whether the path condition can hold in some lane of a warp group."""
-        key = (subject.path, group)
-        if key not in self._executed:
-            here = subject.here
-            lane = here.lane()
-            is_there = compare(
-                Comparison.EQ,
-                shift_right(lane.number, const(GROUP_THREADS.bit_length() - 1, lane.number.width), signed=False),
-                const(group, lane.number.width),
-            )
-            path = here.makes(const(0, 1), with_loops=False)
-            self._executed[key] = here.asker.never(conjunction([*map(lane.of, path), is_there])).possible
-        return self._executed[key]
 
 
 def _descriptor(fields: OperandFields) -> Descriptor:
@@ -195,3 +164,32 @@ def _descriptor(fields: OperandFields) -> Descriptor:
     if fields.descriptor is None:
         raise NotWrittenError("a field of the descriptor is not known")
     return fields.descriptor
+
+
+def _offsets(subject: OperandSubject, start: Start, words: str) -> Offsets:
+    """All numbers that the offset can be, in each warp group of which some lane can execute the instruction.
+
+    Raises:
+        NotWrittenError: They are not known, or it is not known whether a warp group executes it.
+    """
+    if start.offsets is None:
+        raise NotWrittenError(f"the start address {words} can be many numbers, or numbers that are not known")
+    if len(start.offsets) == 1:
+        return start.offsets  # some lane executes the instruction
+    found = Offsets()
+    for group, numbers in start.offsets.items():
+        executes = _executes(subject, group)
+        if executes is Answer.HOLDS:
+            found[group] = numbers
+        elif executes is not Answer.EMPTY:
+            raise NotWrittenError(f"whether warp group {group} executes it is not decided within the budget")
+    return found
+
+
+def _executes(subject: OperandSubject, group: int) -> Answer:
+    """Whether the path condition can hold in some lane of a warp group."""
+    here, lane = subject.here, subject.here.lane()
+    number = shift_right(lane.number, const(GROUP_THREADS.bit_length() - 1, lane.number.width), signed=False)
+    is_there = compare(Comparison.EQ, number, const(group, number.width))
+    path = here.makes(const(0, 1), with_loops=False)
+    return here.asker.never(conjunction([*map(lane.of, path), is_there])).possible
