@@ -129,7 +129,7 @@ class FragmentPart(Part):
     stage: Expression | None = Field(
         None,
         description="the stage of that tile; it may read warp, loops and constants; needed if it has several",
-        examples=["s", 0],
+        examples=["k%2", 0],
     )
     at: list[Expression] = Field(
         min_length=2,

@@ -330,6 +330,8 @@ BESIDE: dict[str, dict[str, object]] = {
     "AccessPart.compiled": {"tile": None, "coord": None},
     "CompiledPart.source": {"line": None},
     "CompiledOperandPart.source": {"line": None},
+    "FragmentPart.tile": {"stage": 0},
+    "FragmentPart.stage": {"tile": "A"},
     "OperandPart.threads": {"descriptor": None, "compiled": {"file": "k.ptx", "line": 12}},
     "OperandPart.block": {"descriptor": None, "compiled": {"file": "k.ptx", "line": 12}},
     "OperandPart.base": {"descriptor": None, "compiled": {"file": "k.ptx", "line": 12}, "threads": 128},
@@ -388,6 +390,8 @@ def spec_with(model: str, key: str, example: object) -> dict:
     if model == "CompiledPart":
         loops = {"i": 3} if isinstance(example, list) else {"i": 1} if key == "over" else {"k": 4}
         holder |= {"instruction": "ldmatrix.x4", "threads": 128, "for": loops}
+    if model == "FragmentPart" and key in ("tile", "stage"):
+        holder |= {"tile": None, "coord": None, "address": "tid*16", "base": {"align": 1024}}
     if model == "CompiledOperandPart":
         holder |= {"descriptor": None, "threads": 128}
     if model == "SourceConstantPart":

@@ -197,7 +197,12 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     roles |= {"CopyPart.stage", "CopyPart.by", "ProductWaitPart.wgmma_wait", "FencePart.by"}
     roles |= {f"{part}.{key}" for part, key in (("BarSyncPart", "bar_sync"), ("BarArrivePart", "bar_arrive"))}
     roles |= {"BarSyncPart.threads", "BarArrivePart.threads"}
-    assert found == set(FIELDS) | roles | {"SweepPart.where", "FragmentPart.at", "FragmentPart.register_"}
+    assert found == set(FIELDS) | roles | {
+        "SweepPart.where",
+        "FragmentPart.at",
+        "FragmentPart.stage",
+        "FragmentPart.register_",
+    }
     listed = {position for positions in FIELDS.values() for position in positions}
     others = (
         *OFFSET_POSITIONS,
