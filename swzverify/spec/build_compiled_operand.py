@@ -12,6 +12,7 @@ from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan import Given
 from swzverify.compiled.scan.stated_operand import OperandsOfCode, StatedOperand
 from swzverify.compiled.scan.unwrapped import NotWrittenError
+from swzverify.core.words import counted
 from swzverify.errors import SwzError
 from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction
 from swzverify.ir.c_formula import CFormula, literal
@@ -272,7 +273,9 @@ def _offsets(found: StatedOperand, axes: _Axes, function: Function) -> list[tupl
         numbers = found.offsets[group]
         if len(numbers) != count:
             one = "`stages` names no loop" if axes.stages is None else f"'{axes.stages.name}' has {count} values"
-            message = f"{where} may start at {len(numbers)} offsets, {found.symbol.name} + {spelled}, and {one}"
+            message = (
+                f"{where} may start at {counted(len(numbers), 'offset')}, {found.symbol.name} + {spelled}, and {one}"
+            )
             hint = "`stages: s` names a loop of `for` with as many values; the first one is the smallest offset"
             raise SwzError(NOT_STATED, message, hint=hint)
         if numbers[0] < 0:

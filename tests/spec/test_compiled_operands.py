@@ -55,7 +55,7 @@ def ring(
         ".target sm_90a",
         ".address_size 64",
         f".shared .align {align} .b8 smem[90000];",
-        ".entry k(.param .u32 n)",
+        ".entry k(.param .u32 n, .param .u32 m)",
         "{",
         ".reg .pred %p<5>; .reg .b32 %r<40>; .reg .f32 %f<5>; .reg .b64 %rd<40>;",
         "mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shr.u32 %r3, %r2, 7; setp.eq.u32 %p1, %r3, 0;",
@@ -435,20 +435,34 @@ def test_specs_that_do_not_fit_are_refused(changes: dict[str, str], wanted: str,
     assert re.match(wanted, found), found
 
 
+def _with_parameter() -> str:
+    """A starts 16 bytes further for each one of the parameter."""
+    step = "mul.lo.u32 %r3, %r3, 8192;"
+    return ring().replace(step, f"{step} ld.param.u32 %r31, [m]; mad.lo.u32 %r3, %r31, 16, %r3;")
+
+
+@pytest.mark.parametrize(("value", "wanted"), [(0, "proved"), (1, "refuted")])
+def test_a_parameter_with_a_value(value: int, wanted: str, tmp_path: Path) -> None:
+    compiled = COMPILED.replace("over", f"parameters: {{m: {value}}}, over")
+    path = spec_of(tmp_path, _with_parameter(), ["A"], compiled=compiled)
+    assert outcomes(path, only=["delivers"]) == {"delivers A": wanted}
+
+
 def test_code_that_is_not_known_is_refused(tmp_path: Path) -> None:
     unknown = {
         "SWZ553 .*SBO is no known number": ring().replace(f", {BITS};", ", %rd20;"),
         "may not be 0": ring((BITS | 1 << 46, BITS)),
-        "start address is no known number": ring().replace("mov.u32 %r5, 0;", "ld.shared.u32 %r5, [%r1];"),
+        "start address is not known": ring().replace("mov.u32 %r5, 0;", "ld.shared.u32 %r5, [%r1];"),
         "different fields": ring().replace(str(BITS), str(high(sbo=512)), 1),
         "is in registers": ring().replace("}, %rd1,", "}, {%r1, %r2, %r3, %r4},").replace("1, 1, 0, 0", "1, 1, 0"),
-        "whether warp group": "",
+        "can be many numbers": _with_parameter(),
+        "line .* of kernel k": ring().replace("selp.b32 %r5, 0, %r5, %p3;", ""),
     }
 
     for wanted, code in unknown.items():
-        if code:
-            found = problem(spec_of(tmp_path, code, ["A"]))
-            assert re.search(wanted, found), found
+        found = problem(spec_of(tmp_path, code, ["A"]))
+        assert re.search(wanted, found), found
+        assert found.startswith("SWZ553")
 
 
 def test_warp_groups_of_which_none_is_said(tmp_path: Path) -> None:

@@ -160,7 +160,8 @@ def _descriptor(fields: OperandFields) -> Descriptor:
         NotWrittenError: A field is not known.
     """
     for name, reason in fields.unknown.items():
-        raise NotWrittenError(f"the {_SPELLED.get(name, name)} is no known number: {reason}")
+        what = "not known" if name == "start" else "no known number"
+        raise NotWrittenError(f"the {_SPELLED.get(name, name)} is {what}: {reason}")
     if fields.descriptor is None:
         raise NotWrittenError("a field of the descriptor is not known")
     return fields.descriptor
