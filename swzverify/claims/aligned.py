@@ -77,6 +77,12 @@ class Aligned(Claim):
             return misaligned_start(OperandPoints(self.access), point)
         return misaligned(self.access, point)
 
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
+        """Why the start address of a failing point may never occur, in words."""
+        if not isinstance(self.access, Operand):
+            return ""
+        return OperandPoints(self.access).doubt(point, lambda at: self.replay(goal, at))
+
 
 def start_goal(points: OperandPoints) -> Always:
     """The start address is a multiple of 16."""

@@ -29,6 +29,7 @@ from swzverify.subjects.operand import MN, K
 
 _SIDES = ("first", "second")
 """The names of the goals on two operands."""
+_MAY_NOT_OCCUR = "and whether the code ever starts at each of its start addresses is not known"
 SHOWN = 16
 """Rows of a counterexample's table: of elements side by side it shows the first of each 16 bytes."""
 
@@ -61,7 +62,7 @@ class Delivers(Claim):
         self.check_subjects()
         for subject in self.subjects:
             points = _points(subject)
-            _ = points.fragment if isinstance(points, FragmentPoints) else points.places
+            _ = (points.fragment, points.tile_origin) if isinstance(points, FragmentPoints) else points.places
         _ = self.parts
 
     @property
@@ -93,6 +94,8 @@ class Delivers(Claim):
             Goal(goal.obligation, name) for name, plan in zip(_SIDES, plans, strict=True) for goal in plan.goals
         )
         why = "the order in which the elements along K come is not one to one on those that are read"
+        if not self._shared.is_one_to_one and self._compares_stages:
+            return Plan(unknown=f"{why}, {_MAY_NOT_OCCUR}")
         facts = () if self._shared.is_one_to_one else (Fact(holds=False, note=why),)
         return Plan(goals, facts, exists=conjunction([plan.exists for plan in plans]))
 
@@ -140,6 +143,22 @@ class Delivers(Claim):
             return found
         order = f" in the order of K that {self.operand.name} has" if points.order is not None else ""
         return replace(found, note=f"{self.subjects[number].name}{order}: {found.note}")
+
+    @property
+    def _compares_stages(self) -> bool:
+        """Whether two operands are compared, one of them at start addresses that may never occur."""
+        stages = [subject.stages_of_code for subject in self.subjects if isinstance(subject, Operand)]
+        return self.second is not None and any(each is not None for each in stages)
+
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
+        """Why the start address of a failing point of an operand may never occur, in words."""
+        points = self.parts[0]
+        if self._compares_stages:
+            found = self.replay(goal, point)
+            return f"{'' if found is None else found.note}, {_MAY_NOT_OCCUR}"
+        if self.second is not None or isinstance(points, FragmentPoints):
+            return ""
+        return points.doubt(point, lambda at: self.replay(goal, at))
 
 
 def _points(subject: Operand | Access) -> Points:

@@ -158,6 +158,11 @@ class Disjoint(Claim):
         """Whether the tiles are known relative to each other."""
         return self.second is None or self._operands is not None or related(*(tile.base for tile in self.tiles))
 
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
+        """Why the start addresses of a failing point of operands may never occur, in words."""
+        apart = self._operands
+        return "" if apart is None else apart.doubt(goal, point)
+
     def replay(self, goal: Goal, point: Mapping[str, int]) -> Counterexample | None:
         """The two elements that meet."""
         apart = self._operands
@@ -341,6 +346,17 @@ class OperandsApart:
         return Counterexample(
             binding, f"both read byte {max(reads)}", ("operand", "(r, k)", "stage", "read"), tuple(rows)
         )
+
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
+        """Why the start addresses of a failing point may never occur, in words."""
+        for prefix, points in zip(PREFIXES, self.points, strict=True):
+            if goal.what == f"start {prefix}":
+                return points.doubt(point, lambda at, points=points: misaligned_start(points, at))
+        if all(operand.stages_of_code is None for operand in self.operands):
+            return ""
+        found = self.replay(goal, point)
+        told = "both read a byte" if found is None else found.note
+        return f"{told}, and whether the code ever starts at both of these start addresses is not known"
 
     def meeting(self) -> list[int]:
         """Bytes that both sides read, by the plain definition, at the first base; misaligned starts too."""

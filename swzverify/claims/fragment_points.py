@@ -14,10 +14,12 @@ from math import prod
 import numpy as np
 
 from swzverify.claims.access_points import access_enough, access_scope
+from swzverify.claims.common_base import common_origins, refuse_moved
 from swzverify.claims.k_order import Elements, KOrder, check_count
 from swzverify.claims.places import Places, elsewhere
 from swzverify.claims.stated import equal, multiple
 from swzverify.claims.tile_contents import TileContents
+from swzverify.claims.tile_points import address_span
 from swzverify.claims.verdict import Counterexample, Row
 from swzverify.engines.obligations import Always, Arrays, Numbers, Truths
 from swzverify.errors import SwzError
@@ -44,6 +46,8 @@ from swzverify.subjects.check_fragment import joint_values, reach
 from swzverify.subjects.fragment import REGISTER, Fragment
 from swzverify.subjects.loop import LANE, WARP
 from swzverify.subjects.lowered_operand import high_part, low_part, times
+from swzverify.subjects.memory import Origin, base_text
+from swzverify.subjects.plain_access import base_bytes
 from swzverify.subjects.tile import lower_swizzle
 
 ELEMENT = "element.of.lane"
@@ -85,14 +89,32 @@ class FragmentPoints:
 
     @property
     def tile(self) -> Tile:
-        """The tile that is read.
+        """The tile that is meant: that of the access, or of an address that of its fragment.
 
         Raises:
             SwzError: SWZ105 for an access without one.
         """
-        if self.access.tile is None:
+        found = self.access.tile or self.fragment.tile
+        if found is None:
             raise SwzError("SWZ105", f"access {self.access.name} has no tile")
-        return self.access.tile
+        return found
+
+    @cached_property
+    def tile_origin(self) -> Origin:
+        """The base of the tile, over the variable of the access's own.
+
+        Raises:
+            SwzError: SWZ105 if nothing says how an address lies to the tile.
+        """
+        access, tile = self.access, self.tile
+        if access.tile is not None:
+            return access.origin
+        refuse_moved("delivers", access)
+        own, of_tile = common_origins(access.base, tile.base)
+        if own != access.origin:
+            told = f"{base_text(access.base)} of access {access.name}, and {base_text(tile.base)} of tile {tile.name}"
+            raise SwzError("SWZ105", f"delivers: {told}", hint="the access needs at least the alignment of the tile")
+        return of_tile
 
     @property
     def element_bytes(self) -> int:
@@ -115,7 +137,8 @@ class FragmentPoints:
         aligned = multiple(lowered.position, access.width_units)
         holds = binary(BinaryOperator.OR, negation(lowered.active), conjunction([aligned, equal(*self._sides())]))
         width = access.instruction.width_bytes
-        domain = Domain((*access.variables, self.element), lowered.assumption, access_enough(access, width))
+        enough = access_enough(access, max(width, address_span(self.tile)))
+        domain = Domain((*access.variables, self.element), lowered.assumption, enough)
 
         def definition(arrays: Arrays) -> tuple[Truths, Truths]:
             assumed, active, read, wanted, _ = self._plain(arrays)
@@ -139,7 +162,9 @@ class FragmentPoints:
         """Where the tile has the element that should be where an element of a lane's range lands."""
         start, swizzle = self.access.lowered.start, self.tile.address_swizzle
         if start is None:
-            raise SwzError("SWZ105", f"access {self.access.name} has no tile")
+            stage, reading = self.fragment.stage, self._reading(ints.integer(0))
+            number = ints.integer(0) if stage is None else self._value(stage, reading)
+            start = self.tile.lower_start(number, self.tile_origin)
         position = ints.add(start, self._wanted_offset())
         return position if swizzle is None else lower_swizzle(swizzle, position)
 
@@ -198,12 +223,23 @@ class FragmentPoints:
         """At points: assumed, active, where the element is read and should be, in units, and where it lands."""
         access, tile = self.access, self.tile
         assumed, active, position, start = access.definition(arrays)
+        start = self._start_at(arrays, start)
         lands = landing(access.instruction, arrays[LANE], arrays[ELEMENT] * self.element_bytes, self.element_bytes)
         offset = tile.offset(self._in_order(self._wanted(arrays, lands)))
         raw = start + np.asarray(offset) * tile.step_units
         swizzle = tile.address_swizzle
         wanted = raw if swizzle is None else swizzle(raw)
         return assumed, active, position + arrays[ELEMENT] * tile.element_units, np.asarray(wanted), lands
+
+    def _start_at(self, arrays: Arrays, of_access: Numbers) -> Numbers:
+        """Where the stage of the tile begins at points, in units."""
+        access, stage = self.access, self.fragment.stage
+        if access.tile is not None:
+            return of_access
+        number: Numbers = np.zeros(1, dtype=np.int64)
+        if stage is not None and 0 not in access.loop_limits:
+            number = np.asarray(stage.at_many(access.environment(arrays)))
+        return (base_bytes(self.tile_origin, arrays) + number * self.tile.pitch_bytes) * self.tile.units_per_byte
 
     def _wanted(self, arrays: Arrays, lands: Landing) -> list[Numbers]:
         """The tile's coordinate of the element that should be there, by the plain definition."""
@@ -252,6 +288,7 @@ class FragmentPoints:
         """At points: which elements the registers should hold, and where they are read."""
         assumed, active, read, wanted, lands = self._plain(arrays)
         *_, start = self.access.definition(arrays)
+        start = self._start_at(arrays, start)
         coordinate = self._wanted(arrays, lands)
         row, k = coordinate[1 - self._k_mode], coordinate[self._k_mode]
         return Elements(assumed & active, start, row, k, read, wanted)
@@ -265,9 +302,9 @@ class FragmentPoints:
 
     def scope(self) -> str:
         """Every register part that the load fills, in every warp and iteration, at every base."""
-        return f"the registers of {self.fragment.described()} that the load fills, " + access_scope(
-            self.access, hardware=False
-        )
+        own = "" if self.access.tile is not None else f", tile {self.tile.name}: {self.tile.describe_base()}"
+        told = f"the registers of {self.fragment.described()} that the load fills, "
+        return told + access_scope(self.access, hardware=False) + own
 
     def _arrays(self, point: Mapping[str, int]) -> dict[str, Numbers]:
         """Every element of every lane in one iteration."""
@@ -300,7 +337,7 @@ class FragmentPoints:
         table = [np.broadcast_to(each, shape).ravel() for each in (lands.lane, lands.register, lands.part)]
         coords = [np.broadcast_to(each, shape).ravel() for each in self._in_order(self._wanted(arrays, lands))]
         read, wanted = ((each.first // 8).ravel().tolist() for each in sides)
-        here = TileContents.of(self.tile, self.access.origin.at(point))
+        here = TileContents.of(self.tile, self.tile_origin.at(point))
         broken.sort(key=lambda at: tuple(int(each[at]) for each in table))
         rows = [
             Row(

@@ -92,6 +92,12 @@ class InBounds(Claim):
             return _read_outside(OperandPoints(self.about), point)
         return _lanes_outside(self.about, point)
 
+    def doubt(self, goal: Goal, point: Mapping[str, int]) -> str:
+        """Why the start address of a failing point of an operand may never occur, in words."""
+        if not isinstance(self.about, Operand):
+            return ""
+        return OperandPoints(self.about).doubt(point, lambda at: self.replay(goal, at))
+
 
 def tile_bounds_goal(tile: Tile) -> Always:
     """Every element inside the allocation of its stage."""

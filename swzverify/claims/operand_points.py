@@ -260,6 +260,30 @@ class OperandPoints:
             8 * np.broadcast_to(addresses, shape), 8 * self.operand.element_bytes, low=low, room_bits=room_bits
         )
 
+    def doubt(self, point: Mapping[str, int], replay: Callable[[Mapping[str, int]], Counterexample | None]) -> str:
+        """Why an iteration that breaks a claim may be one that never occurs, in words; empty if one occurs.
+
+        Of the start addresses of compiled code some occurs, and it is not known which. So the claim is broken for
+        certain where it is broken at each of them.
+        """
+        operand, stages = self.operand, self.operand.stages_of_code
+        if operand.code is None or stages is None:
+            return ""
+        points = [{**point, stages.name: turn} for turn in range(stages.count or 0)]
+        right = next((each for each in points if replay(each) is None), None)
+        if right is None:
+            return ""
+        broken = replay(point)
+        (here, start), (there, other) = (
+            (operand.binding(each)[stages.name], int(operand.start.at({**operand.constants, **operand.binding(each)})))
+            for each in (point, right)
+        )
+        return (
+            f"for {stages.name} = {here} the code starts {start} bytes from its base: "
+            f"{'the claim is broken' if broken is None else broken.note}. It is not known whether this start address "
+            f"occurs; for {stages.name} = {there}, {other} bytes from the base, the claim holds"
+        )
+
     def scope(self) -> str:
         """Every element, iteration and base, in words."""
         operand = self.operand

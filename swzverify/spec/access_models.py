@@ -77,8 +77,8 @@ LinesValue: TypeAlias = Annotated[
 ]
 
 
-class CompiledPart(Part):
-    """An instruction of a compiled kernel."""
+class CodePart(Part):
+    """Instructions of a compiled kernel: what accesses and operands say of them."""
 
     file: Text = Field(description="the PTX file, from the spec's folder", examples=["build/gemm.ptx"])
     kernel: Text | None = Field(
@@ -97,11 +97,6 @@ class CompiledPart(Part):
     over: Identifier | None = Field(
         None, description="the loop whose iterations the lines are, in order; default: the only one", examples=["i"]
     )
-    loops: dict[Identifier, Count] = Field(
-        default_factory=dict,
-        description="for each loop of `for` the PTX line where it begins; where there is one, it is found",
-        examples=[{"k": 139}],
-    )
     array: Text | None = Field(
         None, description="the array that its address must begin with, by its name in the PTX", examples=["buf"]
     )
@@ -109,6 +104,16 @@ class CompiledPart(Part):
         default_factory=dict,
         description="values of the kernel's integer parameters, by name, or by number as param0, param1, ...",
         examples=[{"lda": 128}, {"param2": 64}],
+    )
+
+
+class CompiledPart(CodePart):
+    """An instruction of a compiled kernel."""
+
+    loops: dict[Identifier, Count] = Field(
+        default_factory=dict,
+        description="for each loop of `for` the PTX line where it begins; where there is one, it is found",
+        examples=[{"k": 139}],
     )
 
 
@@ -120,6 +125,12 @@ class FragmentPart(Part):
         examples=["m16n8k16.f16", "m16n8k16.bf16"],
     )
     role: Literal["A", "B"] = Field(description="operand A or B", examples=["A"])
+    tile: Name | None = Field(None, description="the tile that is meant, if the access has no `tile`", examples=["A"])
+    stage: Expression | None = Field(
+        None,
+        description="the stage of that tile; it may read warp, loops and constants; needed if it has several",
+        examples=["k%2", 0],
+    )
     at: list[Expression] = Field(
         min_length=2,
         max_length=2,

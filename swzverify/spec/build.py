@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -14,6 +14,7 @@ from swzverify.claims.form import Subject, role_of
 from swzverify.claims.verdict import Outcome
 from swzverify.explain.notebook import Access, Tile
 from swzverify.hardware import Target, find_target
+from swzverify.spec.access_models import CodePart
 from swzverify.spec.build_access import build_access, build_map
 from swzverify.spec.build_claims import PlacedClaim, build_claim, standard_claims
 from swzverify.spec.build_lets import build_lets
@@ -164,7 +165,7 @@ def build(checked: Checked, path: str, problems: Problems, target: str | None = 
         replace(
             _spec_claim(entry, path, case.chosen if len(cases) > 1 else {}, shared, ids),
             deciding=deciding(entry.claim, named, case.constants),
-            notes=_of_code(checked, entry.claim.subjects),
+            notes=_of_code(checked, entry),
         )
         for of_one_claim in zip(*placed, strict=False)  # they differ in number only where a mistake was noted
         for case, entry in zip(cases, of_one_claim, strict=True)
@@ -352,18 +353,30 @@ def _called(subject: Subject, shared: frozenset[str]) -> str:
     return f"{role_of(subject).value}:{subject.name}"
 
 
-def _of_code(checked: Checked, subjects: Iterable[Subject]) -> tuple[str, ...]:
-    """Which compiled code a claim speaks of."""
+def _of_code(checked: Checked, entry: PlacedClaim) -> tuple[str, ...]:
+    """Which compiled code a claim speaks of, and what the reading of this code takes for granted."""
     found: list[str] = []
-    for each in subjects:
-        part = checked.spec.accesses.get(each.name) if isinstance(each, Access) else None
-        if part is not None and part.compiled is not None:
-            line = part.compiled.line
+    for each in entry.claim.subjects:
+        compiled = _compiled(checked, each)
+        if compiled is not None:
+            line = compiled.line
             lines = f"lines {', '.join(map(str, line))}" if isinstance(line, list) else f"line {line}"
-            lines = lines if part.compiled.source is None else f"line {part.compiled.source} of the source"
-            kernel = f", kernel {part.compiled.kernel}" if part.compiled.kernel else ""
-            found.append(f"{each.name} is read from {part.compiled.file}{kernel}, {lines}")
-    return tuple(found)
+            lines = lines if compiled.source is None else f"line {compiled.source} of the source"
+            kernel = f", kernel {compiled.kernel}" if compiled.kernel else ""
+            found.append(f"{each.name} is read from {compiled.file}{kernel}, {lines}")
+    assumed = dict.fromkeys(text for code in entry.code for text in code.assumed)
+    return (*found, *(f"assumed of the code: {text}" for text in assumed))
+
+
+def _compiled(checked: Checked, subject: Subject) -> CodePart | None:
+    """What a subject says of compiled code."""
+    match subject:
+        case Access():
+            return checked.spec.accesses[subject.name].compiled
+        case Operand():
+            return checked.spec.operands[subject.name].compiled
+        case _:
+            return None
 
 
 def _spec_claim(

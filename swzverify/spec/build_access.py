@@ -29,6 +29,7 @@ from swzverify.spec.build_lets import build_lets
 from swzverify.spec.build_tile import build_base
 from swzverify.spec.models import MapPart
 from swzverify.spec.names import Names
+from swzverify.spec.operand_models import OperandPart
 from swzverify.spec.place_models import AlignedBasePart
 from swzverify.spec.tree import Node, Place
 from swzverify.spec.values import Broken, Values
@@ -55,7 +56,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     """
     _check_keys(part, values)
     instruction = _instruction(part, values, target)
-    block = _block(part, values)
+    block = build_block(part, values)
     values.lets = names.lets
     loops = tuple(build_loop(loop, value, values) for loop, value in part.for_.items())
     unknowns = build_unknowns(part.lanes, values, part.for_)
@@ -66,7 +67,7 @@ def build_access(name: str, part: AccessPart, values: Values, names: Names, targ
     if part.walk is not None:
         address = build_walk(part, part.walk, values, known, loops)
     source, source_base = _source(part, values, known)
-    fragment = None if part.fragment is None else _fragment(part.fragment, values, part.for_)
+    fragment = None if part.fragment is None else _fragment(part.fragment, values, part.for_, names)
     stage = None if part.stage is None else values.expression(part.stage, known, "stage")
     predicate = None if part.if_ is None else values.expression(part.if_, known, "if")
     assume = tuple(values.expression(entry, part.for_, "assume", index) for index, entry in enumerate(part.assume))
@@ -164,10 +165,15 @@ def _check_keys(part: AccessPart, values: Values) -> None:
         for key in ("coord", "stage"):
             if getattr(part, key) is not None:
                 values.fail("SWZ105", f"`{key}` goes with `tile`, not with `{given[0]}`", values.key(key))
+    check_block_keys(part, values, "an access")
+
+
+def check_block_keys(part: AccessPart | OperandPart, values: Values, what: str) -> None:
+    """Check that the block is said once."""
     if part.threads is None and part.block is None:
         values.fail("SWZ104", "the key 'threads' is missing", values.name, "threads: 128, or block: [32, 4]")
     elif part.threads is not None and part.block is not None:
-        values.fail("SWZ105", "an access has `threads` or `block`, not both", values.key("block"))
+        values.fail("SWZ105", f"{what} has `threads` or `block`, not both", values.key("block"))
 
 
 def _instruction(part: AccessPart, values: Values, target: Target) -> Instruction | None:
@@ -198,19 +204,22 @@ def _source(
             return values.expression(address, known, "source"), ANYWHERE
 
 
-def _fragment(part: FragmentPart, values: Values, loops: Collection[str]) -> Fragment | None:
+def _fragment(part: FragmentPart, values: Values, loops: Collection[str], names: Names) -> Fragment | None:
     """What the registers should hold; None after noting what is wrong with it."""
+    tile = None if part.tile is None else names.tile(part.tile, values.at("fragment", "tile"))
+    stage = None if part.stage is None else values.expression(part.stage, {WARP, *loops}, "fragment", "stage")
     known = {WARP, REGISTER, *loops}
     at = tuple(values.expression(each, known, "fragment", "at", mode) for mode, each in enumerate(part.at))
     register = values.expression(part.register_, known, "fragment", "register")
     with values.noted(values.at("fragment", "mma")):
         mma = find_mma(part.mma)
         with values.noted(values.at("fragment")):
-            return Fragment(mma, OperandRole(part.role), at, register, tuple(part.modes))
+            return Fragment(mma, OperandRole(part.role), at, register, tuple(part.modes), tile, stage)
     return None
 
 
-def _block(part: AccessPart, values: Values) -> tuple[int, ...]:
+def build_block(part: AccessPart | OperandPart, values: Values) -> tuple[int, ...]:
+    """The extents of the block."""
     if part.block is None:
         threads = 1 if part.threads is None else part.threads
         return (values.number(threads, "threads", least=1, most=MOST_BLOCK_THREADS),)

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 
 from swzverify.compiled.kernel import KernelAccess
-from swzverify.compiled.ptx import Function, Module, PtxError, read_module_file
-from swzverify.compiled.scan import Given, block_of_launch
-from swzverify.compiled.scan.given import named
+from swzverify.compiled.ptx import Function, Module
+from swzverify.compiled.scan import Given
 from swzverify.compiled.scan.stated import Stated, lines_from, read_accesses, stated_at
 from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_SHARED_BYTES, Instruction, find_instruction
-from swzverify.ir.c_ast import Binary, BinaryOp, CExpr, Conditional, Name
+from swzverify.ir.c_ast import Binary, BinaryOp, CExpr, Name
 from swzverify.ir.c_formula import CFormula, joined, literal
 from swzverify.spec.access_models import AccessPart, CompiledPart
-from swzverify.spec.beside import PTX_SUFFIX, UNREADABLE, below
-from swzverify.spec.read_code import Argument, ReadCode, named_files
+from swzverify.spec.compiled_code import (
+    NOT_STATED,
+    alignment,
+    arguments,
+    by_iteration,
+    check_block,
+    find_kernel,
+    given_parameters,
+    loop_of_lines,
+    no_lines_from,
+    stated_lines,
+)
+from swzverify.spec.read_code import ReadCode, named_files
 from swzverify.spec.values import Broken, Values
-from swzverify.subjects import AlignedBase, Base, Memory, MemoryBase
+from swzverify.subjects import Base, Memory, MemoryBase
 from swzverify.subjects.listed_loop import AnyLoop
 from swzverify.subjects.loop import Loop
-
-NOT_STATED = "SWZ553"
-MAX_ALIGN_BYTES = 1 << 30
-"""More than any array is aligned to; for a place in a memory at no multiple of its alignment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +65,28 @@ def build_compiled(
         values.fail("SWZ105", "`if` does not go with `compiled`", values.key("if"), hint)
     if access.lanes:
         values.fail("SWZ105", "`lanes` does not go with `compiled`", values.key("lanes"), "leave it out")
-    stated = part.line if isinstance(part.line, list) else [] if part.line is None else [part.line]
-    lines = [values.number(each, "compiled", "line", least=1) for each in stated]
-    source = None if part.source is None else values.number(part.source, "compiled", "source", least=1)
-    if (source is None) == (not lines):
-        hint = "`line` is that of the PTX, `source` that of the source"
-        values.fail("SWZ105", "an instruction has `line` or `source`, one of both", values.key("compiled"), hint)
-    for line in sorted({each for each in lines if lines.count(each) > 1}):
-        hint = "give one line per iteration; a loop of the code has one line and `for`"
-        values.fail("SWZ105", f"line {line} stands there twice", values.at("compiled", "line"), hint)
+    lines, source = stated_lines(part, values)
     starts = {name: values.number(line, "compiled", "loops", name, least=1) for name, line in part.loops.items()}
-    given = {name: values.number(each, "compiled", "parameters", name) for name, each in part.parameters.items()}
+    given = given_parameters(part, values)
     values.require_sound()
     with values.noted(values.key("compiled")):
-        module, function = _kernel(part, values.problems.file)
+        module, function = find_kernel(part, values.problems.file)
         x, y, z = (*block, 1, 1)[:3]
         shape = (x, y, z)
         held = _accesses(module, function, shape, tuple(f"{name}={each}" for name, each in given.items()))
         lines = lines if source is None else _from_source(held, source, access, function)
-        over = _over(part, values, loops, len(lines), starts)
+        over = loop_of_lines(part, values, loops, len(lines), starts)
         values.require_sound()
         found = [_stated(held, function, line, shape) for line in lines]
         place = _wherever(found[0]) if base is None else base
         _check(access, part, found, place, function)
         others = [each for each in loops if each is not over]
         told = [_in_loops(each, others, starts) for each in found]
-        address = _by_lines([each for each, _ in told], over)
+        address = by_iteration([each for each, _ in told], over)
         values.made(address.text, values.key("compiled"))
         condition = _condition([each for _, each in told], over)
         code = _code(part, values.problems.file, function, held, found[0].instruction, lines)
-        return Compiled(address, condition, place, replace(code, arguments=_arguments(function, given)))
+        return Compiled(address, condition, place, replace(code, arguments=arguments(function, given)))
     raise Broken
 
 
@@ -110,72 +107,10 @@ def _code(
     return ReadCode("", file, beside, part.kernel or "", function.name, places, len(among), part.array or "")
 
 
-def _arguments(function: Function, given: Mapping[str, int]) -> tuple[Argument, ...]:
-    """The values of parameters, each with its number in the kernel."""
-    found: list[Argument] = []
-    for text, value in given.items():
-        parameter = named(text, function)
-        number = -1 if parameter is None else function.parameters.index(parameter)
-        found.append(Argument(text, number, value))
-    return tuple(found)
-
-
-def _over(
-    part: CompiledPart, values: Values, loops: Sequence[AnyLoop], lines: int, starts: dict[str, int]
-) -> AnyLoop | None:
-    """The loop whose iterations the lines are; None for a single line."""
-    if lines == 1 and part.over is None:
-        return None
-    free = [each for each in loops if each.name not in starts]
-    found = next((each for each in loops if each.name == part.over), None) if part.over else None
-    if part.over is None and len(free) == 1:
-        found = free[0]
-    if found is None:
-        named = ", ".join(each.name for each in loops) or "none"
-        message = f"no loop '{part.over}'" if part.over else "several lines are the iterations of a loop: which?"
-        values.fail("SWZ105", message, values.key("compiled"), f"`over` names one of the access's loops ({named})")
-    elif found.count != lines:
-        count = "no bound" if found.count is None else f"{found.count} iterations"
-        message = f"{lines} lines, but the loop '{found.name}' has {count}"
-        values.fail("SWZ105", message, values.key("compiled"), "one line per iteration, in order")
-    return found
-
-
-@lru_cache(maxsize=4)
-def _module(path: str, _changed: tuple[int, int]) -> Module:
-    """The file, read once as long as it does not change."""
-    return read_module_file(path)
-
-
-def _kernel(part: CompiledPart, spec: str) -> tuple[Module, Function]:
-    """The function of the file that is meant."""
-    shown, real = below(spec, part.file)
-    if not shown.endswith(PTX_SUFFIX) or not real.endswith(PTX_SUFFIX):
-        raise SwzError(UNREADABLE, f"'{part.file}' is no PTX file", hint="nvcc -ptx, or cuobjdump -ptx, writes one")
-    try:
-        status = os.stat(real)
-        module = _module(real, (status.st_mtime_ns, status.st_size))
-    except OSError as error:
-        hint = "build it first; the name is read from the spec's folder"
-        raise SwzError(UNREADABLE, f"{shown}: {error.strerror or error}", hint=hint) from error
-    except PtxError as error:
-        raise SwzError(error.code, f"{shown}: {error.message}", hint=error.hint) from error
-    kernels = [each for each in module.functions if each.is_entry]
-    wanted = [each for each in kernels if part.kernel in (None, each.name)]
-    if len(wanted) != 1:
-        names = ", ".join(each.name for each in kernels) or "none"
-        message = f"{shown} has no kernel '{part.kernel}'" if part.kernel else f"{shown} has {len(kernels)} kernels"
-        raise SwzError(NOT_STATED, message, hint=f"`kernel` names one of: {names}")
-    return module, wanted[0]
-
-
 def _accesses(
     module: Module, function: Function, block: tuple[int, int, int], parameters: tuple[str, ...]
 ) -> tuple[KernelAccess, ...]:
-    required = function.required_threads
-    if required is not None and required != block:
-        raise SwzError(NOT_STATED, f"kernel {function.name} runs with blocks of {required} only, not {block}")
-    block_of_launch(function, block)
+    check_block(function, block)
     return read_accesses(module, function, block, Given(parameters))
 
 
@@ -187,9 +122,7 @@ def _from_source(held: Sequence[KernelAccess], source: int, access: AccessPart, 
         raise SwzError(NOT_STATED, f"kernel {function.name}: {error}") from error
     if not found:
         has_lines = any(each.site.location is not None for each in held)
-        message = f"kernel {function.name} has no {access.instruction} from line {source} of the source"
-        hint = "`swzverify scan` lists what comes from where" if has_lines else "build it with -lineinfo"
-        raise SwzError(NOT_STATED, message, hint=hint)
+        raise no_lines_from(source, access.instruction, function, has_lines=has_lines)
     return found
 
 
@@ -214,7 +147,7 @@ def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Ba
             lines = f"lines {found[0].symbol.line} and {each.symbol.line}"
             message = f"kernel {function.name}: two arrays are called {each.array}, at {lines}"
             raise SwzError(NOT_STATED, message, hint="one access is in one array; state the others apart")
-        needed = _alignment(base)
+        needed = alignment(base)
         if needed > each.align_bytes:
             message = f"PTX aligns {each.array} to {each.align_bytes} bytes only, and `base` says {needed}"
             hint = f"__align__({needed}) in the kernel, or the address of this launch as `base: number`"
@@ -225,16 +158,6 @@ def _wherever(found: Stated) -> MemoryBase:
     """The begin of an array at an unknown place: only its own bytes lie at known distances."""
     size = found.symbol.size_bytes or MOST_SHARED_BYTES
     return MemoryBase(Memory(f"{found.array}@{found.symbol.line}", size, found.align_bytes), 0)
-
-
-def _alignment(base: Base) -> int:
-    """What the spec says that the array's begin is a multiple of, at every launch."""
-    if isinstance(base, AlignedBase):
-        return base.align_bytes
-    if isinstance(base, MemoryBase) and base.memory.base_bytes is None:
-        align = base.memory.align_bytes or 1
-        return align if base.offset_bytes % align == 0 else MAX_ALIGN_BYTES
-    return 1
 
 
 def _in_loops(found: Stated, loops: Sequence[AnyLoop], starts: dict[str, int]) -> tuple[CFormula, CFormula | None]:
@@ -277,17 +200,7 @@ def _trip(loop: AnyLoop) -> CExpr:
     return reduce(partial(Binary, BinaryOp.ADD), before)
 
 
-def _by_lines(found: list[CFormula], over: AnyLoop | None) -> CFormula:
-    """One formula for all lines: that of the iteration."""
-    if over is None or all(each.text == found[0].text for each in found):
-        return found[0]
-    whole = found[-1].root
-    for at in reversed(range(len(found) - 1)):
-        whole = Conditional(joined(Name(over.name), BinaryOp.EQUAL, over.value(at)), found[at].root, whole)
-    return CFormula.of(whole)
-
-
 def _condition(found: list[CFormula | None], over: AnyLoop | None) -> CFormula | None:
     if all(each is None for each in found):
         return None
-    return _by_lines([CFormula.of(literal(1)) if each is None else each for each in found], over)
+    return by_iteration([CFormula.of(literal(1)) if each is None else each for each in found], over)

@@ -132,6 +132,8 @@ def _tile_entries(spec: SpecPart, before: Tile, after: Tile) -> dict[tuple[str, 
 
 
 def _operand_entries(spec: SpecPart, before: Operand, after: Operand) -> dict[tuple[str, str], dict[str, str]]:
+    if before.code is not None:
+        return {}  # the kernel has to change, not the spec
     entries = _tile_entries(spec, before.tile, after.tile) if after.tile != before.tile else {}
     old, new = before.descriptor, after.descriptor
     changes = {

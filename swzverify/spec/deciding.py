@@ -53,11 +53,15 @@ def deciding(
     claim: Claim, named: Mapping[str, tuple[tuple[str, int], ...]], constants: Mapping[str, int]
 ) -> tuple[DecidingConstant, ...]:
     """The constants that decide how the tiles of a claim lie."""
-    tiles = [each.tile if isinstance(each, Access) else each for each in claim.subjects]
+    tiles = [_tile_of(each) if isinstance(each, Access) else each for each in claim.subjects]
     names = dict.fromkeys(tile.name for tile in tiles if isinstance(tile, Tile))
     return tuple(
         DecidingConstant(name, constants[name], line, tile) for tile in names for name, line in named.get(tile, ())
     )
+
+
+def _tile_of(access: Access) -> Tile | None:
+    return access.tile or (None if access.fragment is None else access.fragment.tile)
 
 
 def _words(value: object) -> Iterator[str]:

@@ -14,7 +14,7 @@ from swzverify.spec.access_models import AccessPart, LaneBitsPart, LaneRangePart
 from swzverify.spec.claim_models import ClaimItem
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text, branch, by_shape
 from swzverify.spec.listing_models import ListingPart
-from swzverify.spec.operand_models import DescriptorPart, OperandPart, ReadsPart
+from swzverify.spec.operand_models import CompiledOperandPart, DescriptorPart, OperandPart, ReadsPart
 from swzverify.spec.phase_models import (
     ArrivePart,
     BarArrivePart,
@@ -225,6 +225,7 @@ SECTIONS: dict[str, type[Part]] = {
 
 NESTED: dict[tuple[str, str], type[Part]] = {
     ("operands", "descriptor"): DescriptorPart,
+    ("operands", "compiled"): CompiledOperandPart,
     ("operands", "reads"): ReadsPart,
 }
 """The model of a key of an entry, by the section and the key."""

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
-from swzverify.spec.access_models import LoopValue
+from swzverify.spec.access_models import CodePart, LoopValue
 from swzverify.spec.fields import Count, Expression, Identifier, Name, Part, Text
 from swzverify.spec.place_models import BaseValue
 
@@ -28,6 +28,19 @@ class DescriptorPart(Part):
     base_offset: Count = Field(0, description="the base offset, 0 to 7", examples=[0])
     base: BaseValue | None = Field(
         None, description="where `start` counts from; default: the tile's base", examples=[{"in": "smem", "offset": 0}]
+    )
+
+
+class CompiledOperandPart(CodePart):
+    """Instructions `wgmma.mma_async` of a compiled kernel, which read the operand."""
+
+    stages: Identifier | None = Field(
+        None,
+        description="the loop whose values are the start addresses that a line can have, in ascending order",
+        examples=["stage"],
+    )
+    groups: Identifier | None = Field(
+        None, description="the loop over the warp groups that execute the lines, in ascending order", examples=["wg"]
     )
 
 
@@ -68,9 +81,28 @@ class OperandPart(Part):
         description="loop variables and their values: stages, steps of K, warp groups",
         examples=[{"stage": 3, "k": 4}],
     )
-    descriptor: DescriptorPart = Field(
+    threads: Count | None = Field(None, description="with `compiled`: threads of the block", examples=[384])
+    block: list[Count] | None = Field(
+        None,
+        min_length=1,
+        max_length=3,
+        description="with `compiled`: extents of the block, x, y, z; in place of `threads`",
+        examples=[[128, 3]],
+    )
+    descriptor: DescriptorPart | None = Field(
+        None,
         description="the fields of the matrix descriptor",
         examples=[{"start": "stage*16384 + k*32", "sbo": 1024, "swizzle": "128B"}],
+    )
+    compiled: CompiledOperandPart | None = Field(
+        None,
+        description="instructions of a compiled kernel, which say the descriptor; in place of `descriptor`",
+        examples=[{"file": "build/gemm.ptx", "line": [210, 214, 218, 222], "over": "k", "stages": "stage"}],
+    )
+    base: BaseValue | None = Field(
+        None,
+        description="with `compiled`: where the array of the start address begins; default: the tile's base",
+        examples=[{"in": "smem", "offset": 0}],
     )
     reads: ReadsPart = Field(
         description="the elements that it should be", examples=[{"tile": "A", "at": [0, "k*16"], "stage": "stage"}]

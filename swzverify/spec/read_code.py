@@ -32,6 +32,8 @@ class ReadCode:
     - `places`: which ones of the kernel's `among` instructions of this name are meant, from 1, in the
       order of the file.
     - `array`: the array that the spec requires; empty if it names none.
+    - `arguments`: the values of the kernel's parameters.
+    - `assumed`: what the reading of the code takes for granted.
     """
 
     subject: str
@@ -43,6 +45,7 @@ class ReadCode:
     among: int = 0
     array: str = ""
     arguments: tuple[Argument, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def has_every_instruction(self) -> bool:

@@ -165,6 +165,7 @@ ENTRIES: Mapping[str, str] = {
     "AccessPart.lanes": "how many values from 0, {start: a, stop: b, step: c}, or {bits: n} for any value of n bits",
     "CompiledPart.loops": "the line of the PTX where the loop begins",
     "CompiledPart.parameters": "an integer",
+    "CompiledOperandPart.parameters": "an integer",
     "MapPart.over": "how many values from 0",
     "TilePart.shape": "how many values from 0",
     "SweepPart.over": "a list of integers, {start: a, stop: b, step: c}, or {at: a place, values: what is put there}",
@@ -206,6 +207,15 @@ RULES: Mapping[str, list[Schema]] = {
     ],
     "WavefrontsArgument": [_one_of("at_most", "exactly")],
     "CompiledPart": [_one_of("line", "source")],
+    "CompiledOperandPart": [_one_of("line", "source")],
+    "OperandPart": [
+        _one_of("descriptor", "compiled"),
+        {
+            "if": _with("compiled"),
+            "then": _one_of("threads", "block"),
+            "else": _without("threads", "block", "base"),
+        },
+    ],
     "LoopPart": [{"if": _with("times"), "then": _without("step")}],
     "AccessPart": [
         _instead(

@@ -16,6 +16,7 @@ from swzverify.subjects.fragment import REGISTER, Fragment
 from swzverify.subjects.iterations import Iterations
 from swzverify.subjects.loop import WARP
 from swzverify.subjects.stated_access import StatedAccess
+from swzverify.subjects.tile import Tile
 
 Array = NDArray[np.int64]
 
@@ -53,17 +54,36 @@ def reach(access: StatedAccess, limits: tuple[int, ...], value: CFormula) -> Rea
     return Reach(int(found.min()), int(found.max()))
 
 
+def _tile(access: StatedAccess, fragment: Fragment) -> Tile:
+    """The tile that is meant: that of the access, or of an address that of the fragment."""
+    owner = f"access {access.name}"
+    if access.tile is not None:
+        if fragment.tile is not None or fragment.stage is not None:
+            hint = "leave it out of `fragment`: the access says its tile and stage"
+            raise SwzError("SWZ105", f"{owner} has a tile of its own, and its fragment another one", hint=hint)
+        return access.tile
+    if fragment.tile is None:
+        hint = "`fragment: {tile: A, ...}` says which tile the address should be in"
+        raise SwzError("SWZ104", f"{owner} has an address, and its fragment no tile", hint=hint)
+    if fragment.stage is None and fragment.tile.stages > 1:
+        message = f"{owner}: tile {fragment.tile.name} has {fragment.tile.stages} stages"
+        raise SwzError("SWZ104", message, hint="`stage:` of `fragment` says which one is meant")
+    if fragment.stage is not None and REGISTER in fragment.stage.names:
+        raise SwzError("SWZ301", f"{owner}: the stage of a fragment is the same for all of its registers")
+    return fragment.tile
+
+
 def check_fragment(access: StatedAccess, fragment: Fragment, iterations: Iterations) -> None:
     """Refuse a fragment that the access cannot fill, or that the tile does not have.
 
     Raises:
-        SwzError: SWZ105 for what does not fit together, SWZ206 for a loop without a bound or too many
-            iterations, SWZ301 for a name that the lanes do not share, SWZ306 for a register or for
+        SwzError: SWZ104 without a tile, SWZ105 for what does not fit together, SWZ206 for a loop without a
+            bound or too many iterations, SWZ301 for a name that the lanes do not share, SWZ306 for a register or for
             elements that do not exist, SWZ411 for a load whose registers are not modelled.
     """
-    owner, tile, mma = f"access {access.name}", access.tile, fragment.mma
+    owner, tile, mma = f"access {access.name}", _tile(access, fragment), fragment.mma
     loads = loaded_registers(access.instruction)
-    if tile is None or len(tile.extents) != 2:
+    if len(tile.extents) != 2:
         raise SwzError("SWZ105", f"{owner}: a fragment is a part of a tile of two modes", hint="rows and K")
     if tile.element_bits != 8 * mma.element_bytes:
         raise SwzError(
@@ -95,6 +115,10 @@ def check_fragment(access: StatedAccess, fragment: Fragment, iterations: Iterati
         return
     bounds = [(value, extent - span, f"coordinate of a fragment of {span} elements, in a mode of {extent},")
               for value, extent, span in zip(fragment.at, tile.extents, fragment.span, strict=True)]  # fmt: skip
+    if fragment.stage is not None:
+        bounds.append(
+            (fragment.stage, tile.stages - 1, f"stage of tile {tile.name}, whose last one is {tile.stages - 1},")
+        )
     last = mma.registers(fragment.role) - 1
     bounds.append((fragment.register, last, f"register of a fragment with the registers 0 to {last}"))
     for value, most, what in bounds:

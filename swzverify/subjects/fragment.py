@@ -8,6 +8,7 @@ from swzverify.errors import SwzError
 from swzverify.hardware.fragments import Mma
 from swzverify.hardware.tensor_cores import OperandRole
 from swzverify.ir.c_formula import CFormula
+from swzverify.subjects.tile import Tile
 
 REGISTER = "register"
 """The name, in the expressions of a fragment, of the register of the load, counted from 0."""
@@ -24,6 +25,8 @@ class Fragment:
             the warp, loops, constants and `register`.
         register: Which register of the fragment a register of the load is; an expression of the same names.
         modes: Which of the operand's dimensions each mode of the tile is.
+        tile: The tile that is meant, if the access has an address; None if the access has a tile.
+        stage: The stage of that tile; None if it has one. It reads the same names but `register`.
 
     Raises:
         SwzError: SWZ105 for modes that are not MN and K, or not two expressions.
@@ -34,6 +37,8 @@ class Fragment:
     at: tuple[CFormula, ...]
     register: CFormula
     modes: tuple[str, ...] = ("MN", "K")
+    tile: Tile | None = None
+    stage: CFormula | None = None
 
     def __post_init__(self) -> None:
         """Refuse what has not two dimensions."""
@@ -56,7 +61,7 @@ class Fragment:
     @property
     def expressions(self) -> tuple[CFormula, ...]:
         """Every expression of it."""
-        return (*self.at, self.register)
+        return (*self.at, self.register, *(() if self.stage is None else (self.stage,)))
 
     def described(self) -> str:
         """The fragment in words."""

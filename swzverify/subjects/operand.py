@@ -41,6 +41,18 @@ class Reach(NamedTuple):
     high: int
 
 
+@dataclass(frozen=True, slots=True)
+class FromCode:
+    """The compiled code that computes an operand's descriptor.
+
+    `place` has its lines in words. `stages` is the loop whose iterations are the start addresses that are
+    possible, of which some may never occur; empty if each line has one.
+    """
+
+    place: str
+    stages: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Operand:
     """An operand of the tensor core, and the elements of a tile that it should be.
@@ -60,6 +72,7 @@ class Operand:
         base: Where `start` counts from; None for the tile's own base.
         loops: The loops around the instruction: stages, steps of K, warp groups.
         constants: The constants that the expressions name.
+        code: The compiled code that computes the descriptor; None if the spec states it.
 
     Errors: SWZ105 what does not fit together, SWZ206 a loop without a bound, SWZ306 a start before
     the base, or elements that the tile does not have, SWZ403 another target's instruction, SWZ410 a
@@ -80,6 +93,7 @@ class Operand:
     base: Base | None = None
     loops: tuple[AnyLoop, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    code: FromCode | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no instruction reads, and what the tile does not have."""
@@ -197,6 +211,12 @@ class Operand:
         return self.tile.base if self.base is None else self.base
 
     @property
+    def stages_of_code(self) -> AnyLoop | None:
+        """The loop whose iterations are start addresses of compiled code that may never occur, if it has several."""
+        name = "" if self.code is None else self.code.stages
+        return next((loop for loop in self.loops if loop.name == name and loop.count != 1), None)
+
+    @property
     def iterations(self) -> int:
         """The joint values of the loops."""
         return prod(loop.count or 0 for loop in self.loops)
@@ -275,9 +295,10 @@ class Operand:
         fields = self.descriptor
         lbo = f"LBO {fields.lbo_bytes}, " if fields.reads_lbo(self.major) else ""
         offset = f", base offset {fields.base_offset}" if fields.base_offset else ""
+        code = "" if self.code is None else f", as {self.code.place} compute"
         return (
             f"{self.rows} x {self.columns} elements of {self.role} of {self.instruction.name}, {self.major}-major, "
-            f"{lbo}SBO {fields.sbo_bytes}, swizzle {fields.swizzle}{offset}"
+            f"{lbo}SBO {fields.sbo_bytes}, swizzle {fields.swizzle}{offset}{code}"
         )
 
     def with_descriptor(self, descriptor: Descriptor) -> Operand:

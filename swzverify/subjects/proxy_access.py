@@ -60,8 +60,16 @@ def read_operand(operand: Operand, at: tuple[tuple[str, Cycle], ...], variable: 
     """What `wgmma` reads of an operand; `at` has the values of some of its loops.
 
     Raises:
-        SwzError: SWZ105 for a value that no loop of the operand has, SWZ206 for more than 16 runs of bytes.
+        SwzError: SWZ105 for a value that no loop of the operand has, SWZ206 for more than 16 runs of bytes,
+            and for stages of compiled code.
     """
+    if operand.stages_of_code is not None:
+        raise SwzError(
+            "SWZ206",
+            f"operand {operand.name} is read from compiled code, where the order of its stages is not known: not "
+            "modelled",
+            hint="state its `descriptor:` for the phase, in an operand of its own",
+        )
     loops = {loop.name: loop.count or 0 for loop in operand.loops}
     given = dict(at)
     free = [(name, range(count)) for name, count in loops.items() if name not in given]

@@ -185,6 +185,24 @@ def spec_of(entry: dict[str, Any], swizzle: str | None, rows: int = 96, columns:
     }
 
 
+def by_address(spec: dict[str, Any], pitch: int | None = None) -> dict[str, Any]:
+    """The same load with its byte address in place of the coordinate, in a loop over the stages."""
+    tile, entry = spec["tiles"]["T"], dict(spec["accesses"]["load"])
+    rows, width = (int(each) for each in tile["layout"].split(":")[0].strip("()").split(","))
+    size = 128 // width
+    first, second = entry.pop("coord")
+    offset = f"(({first})*{width} + ({second}))"
+    if "swizzle" in tile:
+        bits, base, shift = (int(each) for each in tile["swizzle"].removeprefix("Swizzle<").strip(">").split(","))
+        offset = f"({offset} ^ (({offset} >> {shift}) & {((1 << bits) - 1) << base}))"
+    del entry["tile"]
+    entry["for"] = {**entry["for"], "s": 2}
+    entry["address"] = f"s*{pitch or rows * 128} + {offset}*{size}"
+    entry["base"] = {"align": 1024}
+    entry["fragment"] = {**entry["fragment"], "tile": "T", "stage": "s"}
+    return {**spec, "accesses": {"load": entry}}
+
+
 def claim_of(spec: dict[str, Any]) -> Delivers:
     found = Spec.from_text(json.dumps(spec)).claims[0].claim
     assert isinstance(found, Delivers)
@@ -195,12 +213,12 @@ def judged(spec: dict[str, Any]) -> Verdict:
     return prove(claim_of(spec), options=Options(every_engine=True))
 
 
-def disagreements(seeds: range) -> tuple[list[int], set[tuple[str, str]]]:
+def disagreements(seeds: range, form: Callable[[Any], Any] = dict) -> tuple[list[int], set[tuple[str, str]]]:
     wrong, seen = [], set()
     for seed in seeds:
         entry, swizzle = drawn(seed)
         try:
-            found = judged(spec_of(entry, swizzle)).outcome.value
+            found = judged(form(spec_of(entry, swizzle))).outcome.value
         except SwzError:
             found = "fault"
         expected = "proved" if truth(entry) else "refuted"
@@ -219,6 +237,71 @@ def test_random_loads_are_judged_as_the_simulation_judges_them() -> None:
     loads = {"ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4", "ldmatrix.x2.trans", "ldmatrix.x4.trans", "ld.shared.b32"}
     assert {name for name, verdict in seen if verdict == "proved"} >= loads
     assert {name for name, verdict in seen if verdict == "refuted"} >= {*loads, "ld.shared.v2.b32"}
+
+
+def test_addresses_are_judged_as_coordinates_are() -> None:
+    wrong, seen = disagreements(range(60), by_address)
+    assert wrong == []
+    assert {verdict for _, verdict in seen} == {"proved", "refuted"}
+
+
+RIGHT_SEED = next(seed for seed in range(60) if truth(drawn(seed)[0]) and drawn(seed)[1])
+
+
+def test_another_distance_of_stages_is_refuted() -> None:
+    spec = spec_of(*drawn(RIGHT_SEED))
+    for pitch, wanted in ((96 * 128, "proved"), (96 * 128 + 1024, "refuted"), (8192, "refuted")):
+        assert judged(by_address(spec, pitch)).outcome.value == wanted
+
+
+@pytest.mark.parametrize(
+    ("change", "fragment", "code", "words"),
+    [
+        ({}, {"tile": None}, "SWZ104", "its fragment no tile"),
+        ({}, {"stage": None}, "SWZ104", "has 2 stages"),
+        ({}, {"stage": "s + 1"}, "SWZ306", "goes from 1 to 2"),
+        ({}, {"stage": "register%2"}, "SWZ301", "register"),
+        ({}, {"stage": "lane%2"}, "SWZ301", "lane"),
+        ({}, {"tile": "U"}, "SWZ106", "unknown tile"),
+        ({"base": None}, {}, "SWZ105", "not related"),
+        ({"base": {"align": 512}}, {}, "SWZ105", "multiple of 512 of access load"),
+    ],
+)
+def test_fragments_of_addresses_that_are_refused(change: Any, fragment: Any, code: str, words: str) -> None:
+    spec = by_address(spec_of(*drawn(RIGHT_SEED)))
+    entry = spec["accesses"]["load"]
+    entry |= change
+    entry["fragment"] |= fragment
+    entry["fragment"] = {key: value for key, value in entry["fragment"].items() if value is not None}
+    spec["accesses"]["load"] = {key: value for key, value in entry.items() if value is not None}
+    with pytest.raises(SpecError) as caught:
+        claim_of(spec)
+    assert caught.value.problems[0].code == code
+    assert words in caught.value.problems[0].message
+
+
+def test_a_tile_stands_once() -> None:
+    spec = spec_of(*drawn(RIGHT_SEED))
+    spec["accesses"]["load"]["fragment"]["tile"] = "T"
+    with pytest.raises(SpecError, match="a tile of its own"):
+        claim_of(spec)
+
+
+@pytest.mark.parametrize(("align", "wanted"), [(1024, "proved"), (128, "refuted")])
+def test_a_swizzle_of_addresses_needs_the_alignment_of_its_pattern(align: int, wanted: str) -> None:
+    """TMA XORs the address, and the load the offset from the base."""
+    offset = "(warp*16 + lane%16)*128 + (k*2 + lane/16)*16"
+    tile = {"element": "f16", "tma": {"swizzle": "128B", "box": [64, 64]}, "base": {"align": align}}
+    load = {
+        "instruction": "ldmatrix.x4",
+        "threads": 128,
+        "for": {"k": 4},
+        "address": f"({offset}) ^ (((({offset}) >> 7) & 7) << 4)",
+        "base": {"align": align},
+        "fragment": {"mma": "m16n8k16.f16", "role": "A", "tile": "T", "at": ["warp*16", "k*16"]},
+    }
+    spec = {"swzverify": 1, "target": "sm_90a", "tiles": {"T": tile}, "accesses": {"load": load}}
+    assert judged({**spec, "claims": [{"delivers": "load"}]}).outcome.value == wanted
 
 
 @pytest.mark.nightly

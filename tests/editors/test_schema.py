@@ -238,6 +238,7 @@ PLACES: dict[str, tuple[tuple[str | int, ...], object]] = {
     "MapPart": (("maps", "grouped"), WHOLE["maps"]["grouped"]),
     "OperandPart": (("operands", "A"), OPERANDS["operands"]["A"]),
     "DescriptorPart": (("operands", "A", "descriptor"), OPERANDS["operands"]["A"]["descriptor"]),
+    "CompiledOperandPart": (("operands", "A", "compiled"), {"file": "k.ptx", "line": 12}),
     "PhasePart": (("phases", "mainloop"), ORDER["phases"]["mainloop"]),
     "RunPart": (("phases", "mainloop", "steps", 1), {"access": "copy_A", "at": {"k": 0}}),
     "WaitPart": (("phases", "mainloop", "steps", 2), {"wait_group": 1}),
@@ -328,6 +329,13 @@ BESIDE: dict[str, dict[str, object]] = {
     "AccessPart.walk": {"tile": None, "coord": None, "for": {"k": 4}},
     "AccessPart.compiled": {"tile": None, "coord": None},
     "CompiledPart.source": {"line": None},
+    "CompiledOperandPart.source": {"line": None},
+    "FragmentPart.tile": {"stage": 0},
+    "FragmentPart.stage": {"tile": "A"},
+    "OperandPart.threads": {"descriptor": None, "compiled": {"file": "k.ptx", "line": 12}},
+    "OperandPart.block": {"descriptor": None, "compiled": {"file": "k.ptx", "line": 12}},
+    "OperandPart.base": {"descriptor": None, "compiled": {"file": "k.ptx", "line": 12}, "threads": 128},
+    "OperandPart.compiled": {"descriptor": None, "threads": 128},
     "AccessPart.bytes": {"tile": None, "coord": None, "address": "tid%2*16"},
     "AccessPart.if": {"instruction": "ld.shared.v4.b32"},
     "AxisPart.start": {"values": None, "at": "tiles.A.stages", "stop": 64},
@@ -382,6 +390,10 @@ def spec_with(model: str, key: str, example: object) -> dict:
     if model == "CompiledPart":
         loops = {"i": 3} if isinstance(example, list) else {"i": 1} if key == "over" else {"k": 4}
         holder |= {"instruction": "ldmatrix.x4", "threads": 128, "for": loops}
+    if model == "FragmentPart" and key in ("tile", "stage"):
+        holder |= {"tile": None, "coord": None, "address": "tid*16", "base": {"align": 1024}}
+    if model == "CompiledOperandPart":
+        holder |= {"descriptor": None, "threads": 128}
     if model == "SourceConstantPart":
         spec["constants"] = {}
     return spec
@@ -416,7 +428,11 @@ def test_an_example_is_valid_at_its_place(model, key, example, schema, validator
         load_spec("src/own.cu")
     else:
         Path("specs/a.swz.yaml").write_text(json.dumps(spec))
-        if model == "CompiledPart" or key == "compiled":
+        if (
+            model in ("CompiledPart", "CompiledOperandPart")
+            or "k.ptx" in str(spec.get("operands"))
+            or key == "compiled"
+        ):
             # All that is missing is the PTX.
             with pytest.raises(SpecError) as caught:
                 load_spec("specs/a.swz.yaml")

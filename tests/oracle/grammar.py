@@ -75,7 +75,7 @@ THREAD_NAMES = ("tid", "lane", "warp", "tid_x", "threadIdx.x", "blockDim.x")
 WALK_POSITIONS = ("walk.start", "walk.step", "walk.xor")
 """The positions of pointers that move, which have random specs to themselves."""
 COMPILED_POSITIONS = ("compiled.line", "compiled.source", "compiled.loops", "compiled.parameters")
-"""The positions of compiled code, whose meaning an interpreter judges: tests/spec/test_compiled.py."""
+"""The positions of compiled code: tests/spec/test_compiled.py and test_compiled_operands.py judge their meaning."""
 SOURCE_POSITIONS = ("source", "source.address", "source.base", "source.base.align")
 """The positions of where copies read, which have random specs to themselves."""
 LISTING_POSITIONS = ("register_conflicts.at_most",)

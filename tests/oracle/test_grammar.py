@@ -93,10 +93,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "MapPart.let": ("let",),
     "AccessPart.stage": ("stage",),
     "AccessPart.address": ("address",),
-    "CompiledPart.line": ("compiled.line",),
-    "CompiledPart.source": ("compiled.source",),
+    **{
+        f"{part}.{key}": (f"compiled.{key}",)
+        for part in ("CodePart", "CompiledPart", "CompiledOperandPart")
+        for key in ("line", "source", "parameters")
+    },
     "CompiledPart.loops": ("compiled.loops",),
-    "CompiledPart.parameters": ("compiled.parameters",),
     "PhasePart.for_": ("phase.count",),
     "RunPart.at": ("phase.at",),
     "WaitPart.wait_group": ("phase.wait_group",),
@@ -113,6 +115,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "AccessPart.assume": ("assume",),
     "AccessPart.weight": ("access.weight",),
     "OperandPart.for_": ("loop.count", "loop.value"),
+    "OperandPart.threads": ("threads",),
+    "OperandPart.block": ("block",),
+    "OperandPart.base": ("operand.base",),
     "DescriptorPart.start": ("operand.start",),
     "DescriptorPart.lbo": ("operand.lbo",),
     "DescriptorPart.sbo": ("operand.sbo",),
@@ -192,7 +197,12 @@ def test_positions_are_those_of_the_spec_reader() -> None:
     roles |= {"CopyPart.stage", "CopyPart.by", "ProductWaitPart.wgmma_wait", "FencePart.by"}
     roles |= {f"{part}.{key}" for part, key in (("BarSyncPart", "bar_sync"), ("BarArrivePart", "bar_arrive"))}
     roles |= {"BarSyncPart.threads", "BarArrivePart.threads"}
-    assert found == set(FIELDS) | roles | {"SweepPart.where", "FragmentPart.at", "FragmentPart.register_"}
+    assert found == set(FIELDS) | roles | {
+        "SweepPart.where",
+        "FragmentPart.at",
+        "FragmentPart.stage",
+        "FragmentPart.register_",
+    }
     listed = {position for positions in FIELDS.values() for position in positions}
     others = (
         *OFFSET_POSITIONS,

@@ -330,3 +330,20 @@ def test_a_file_that_an_axis_names_is_a_part_of_what_is_swept(spec: Path, tmp_pa
     (tmp_path / "none").write_text("two")
     with pytest.raises(SwzError, match=r"SWZ574.*another spec"):
         sweep(spec, tmp_path / "out")
+
+
+@pytest.mark.parametrize("section", ["accesses", "operands"])
+def test_a_sweep_depends_on_the_code_that_entries_name(section: str, tmp_path: Path) -> None:
+    own = "instruction: ld.shared.b32, threads: 32"
+    if section == "operands":
+        own = "instruction: wgmma.m64n8k16.f16, role: A, threads: 128, reads: {tile: A, at: [0, 0]}"
+    entry = f"  code: {{{own}, compiled: {{file: k.ptx, line: 1}}}}\n"
+    spec = tmp_path / "a.swz.yaml"
+    text = TEXT if section in TEXT else f"{TEXT}{section}:\n"
+    spec.write_text(text.replace(f"{section}:\n", f"{section}:\n{entry}"), encoding="utf-8")
+    found: set[str] = set()
+    for code in ("one", "other"):
+        (tmp_path / "k.ptx").write_text(code)
+        question = Question(spec.read_text("utf-8"), spec.as_posix(), None, SweepOptions("", "").prove, version="")
+        found.add(run._fingerprint(Bench(question).variants))
+    assert len(found) == 2

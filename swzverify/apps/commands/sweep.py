@@ -176,7 +176,8 @@ def _fingerprint(variants: Variants) -> str:
     digest = hashlib.sha256(variants.text.encode())
     digest.update(json.dumps([[name, value] for name, value in spec.constants.items()]).encode())
     beside = Path(variants.path).parent
-    named = [access.compiled.file for access in spec.accesses.values() if access.compiled is not None]
+    entries = (*spec.accesses.values(), *spec.operands.values())
+    named = [each.compiled.file for each in entries if each.compiled is not None]
     if variants.sweep is not None:
         named += [value for axis in variants.sweep.axes for value in axis.values if isinstance(value, str)]
     for name in named:

@@ -119,7 +119,9 @@ class _Form:
         renamed = {} if self._named else {loop.name: f"loop{index}" for index, loop in enumerate(operand.loops)}
         inner = _Form(self._named, operand.constants, renamed, self._memories)
         loops = [self._loop(loop, index) for index, loop in enumerate(operand.loops)]
-        return (inner._fields(operand, frozenset({"constants", "loops"})), tuple(sorted(loops, key=str)))
+        stages = operand.stages_of_code
+        known = inner._fields(operand, frozenset({"constants", "loops", "code"}))
+        return (known, None if stages is None else renamed.get(stages.name, stages.name), tuple(sorted(loops, key=str)))
 
     def _phase(self, phase: Phase) -> Canon:
         """The steps; of accesses the phase's own form says which are the same."""

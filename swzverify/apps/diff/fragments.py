@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from swzverify.apps.diff.canonical import spelled
 from swzverify.apps.diff.change import Aspect, Change, Direction
 from swzverify.claims import Delivers
+from swzverify.claims.tile_points import describe
 from swzverify.subjects import Access
 
 
@@ -29,7 +30,10 @@ def _words(access: Access) -> tuple[str, str]:
     if fragment is None:
         return "none", "none"
     at = ", ".join(spelled(each, access) for each in fragment.at)
+    tile = fragment.tile
+    place = "" if tile is None else f", tile {tile.name}: {describe(tile)}, {tile.describe_base()}"
+    stage = "" if fragment.stage is None else f", stage {spelled(fragment.stage, access)}"
     return (
-        f"{fragment.described()}, {'x'.join(fragment.modes)}",
-        f"[{at}], register {spelled(fragment.register, access)}",
+        f"{fragment.described()}, {'x'.join(fragment.modes)}{place}",
+        f"[{at}]{stage}, register {spelled(fragment.register, access)}",
     )

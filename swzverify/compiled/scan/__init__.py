@@ -7,7 +7,8 @@ rest. `cost_goal` writes an access as the
 cost that the prover's engines decide, `price` says what warps cost, in plain numbers. `claims` are
 `aligned` and `bounds`: `claimed` asks whether some lane breaks one, `evaluated` tries in plain
 numbers. `asker` has the answers of the engines. `spell` writes addresses for people, `written`
-for a spec; `stated` says exactly what an access does, for a spec that names it. `joined`
+for a spec; `stated` says exactly what an access does, for a spec that names it, and
+`stated_operand` what an operand of `wgmma` reads. `joined`
 finds the machine instructions of an access, and `on_chip` what they cost. `operands` judges what
 `wgmma` reads: `operand_fields` has the fields of a descriptor, `operand_claims` its claims,
 `delivers` where its elements come from; `tensor_maps` reads the boxes that the user gives;

@@ -124,7 +124,7 @@ def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruct
     there = [
         (each.site.line, row, files)
         for each in found
-        if (row := each.cost.row) is not None and (files := _files(each.site.location, source))
+        if (row := each.cost.row) is not None and (files := files_of(each.site.location, source))
     ]
     if len({file for _, _, files in there for file in files}) > 1:
         raise NotWrittenError(f"several source files have accesses at line {source}: give `line`, that of the PTX")
@@ -134,7 +134,7 @@ def lines_from(found: Sequence[KernelAccess], source: int, instruction: Instruct
     return sorted({line for line, row, _ in there if row.name == instruction.name})
 
 
-def _files(location: Location | None, source: int) -> set[int]:
+def files_of(location: Location | None, source: int) -> set[int]:
     """The numbers of the files in which this line is the place, or a call that leads to the place."""
     found: set[int] = set()
     while location is not None:

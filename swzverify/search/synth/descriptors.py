@@ -6,7 +6,7 @@ iteration, and the elements a core matrix or a panel away say LBO and SBO. So it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -95,11 +95,11 @@ def _judged(operand: Operand, plain: Descriptor, options: Options) -> NamedOpera
     fields = next(asked_for(operand.with_descriptor(plain), plain), None)
     if fields is None:
         return refuse("no LBO and SBO that a descriptor can hold lead from element to element", is_sure=True)
-    start = _start_text(operand, starts)
+    start = start_text(operand.loops, starts)
     if start is None:
         return refuse("its start addresses are no sum of multiples of its loops", is_sure=False)
     try:
-        candidate = replace(operand, descriptor=fields, start=expression(start))
+        candidate = replace(operand, descriptor=fields, start=expression(start), code=None)
         verdict = prove(Delivers(candidate), options=options)
     except SwzError as error:
         return refuse(error.message, is_sure=False)
@@ -119,12 +119,17 @@ def _starts(operand: Operand, plain: Descriptor) -> NDArray[np.int64]:
     return (plain.swizzled(wanted) - own).reshape(counts or [1])
 
 
-def _start_text(operand: Operand, starts: NDArray[np.int64]) -> str | None:
-    """The start address as an expression of the loops; None if it is no sum of these."""
+def start_text(loops: Sequence[AnyLoop], starts: NDArray[np.int64]) -> str | None:
+    """A start address as an expression of loops, from its numbers; None if it is no sum of what each loop adds.
+
+    >>> from swzverify.subjects import Loop
+    >>> start_text([Loop("s", 0, 2), Loop("k", 0, 64, 16)], np.array([[0, 32, 64, 96], [8192, 8224, 8256, 8288]]))
+    's*8192 + k*2'
+    """
     constant = int(starts.flat[0])
     total = np.asarray(starts.flat[0], dtype=np.int64)
     words: list[str] = []
-    for axis, loop in enumerate(operand.loops):
+    for axis, loop in enumerate(loops):
         line = np.moveaxis(starts, axis, 0).reshape(starts.shape[axis], -1)[:, 0]
         found = next(_parts(loop, line - line[0]), None)
         if found is None:
@@ -158,7 +163,8 @@ def _parts(loop: AnyLoop, steps: NDArray[np.int64]) -> Iterator[tuple[list[str],
         if inner is None or outer is None:
             continue
         if bool((values % width * inner + values // width * outer == steps).all()):
-            yield [*([f"{loop.name}%{width}*{inner}"] if inner else []), f"{loop.name}/{width}*{outer}"], 0
+            parts = [*([f"{loop.name}%{width}*{inner}"] if inner else [])]
+            yield [*parts, *([f"{loop.name}/{width}*{outer}"] if outer else [])], 0
 
 
 def _factor(values: NDArray[np.int64], steps: NDArray[np.int64]) -> int | None:
