@@ -50,7 +50,7 @@ class FillOperands:
             others. None if it reads all.
         stored: The registers that are stored, each of as many bytes.
         coordinates: The coordinates of the box that a tensor copy moves, in elements, the innermost first.
-        mask: The ranks of the blocks of a cluster to which a tensor copy goes, as bits; None if it goes to its own block.
+        mask: The ranks of the blocks of a cluster to which a tensor copy goes, as bits; None if it goes to one block.
         reason: Why nothing is known of what is written.
     """
 
@@ -321,8 +321,8 @@ def known_fill(
         read_bytes = nowhere
     width = given.width_bytes if moved is None else moved.box.size_bytes
     origins = () if moved is None else moved.coordinates
-    read = [leaf for of in (place, source, *origins) if of is not None for leaf in of.leaves if isinstance(leaf, LoopLeaf)]
-    shared = frozenset(leaf.name for leaf in read if is_of_block(leaf.variable))
+    read = [leaf for of in (place, source, *origins) if of is not None for leaf in of.leaves]
+    shared = frozenset(leaf.name for leaf in read if isinstance(leaf, LoopLeaf) and is_of_block(leaf.variable))
     parts = source, read_bytes, moved, given.reason, zeros, behind, before, shared, mask
     return KernelFill(block, section, place, width, *parts, begins=order.begins(section))
 

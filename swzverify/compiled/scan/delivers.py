@@ -44,7 +44,7 @@ _ENGINES: Final = ("sums of products", "exhaustion")
 APART: Final = "A and B, which copies in loops of their own bring, are of the same columns of K in each trip"
 TOGETHER: Final = "one coordinate along a dimension of a tensor beside rows and columns means one thing for A and B"
 """What counting along such dimensions assumes of the strides of two tensor maps."""
-IN_STEP: Final = "the blocks of a cluster have one layout, and copy to each other in the same trips of their loops"
+IN_STEP: Final = "the blocks of a cluster have one layout of shared memory, and make the same trips of their loops"
 _MOST_SOURCES: Final = 4
 _MOST_FRAMES: Final = 2
 """Arrays whose starts are looked at independently of each other: each has 8 at multiples of 128."""

@@ -351,7 +351,9 @@ class Fills:
             follows = first.follows.union(*(each.fill.follows for each in copies))
             around_it = leads_to, follows, frozenset(headers)
             of_states = frozenset(frozenset(each.items()) for each in states)
-            yield Fill(first.section, trips, frame, of_states, lines, rows, numbers, path, clashing, torn, modes, *around_it)
+            yield Fill(
+                first.section, trips, frame, of_states, lines, rows, numbers, path, clashing, torn, modes, *around_it
+            )
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
         """What an instruction may write: if nothing else is known, its whole array."""

@@ -16,9 +16,10 @@ from functools import cached_property
 from math import prod
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf, Leaf
+from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf, Leaf, OpaqueLeaf
 from swzverify.compiled.kernel.clusters import is_rank, stray_address
 from swzverify.compiled.kernel.fills import Section
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
 from swzverify.compiled.kernel.operands import OperandsRead
 from swzverify.compiled.kernel.parts import Parts
@@ -32,11 +33,13 @@ from swzverify.compiled.scan.operand_offsets import by_coordinates, in_threads
 from swzverify.compiled.scan.operand_places import described_places
 from swzverify.compiled.scan.operand_subject import OperandSubject
 from swzverify.compiled.scan.stages import OperandRead
-from swzverify.ir.expr import Const, Expr, Var, const, extract, substitute, var
+from swzverify.ir.expr import Const, Expr, Var, const, extract, substitute, var, variables
 
 Delivered: TypeAlias = tuple[Claim, Elements | None]
 NO_CLUSTER: Final = "line {} copies to several blocks of a cluster: --cluster X,Y says how many blocks a cluster has"
+OTHER_TRIPS: Final = "the blocks of a cluster may make other trips of the loop at line {}, as their ranks decide"
 _MASK_BITS: Final = 16
+_PLACE: Final = "clusterid."
 
 
 def several_blocks(fills: Sequence[KernelFill]) -> int | None:
@@ -64,7 +67,12 @@ class ClusterBlocks:
     """
 
     def __init__(
-        self, count: int, shape: BlockShape, judge: OperandJudge, whole: OperandsRead, reads: Sequence[OperandRead | str]
+        self,
+        count: int,
+        shape: BlockShape,
+        judge: OperandJudge,
+        whole: OperandsRead,
+        reads: Sequence[OperandRead | str],
     ) -> None:
         self._count, self._shape, self._judge, self._whole, self._reads = count, shape, judge, whole, reads
         self._rank = var("tid.z", count)
@@ -72,6 +80,8 @@ class ClusterBlocks:
 
     def delivered(self) -> list[Delivered]:
         """The verdicts on all operands, in all blocks."""
+        if (line := self._parted()) is not None:
+            return [(not_known(OTHER_TRIPS.format(line)), None) for _ in self._reads]
         found: list[list[tuple[int, Delivered]]] = [[] for _ in self._reads]
         for rank in range(self._count):
             parts = Parts()
@@ -82,12 +92,23 @@ class ClusterBlocks:
                 for read in map(self._reads.__getitem__, made)
             ]
             fills = self._in_sections([*self._fills(rank)])
-            of_block = self._judge.delivered(
-                [operands[at] for at in made], places, fills, parts.assumes, is_entry=True
-            )
+            of_block = self._judge.delivered([operands[at] for at in made], places, fills, parts.assumes, is_entry=True)
             for at, each in zip(made, of_block, strict=True):
                 found[at].append((rank, each))
         return [_of_all(each) for each in found]
+
+    def _parted(self) -> int | None:
+        """The line of a loop around a copy to several blocks whose trips depend on the rank of the block in each launch.
+
+        They may do so where the condition to go on reads the rank, but not the place of the cluster in the grid.
+        """
+        for access in (each.destination for each in self._whole.fills if each.mask is not None):
+            for loop in access.who.loops:
+                read = _read(loop.again.condition, access)
+                is_placed = any(each.name.startswith(_PLACE) for each in read)
+                if not is_placed and self._rank in read:
+                    return loop.line
+        return None
 
     def _in_block(self, read: OperandRead, rank: int) -> OperandRead:
         """An operand as the block of a rank reads it."""
@@ -146,7 +167,8 @@ class ClusterBlocks:
             return None
         subject = self._judge.subject_of(self._put(access, maker))
         runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
-        value = in_threads(subject, extract(subject.access.address, 0, _MASK_BITS), runs, self._threads)
+        bits = extract(substitute(access.address, self._values(maker)), 0, _MASK_BITS)
+        value = in_threads(subject, bits, runs, self._threads)
         return value.value if isinstance(value, Const) and 0 < value.value < 1 << self._count else None
 
     def _made_by(self, fill: KernelFill, maker: int, *, is_other: bool, is_open: bool) -> KernelFill:
@@ -185,13 +207,22 @@ class ClusterBlocks:
             if leaf.name in own:
                 new[leaf.name] = replace(leaf, variable=var(f"{leaf.name} of block {rank}", leaf.variable.limit))
                 values[leaf.variable] = new[leaf.name].variable
-        leaves, around = (
-            tuple(new.get(leaf.name, leaf) for leaf in each) for each in (access.leaves, access.around)
-        )
+        leaves, around = (tuple(new.get(leaf.name, leaf) for leaf in each) for each in (access.leaves, access.around))
         return replace(access.with_values(values), leaves=leaves, around=around)
 
     def _values(self, rank: int) -> dict[Var, Expr]:
         return {self._rank: const(rank, self._rank.width)}
+
+
+def _read(value: Expr, access: KernelAccess) -> Collection[Var]:
+    """The leaves of which a value is made, and those on which these depend."""
+    leaves = {leaf.name: leaf for leaf in (*access.leaves, *access.around)}
+
+    def feeds(variable: Var) -> tuple[Var, ...]:
+        leaf = leaves.get(variable.name)
+        return variables(*leaf.feeds) if isinstance(leaf, OpaqueLeaf) else ()
+
+    return closure(variables(value), feeds)
 
 
 def _of_all(found: Sequence[tuple[int, Delivered]]) -> Delivered:

@@ -42,7 +42,6 @@ from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stage
 from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
 from swzverify.ir.expr import variables
 
-
 UNKNOWN_FIELD: Final = "a field of the descriptor is not known"
 
 
@@ -133,7 +132,7 @@ def _in_cluster(
     line: int,
     count: int,
 ) -> list[Delivered]:
-    """What is delivered to so many operands in each block of a cluster, if the copy of a line goes to several blocks."""
+    """What is delivered to so many operands in each block of a cluster, as the copy of a line goes to several blocks."""
     if block is None or cluster is None:
         return [(not_known(NO_BLOCK if block is None else NO_CLUSTER.format(line)), None)] * count
     shape = whole_cluster(inlined(module, function).function, block, cluster)
