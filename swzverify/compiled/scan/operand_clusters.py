@@ -98,7 +98,7 @@ class ClusterBlocks:
         return [_of_all(each) for each in found]
 
     def _parted(self) -> int | None:
-        """The line of a loop around a copy to several blocks whose trips depend on the rank of the block in each launch.
+        """The line of a loop around a copy to several blocks whose trips depend on ranks in each launch.
 
         They may do so where the condition to go on reads the rank, but not the place of the cluster in the grid.
         """
@@ -130,7 +130,7 @@ class ClusterBlocks:
         For each, the rank of the block that executes it, the instruction, and what that block makes of it.
         """
         for fill, masks in zip(self._whole.fills, self._masks, strict=True):
-            reaches_others = any(map(is_rank, fill.destination.leaves))
+            reaches_others = _may_reach_others(fill)
             for maker, mask in enumerate(masks):
                 is_target = bool(mask >> rank & 1) if mask is not None else maker == rank
                 is_open = fill.mask is not None and mask is None
@@ -212,6 +212,14 @@ class ClusterBlocks:
 
     def _values(self, rank: int) -> dict[Var, Expr]:
         return {self._rank: const(rank, self._rank.width)}
+
+
+def _may_reach_others(fill: KernelFill) -> bool:
+    """Whether an instruction may write to the memory of another block: its address is from `mapa`, or not followed."""
+    access = fill.destination
+    leaves = {leaf.variable: leaf for leaf in (*access.leaves, *access.around)}
+    read = [leaves[each] for each in variables(access.address)] if access.address is not None else []
+    return any(is_rank(leaf) or isinstance(leaf, OpaqueLeaf) for leaf in read)
 
 
 def _read(value: Expr, access: KernelAccess) -> Collection[Var]:

@@ -132,7 +132,7 @@ def _in_cluster(
     line: int,
     count: int,
 ) -> list[Delivered]:
-    """What is delivered to so many operands in each block of a cluster, as the copy of a line goes to several blocks."""
+    """What is delivered to so many operands in each block of a cluster; the copy of a line goes to several blocks."""
     if block is None or cluster is None:
         return [(not_known(NO_BLOCK if block is None else NO_CLUSTER.format(line)), None)] * count
     shape = whole_cluster(inlined(module, function).function, block, cluster)
