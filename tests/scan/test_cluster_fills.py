@@ -169,6 +169,13 @@ def test_a_branch_may_leave_a_copy_to_one_rank(is_unrolled: bool) -> None:
     assert verdicts(late, IN_BRANCH.maps) == {"unknown"}
 
 
+def test_branches_that_more_than_the_rank_decides_are_sections_of_their_own() -> None:
+    """What memory says may be another thing in each step: then A of one step may stand with B of another one."""
+    ptx = text(IN_BRANCH, is_unrolled=True, branch="1")
+    loaded = changed(ptx, "setp.lt.u32 %p4, %r2, 1;", "ld.global.u32 %r63, [%rd9]; setp.lt.u32 %p4, %r63, 1;")
+    assert verdicts(loaded, IN_BRANCH.maps) == {"unknown"}
+
+
 def test_a_barrier_before_the_branch_parts_sections() -> None:
     ptx = text(IN_BRANCH, is_unrolled=True, branch="1")
     parted = changed(ptx, "mad.lo.u32 %r40, %r10, 2048", "fence.proxy.async; mad.lo.u32 %r40, %r10, 2048")

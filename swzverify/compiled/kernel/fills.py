@@ -112,7 +112,8 @@ class KernelFill:
             they are in the same trips of all loops around.
         mask: The ranks of the blocks to which a tensor copy goes, as bits; None if it goes to one block.
         of_other: The rank of the block that makes a copy into the memory of another one; None in its own block.
-        begins: The first section from which all paths that lead to it have no barrier, fence or wait, in its loops.
+        begins: Of a copy of a box, the first section from which all paths to it have no barrier, fence or wait, in its
+            loops.
     """
 
     block: int
@@ -324,7 +325,8 @@ def known_fill(
     read = [leaf for of in (place, source, *origins) if of is not None for leaf in of.leaves]
     shared = frozenset(leaf.name for leaf in read if isinstance(leaf, LoopLeaf) and is_of_block(leaf.variable))
     parts = source, read_bytes, moved, given.reason, zeros, behind, before, shared, mask
-    return KernelFill(block, section, place, width, *parts, begins=order.begins(section))
+    begins = section if moved is None else order.begins(section)
+    return KernelFill(block, section, place, width, *parts, begins=begins)
 
 
 def with_divisions(access: KernelAccess) -> KernelAccess:

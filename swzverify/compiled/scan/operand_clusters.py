@@ -148,9 +148,12 @@ class ClusterBlocks:
         one: dict[Section, Section] = {}
         for maker, fill, _ in (each for each in found if each[1].moved is not None):
             subject = self._judge.subject_of(self._put(fill.destination, maker))
-            runs, rest = by_coordinates(subject, subject.access.who.guard, self._threads)
+            if (sure := subject.access.who.sure) is None:
+                continue
+            may, must = (by_coordinates(subject, each, self._threads) for each in (subject.access.who.guard, sure))
+            conditions = tuple((runs.tobytes(), rest) for runs, rest in (may, must))
             headers = tuple(loop.header for loop in fill.destination.who.loops)
-            root = first.setdefault((fill.begins, runs.tobytes(), rest, headers), fill.section)
+            root = first.setdefault((fill.begins, conditions, headers), fill.section)
             one.setdefault(fill.section, one.get(root, root))
         return [replace(made, section=one.get(made.section, made.section)) for _, _, made in found]
 
