@@ -1,6 +1,7 @@
 """Operands that tensor copies of several blocks of a cluster fill."""
 
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -206,35 +207,39 @@ def test_a_copy_to_the_own_block_alone_is_judged_without_assumptions_on_others()
 # ---- mistakes that are planted in the rules: each lets a wrong kernel through
 
 
-def without(monkeypatch: pytest.MonkeyPatch, name: str, value: object) -> None:
-    monkeypatch.setattr(clusters.ClusterBlocks, name, value)
-
-
 def test_without_the_masks_a_wrong_one_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = text(MISTAKES["a mask without the other block"])
     of_b = 1 + wrong[: wrong.index("copy of bmap")].count("\n")
-    plain = clusters.ClusterBlocks._mask
-    without(
-        monkeypatch,
-        "_mask",
-        lambda self, access, maker: 3 if access and access.site.line == of_b else plain(self, access, maker),
-    )
+    plain: Callable[..., int | None] = clusters.ClusterBlocks._mask
+
+    def mask(self: Any, access: Any, maker: int) -> int | None:
+        return 3 if access and access.site.line == of_b else plain(self, access, maker)
+
+    monkeypatch.setattr(clusters.ClusterBlocks, "_mask", mask)
     assert verdicts(wrong) == {"proved"}
 
 
+def never(*_: object) -> None:
+    return None
+
+
 def test_without_the_trips_of_ranks_they_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "_parted", lambda _: None)
+    monkeypatch.setattr(clusters.ClusterBlocks, "_parted", never)
     assert verdicts(changed(text(TWO), *OPEN["trips that the rank decides"])) == {"proved"}
 
 
 def test_without_own_names_registers_of_two_blocks_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = clusters.ClusterBlocks._put
-    without(monkeypatch, "_put", lambda self, access, rank, _=(): plain(self, access, rank))
-    monkeypatch.setattr(fills, "copier_of", lambda *_: 0)
+    plain: Callable[..., object] = clusters.ClusterBlocks._put
+
+    def put(self: Any, access: Any, rank: int, *_: object) -> object:
+        return plain(self, access, rank)
+
+    monkeypatch.setattr(clusters.ClusterBlocks, "_put", put)
+    monkeypatch.setattr(fills, "copier_of", never)
     assert verdicts(changed(text(TWO), *OPEN["rows that memory says"])) == {"proved"}
 
 
-def test_without_stores_of_others_they_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_copies_of_others_they_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only block 0 multiplies, and block 1 copies to it."""
     of_first = changed(text(TWO), "USES: //", "USES: setp.ne.u32 %p6, %r2, 0; @%p6 bra DONE; //")
     assert verdicts(of_first) == {"proved"}
@@ -243,11 +248,14 @@ def test_without_stores_of_others_they_are_not_found(monkeypatch: pytest.MonkeyP
         copied = changed(of_first, "; // copy of amap", f"; {place} {other}")
         assert verdicts(copied) == {"unknown"}
         with monkeypatch.context() as patched:
-            patched.setattr(clusters, "_may_reach_others", lambda _: False)
+            patched.setattr(clusters, "_may_reach_others", never)
             assert verdicts(copied) == {"proved"}
 
 
 def test_without_sections_in_common_a_branch_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "_in_sections", lambda _, found: [each for _, _, each in found])
+    def apart(_: object, found: Sequence[tuple[int, object, object]]) -> list[object]:
+        return [made for _, _, made in found]
+
+    monkeypatch.setattr(clusters.ClusterBlocks, "_in_sections", apart)
     ptx = text(IN_BRANCH, is_unrolled=True, branch="1")
     assert verdicts(ptx, IN_BRANCH.maps) == {"unknown"}
