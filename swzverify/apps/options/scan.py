@@ -49,7 +49,7 @@ class ScanOptions(Options):
     grid: str | None = option("--grid X,Y,Z", "Blocks of the grid, in every launch.  [default: any grid]")
     cluster: str | None = option(
         "--cluster X,Y,Z",
-        "Blocks of a cluster, for races of kernels that reach the shared memory of other blocks.  [default: "
+        "Blocks of a cluster, for races and operands of kernels that reach the memory of other blocks.  [default: "
         ".reqnctapercluster of the kernel, else one block as an assumption]",
     )
     lockstep: bool = flag(

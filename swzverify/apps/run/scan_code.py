@@ -102,7 +102,7 @@ def scan(
         kernel: The only kernel to look at.
         block: The threads of a block; what Triton and the CuTe DSL compiled says it.
         grid: The blocks of the grid.
-        cluster: The blocks of a cluster, for kernels that do not say it; races alone depend on it.
+        cluster: The blocks of a cluster, for kernels that do not say it; races and operands depend on it.
         target: The GPU; sm_90, or that of what was compiled.
         parameters: Values of integer parameters.
         assume: C conditions on parameters.

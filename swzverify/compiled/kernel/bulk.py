@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from swzverify.compiled.ptx import Address, Instruction, Operand
+
 TENSOR_TO_PHASE: Final = re.compile(
     r"cp\.async\.bulk\.tensor\.[1-5]d\.shared::(?:cta|cluster)\.global(?:\.tile)?"
     r"\.mbarrier::complete_tx::bytes(?:\.L2::cache_hint)?"
@@ -54,6 +56,15 @@ class Bulk:
     align_bytes: int
     size_operand: int | None
     size_bytes: int = 0
+
+
+def mask_of(instruction: Instruction) -> Operand | None:
+    """The mask of a copy to several blocks, which stands behind the barrier object; None for other instructions."""
+    if not MULTICAST.fullmatch(instruction.opcode):
+        return None
+    places = [at for at, each in enumerate(instruction.operands) if isinstance(each, Address)]
+    behind = instruction.operands[places[-1] + 1 :] if places else ()
+    return behind[0] if behind else None
 
 
 def ends_of(opcode: str) -> list[Bulk]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.access import KernelAccess, blank
 from swzverify.compiled.kernel.arguments import Box
-from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE, ends_of
+from swzverify.compiled.kernel.bulk import TENSOR_TO_PHASE, ends_of, mask_of
 from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import Flow, base_name
@@ -50,6 +50,7 @@ class FillOperands:
             others. None if it reads all.
         stored: The registers that are stored, each of as many bytes.
         coordinates: The coordinates of the box that a tensor copy moves, in elements, the innermost first.
+        mask: The ranks of the blocks of a cluster to which a tensor copy goes, as bits; None if it goes to one block.
         reason: Why nothing is known of what is written.
     """
 
@@ -59,12 +60,13 @@ class FillOperands:
     size: Operand | None = None
     stored: tuple[Operand, ...] = ()
     coordinates: tuple[Operand, ...] = ()
+    mask: Operand | None = None
     reason: str = ""
 
     @property
     def wanted(self) -> tuple[Operand, ...]:
         """The operands whose values are needed."""
-        several = (*self.stored, *self.coordinates)
+        several = (*self.stored, *self.coordinates, self.mask)
         return tuple(each for each in (self.destination, self.source, self.size, *several) if each is not None)
 
 
@@ -83,13 +85,17 @@ class BoxMoved:
     coordinates: tuple[KernelAccess, ...]
 
 
+Section: TypeAlias = tuple[int, int]
+"""A basic block, and how many barriers, fences and waits stand before an instruction in it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelFill:
     """An instruction that may write shared memory.
 
     Attributes:
         block: The basic block of the instruction.
-        section: How many barriers, fences and waits stand before it in its block.
+        section: Its block, and how many barriers, fences and waits stand before it there.
         destination: The instruction; its `address`, of 64 bits, is where each thread writes. It and the source
             take divisions as defined: their `assumes` says which.
         width_bytes: The bytes that each thread writes from there on; 0 if that is not looked at.
@@ -104,10 +110,14 @@ class KernelFill:
         follows: The blocks from which paths lead to its block.
         of_block: The names of its leaves that loops decide, and of which all threads of the block have one value where
             they are in the same trips of all loops around.
+        mask: The ranks of the blocks to which a tensor copy goes, as bits; None if it goes to one block.
+        of_other: The rank of the block that makes a copy into the memory of another one; None in its own block.
+        begins: Of a copy of a box, the first section from which all paths to it have no barrier, fence or wait, in its
+            loops.
     """
 
     block: int
-    section: int
+    section: Section
     destination: KernelAccess
     width_bytes: int
     source: KernelAccess | None
@@ -118,6 +128,16 @@ class KernelFill:
     leads_to: frozenset[int]
     follows: frozenset[int]
     of_block: frozenset[str] = frozenset()
+    mask: KernelAccess | None = None
+    of_other: int | None = None
+    begins: Section = (-1, -1)
+
+    @property
+    def values(self) -> tuple[KernelAccess, ...]:
+        """The values of its operands that are read."""
+        boxes = () if self.moved is None else self.moved.coordinates
+        parts = (self.destination, self.source, self.read_bytes, self.zeros, *boxes, self.mask)
+        return tuple(each for each in parts if each is not None)
 
     def may_precede(self, block: int, index: int) -> bool:
         """Whether it does not stand behind an instruction of some block, in each thread.
@@ -144,6 +164,23 @@ class Order:
             )
             self._known[block] = behind, before
         return self._known[block]
+
+    def begins(self, section: Section) -> Section:
+        """The first section from which all paths that lead to one have no barrier, fence or wait, in the same loops."""
+        flow, (block, count) = self._flow, section
+        while not count and (upper := flow.dominators.parents[block]) is not None:
+            behind = reached(flow.following[upper], flow.following, {upper, block}.__contains__)
+            between = behind & reached(flow.before[block], flow.before, {upper, block}.__contains__)
+            is_free = not any(map(self._count, between))
+            if not is_free or any(flow.around(each) != flow.around(block) for each in (upper, *between)):
+                break
+            block, count = upper, self._count(upper)
+        return block, count
+
+    def _count(self, block: int) -> int:
+        """How many barriers, fences and waits a block has."""
+        own = self._flow.blocks[block]
+        return count_synchronizations(self._flow.function.instructions[own.start : own.stop])
 
     def may_precede(self, one: int, other: int) -> bool:
         """Whether an instruction does not stand behind another one, in each thread."""
@@ -182,8 +219,9 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
         reason = _OF_TENSOR if "tensor" in opcode else _OF_BULK
         tensor = next((each for each in operands if isinstance(each, Bracketed)), None)
         coordinates = None if tensor is None else tensor.items[-1]
-        if TENSOR_TO_PHASE.fullmatch(opcode) and places and isinstance(coordinates, Vector):
-            return FillOperands(places[0], coordinates=coordinates.items, reason=reason)
+        mask = mask_of(instruction)
+        if (TENSOR_TO_PHASE.fullmatch(opcode) or mask) and places and isinstance(coordinates, Vector):
+            return FillOperands(places[0], coordinates=coordinates.items, mask=mask, reason=reason)
         return FillOperands(reason=reason)
     if places and use.touch is Touch.BARRIER and "shared" in opcode:
         return FillOperands(places[0], _OBJECT_BYTES, reason="it is a barrier object")
@@ -263,6 +301,7 @@ def known_fill(
     read_bytes: KernelAccess | None,
     moved: BoxMoved | None,
     stored: Sequence[KernelAccess],
+    mask: KernelAccess | None,
     *,
     may_be_zero: bool,
     is_of_block: Callable[[Var], bool],
@@ -277,14 +316,17 @@ def known_fill(
     zeros = stored[0] if is_zero else None
     behind, before = order.around(block)
     place = destination or nowhere
-    section = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
+    count = count_synchronizations(flow.function.instructions[flow.blocks[block].start : instruction.index])
+    section = block, count
     if may_be_zero:
         read_bytes = nowhere
     width = given.width_bytes if moved is None else moved.box.size_bytes
-    read = [leaf for of in (place, source) if of is not None for leaf in of.leaves if isinstance(leaf, LoopLeaf)]
-    shared = frozenset(leaf.name for leaf in read if is_of_block(leaf.variable))
-    parts = source, read_bytes, moved, given.reason, zeros, behind, before, shared
-    return KernelFill(block, section, place, width, *parts)
+    origins = () if moved is None else moved.coordinates
+    read = [leaf for of in (place, source, *origins) if of is not None for leaf in of.leaves]
+    shared = frozenset(leaf.name for leaf in read if isinstance(leaf, LoopLeaf) and is_of_block(leaf.variable))
+    parts = source, read_bytes, moved, given.reason, zeros, behind, before, shared, mask
+    begins = section if moved is None else order.begins(section)
+    return KernelFill(block, section, place, width, *parts, begins=begins)
 
 
 def with_divisions(access: KernelAccess) -> KernelAccess:

@@ -179,11 +179,13 @@ def read_fills(
     flow, instructions = reader.slices.flow, reader.slices.function.instructions
     order = Order(flow)
     read: list[tuple[list[KernelAccess | None], list[KernelAccess], LoadedWords | None, BoxMoved | None]] = []
+    masks: list[KernelAccess | None] = []
     for instruction, given in fills:
         parts = (given.destination, given.source, given.size)
         own = [None if each is None else with_divisions(next(values)) for each in parts]
         stored = [next(values) for _ in given.stored]
         coordinates = tuple(_behind_loops(reader, with_divisions(next(values))) for _ in given.coordinates)
+        masks.append(None if given.mask is None else with_divisions(next(values)))
         words = loaded(stored, given.width_bytes) if given.width_bytes else None
         read.append((own, stored, words, _moved(reader, instruction, coordinates)))
     places = dict.fromkeys(load.index for _, _, load, _ in read if load is not None)
@@ -192,12 +194,12 @@ def read_fills(
         (instructions[each], SOME_USE, of) for each, of in addresses.items()
     ]
     loads = dict(zip(places, map(with_divisions, reader.read_values(wanted) if wanted else ()), strict=True))
-    for (each, given), ((destination, source, size), stored, load, moved) in zip(fills, read, strict=True):
+    for (each, given), ((destination, source, size), stored, load, moved), mask in zip(fills, read, masks, strict=True):
         origin = source if load is None else loads[load.index]
         if load is not None and origin is not None and origin.address is not None:
             origin = replace(origin, address=add(origin.address, const(load.first, origin.address.width)))
         may_be_zero = load is not None and load.may_be_zero
-        parts = destination, origin, size, moved, stored
+        parts = destination, origin, size, moved, stored, mask
         is_of_block = reader.reachable.is_of_block
         yield known_fill(flow, order, each, given, *parts, may_be_zero=may_be_zero, is_of_block=is_of_block)
 

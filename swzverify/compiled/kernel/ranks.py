@@ -10,7 +10,7 @@ from math import prod
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import add, bit_and, less, shift_left, shift_right, widened
-from swzverify.compiled.kernel.bulk import MULTICAST
+from swzverify.compiled.kernel.bulk import mask_of
 from swzverify.compiled.kernel.clusters import RANK_BITS, far_registers
 from swzverify.compiled.kernel.effects import registers_in
 from swzverify.compiled.kernel.flow import base_name
@@ -19,7 +19,7 @@ from swzverify.compiled.kernel.paths import Paths
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.special import rank_of
 from swzverify.compiled.kernel.values import word_of
-from swzverify.compiled.ptx import Address, Instruction, Operand, Register
+from swzverify.compiled.ptx import Address, Instruction, Register
 from swzverify.ir.expr import Const, Expr, Ite, Var, conjunction, const, extract, negation, postorder, rebuilt, var
 
 _PLAIN: Final = frozenset({"ld", "ldu", "st", "atom", "red"})
@@ -55,7 +55,7 @@ class Ranks:
         flow = slices.flow
         for each in slices.function.instructions:
             at = flow.block_of[each.index]
-            if flow.is_reachable(at) and (mask := _mask_of(each)) is not None:
+            if flow.is_reachable(at) and (mask := mask_of(each)) is not None:
                 named = var(f"rank to which line {each.line} copies: {each.index}", self.count)
                 leaf = OpaqueLeaf(named, "a rank", each.line, at, made=Made.ANYHOW)
                 self.targets[each.index] = slices.leaves.add(leaf)
@@ -117,12 +117,3 @@ class Ranks:
         """The leaf of a copy with the rank of a block."""
         target = self.targets[index]
         return {target: const(rank, target.width)}
-
-
-def _mask_of(instruction: Instruction) -> Operand | None:
-    """The mask of a copy to several blocks, which stands behind the barrier object; None for other instructions."""
-    if not MULTICAST.fullmatch(instruction.opcode):
-        return None
-    places = [at for at, each in enumerate(instruction.operands) if isinstance(each, Address)]
-    behind = instruction.operands[places[-1] + 1 :] if places else ()
-    return behind[0] if behind else None

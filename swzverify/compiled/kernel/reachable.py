@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.counts import Counts
@@ -128,14 +129,22 @@ class Reachable:
     def in_block(self) -> Uniformity | None:
         """Which registers have one value in all threads of the block that are in the same trips of all loops around.
 
-        What depends on more than launch values and trips, such as what memory holds, is no such value.
+        What depends on more than launch values and trips, such as what memory holds, is no such value. Where all
+        blocks of a cluster are one block, it is assumed that they make the same trips of their loops.
         """
-        slices = self._slices
-        if slices.threads is None:
+        if self._slices.threads is None:
             return None
-        threads = slices.threads.in_groups(len(slices.threads.first_of_warp))
+        ranks, count = prod(self._slices.arguments.cluster or ()), len(self._slices.threads.first_of_warp)
+        return self._of_trips(count, self._of_trips(count // ranks).loops if ranks > 1 else ())
+
+    def _of_trips(self, size: int, taken: Collection[int] = ()) -> Uniformity:
+        """Which registers have one value in each group of so many threads that are in the same trips."""
+        slices = self._slices
+        threads = None if slices.threads is None else slices.threads.in_groups(size)
         counts = Counts(slices.flow, slices.leaves, self._choices, threads)
-        return UniformityOfTrips(slices.flow, slices.leaves, slices.carried, self._choices, threads, counts)
+        return UniformityOfTrips(
+            slices.flow, slices.leaves, slices.carried, self._choices, threads, counts, taken=taken
+        )
 
     def is_of_block(self, variable: Var) -> bool:
         """Whether all threads of the block have one value of a register, of a state or of a number of trips."""

@@ -121,14 +121,14 @@ def _in_cluster(name: str, block: BlockShape | None, leaves: Leaves, arguments: 
         return const(prod(cluster), 32) if "_n" in name else rank_of(block, leaves, cluster)
     if name[:-1] == "%cluster_nctaid.":
         return const(cluster[axis], 32)
-    if name[:-1] in ("%cluster_ctaid.", "%ctaid."):
+    if name[:-1] in ("%cluster_ctaid.", "%ctaid.", "%clusterid."):
         place = rest(quotient(rank_of(block, leaves, cluster), prod(cluster[:axis])), cluster[axis])
-        if name.startswith("%cluster"):
+        if name[:-1] == "%cluster_ctaid.":
             return place
         whole = f"clusterid.{name[-1]}"
         limit = -(-(_limit(whole, grid) or 1) // cluster[axis])
         first = leaves.uniform(f"{whole} of {cluster[axis]}", 32, f"%{whole}", limit=limit)
-        return add(mul(first, const(cluster[axis], 32)), place)
+        return first if name.startswith("%clusterid") else add(mul(first, const(cluster[axis], 32)), place)
     return None
 
 

@@ -39,7 +39,7 @@ class Uniformity:
     """The shared leaves of a function, and its loops that all lanes leave at the same trip.
 
     `choices` has for each block that ends in a choice what decides it. `never_read` are leaves that
-    are the value of no thread.
+    are the value of no thread. Of the loops `taken` it is assumed that all lanes leave them at the same trip.
     """
 
     def __init__(
@@ -51,13 +51,14 @@ class Uniformity:
         threads: Threads | None,
         counts: Counts,
         never_read: Collection[Var] = (),
+        taken: Collection[int] = (),
     ) -> None:
         self._flow, self._leaves, self._carried = flow, leaves, carried
         self._choices, self._threads, self._counts = choices, threads, counts
         self._outside = {loop.header: _ways_out(flow, loop) for loop in flow.loops}
         self.loops = {loop.header for loop in flow.loops}
         """Headers of the loops that all lanes leave at the same trip."""
-        self._never_read = {each.name for each in never_read}
+        self._never_read, self._taken = {each.name for each in never_read}, taken
         self._own: set[str] = {
             leaf.name
             for leaf in leaves.by_name.values()
@@ -109,7 +110,7 @@ class Uniformity:
         while changed:
             self._shared.clear()
             wrong = [leaf.name for leaf in self._leaves.by_name.values() if not self._stays(leaf)]
-            open_loops = {header for header in self.loops if not self._leaves_together(header)}
+            open_loops = {each for each in self.loops if each not in self._taken and not self._leaves_together(each)}
             self._own.update(wrong)
             self.loops -= open_loops
             changed = bool(wrong or open_loops)

@@ -10,6 +10,8 @@ from swzverify.compiled.ptx import Address, Instruction, Operand, Register
 from swzverify.ir.expr import Expr, const, extract
 
 WORD_BITS = 32
+_SHORT_BITS = (16, WORD_BITS)
+"""The registers of numbers that are shorter than an address."""
 
 
 def address_of(slices: Slices, operand: Address, instruction: Instruction) -> Steps:
@@ -22,8 +24,8 @@ def long_of(slices: Slices, operand: Operand, instruction: Instruction) -> Steps
     """The 64 bits of an operand; those of the address if it is one, and of a shorter register with zeros."""
     if isinstance(operand, Address):
         return (yield from address_of(slices, operand, instruction))
-    is_short = isinstance(operand, Register) and width_of(operand) == WORD_BITS
-    value = yield from slices.read(operand, WORD_BITS if is_short else 64, instruction)
+    own = width_of(operand) if isinstance(operand, Register) else 64
+    value = yield from slices.read(operand, own if own in _SHORT_BITS else 64, instruction)
     value = None if value is None else widened(value, 64)
     return slices.opaque(instruction, 97, 64, "the operand cannot be read") if value is None else value
 

@@ -44,6 +44,7 @@ _ENGINES: Final = ("sums of products", "exhaustion")
 APART: Final = "A and B, which copies in loops of their own bring, are of the same columns of K in each trip"
 TOGETHER: Final = "one coordinate along a dimension of a tensor beside rows and columns means one thing for A and B"
 """What counting along such dimensions assumes of the strides of two tensor maps."""
+IN_STEP: Final = "the blocks of a cluster have one layout of shared memory, and make the same trips of their loops"
 _MOST_SOURCES: Final = 4
 _MOST_FRAMES: Final = 2
 """Arrays whose starts are looked at independently of each other: each has 8 at multiples of 128."""
@@ -162,10 +163,12 @@ class _Judge:
             *([NO_GAPS] if status.has_gaps else []),
             *([APART] if status.is_apart else []),
             *([TOGETHER] if any(map(leaves_dimensions, maps)) else []),
+            *([IN_STEP] if self._fills.has_others else []),
         )
         if status.broken:
-            if INSIDE in self._fills.assumes:
-                return not_known(f"{status.broken}, if {INSIDE}")
+            taken = INSIDE if INSIDE in self._fills.assumes else IN_STEP if self._fills.has_others else ""
+            if taken:
+                return not_known(f"{status.broken}, if {taken}")
             if is_refuted:
                 return Claim(ClaimVerdict.REFUTED, status.broken, engines=_ENGINES, assumptions=assumptions)
             return not_known(f"{status.broken}, where {name} begins at a multiple of {REPEATS_BYTES}", REPEATS_BYTES)

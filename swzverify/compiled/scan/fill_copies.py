@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product, zip_longest
@@ -241,7 +241,7 @@ Copy: TypeAlias = ThreadsCopy | BoxCopy
 """An instruction that writes at known places."""
 
 
-def copier_of(subject: ValueSubject, block: int, threads: Threads) -> object:
+def copier_of(subject: ValueSubject, fill: KernelFill, threads: Threads) -> object:
     """Which thread makes a tensor copy: copies of which this is equal are made by one thread.
 
     A thread that makes one copy of a basic block makes each other one under the same condition, too.
@@ -249,20 +249,28 @@ def copier_of(subject: ValueSubject, block: int, threads: Threads) -> object:
     who = subject.access.who
     runs, rest = by_coordinates(subject, who.guard, threads)
     (own,) = np.nonzero(runs)
-    if len(own) == 1:
-        return int(own[0])
-    return runs.tobytes(), rest, None if who.sure is who.guard else block
+    block = None if who.sure is who.guard else fill.block
+    found = int(own[0]) if len(own) == 1 else (runs.tobytes(), rest, block)
+    return found if fill.of_other is None else (fill.of_other, found)
 
 
-def are_in_one_state(copies: Sequence[Copy], threads: Threads) -> bool:
-    """Whether the threads that make some tensor copies are in one state, in one trip of all loops around."""
+def are_in_one_state(copies: Sequence[Copy], threads: Threads, one_in_block: Container[str]) -> bool:
+    """Whether the threads that make some tensor copies are in one state, in one trip of all loops around.
+
+    `one_in_block` are registers of loops that have one value in the block then.
+    """
     boxes = [each for each in copies if isinstance(each, BoxCopy)]
     if len({each.copier for each in boxes}) <= 1:
         return True
-    runs = [by_coordinates(each.subject, each.subject.access.who.guard, threads)[0] for each in boxes]
-    is_group = len({int(at) // GROUP_THREADS for of in runs for at in np.flatnonzero(of)}) <= 1
+    groups: set[tuple[int | None, int]] = set()
+    for each in boxes:
+        runs, _ = by_coordinates(each.subject, each.subject.access.who.guard, threads)
+        groups |= {(each.fill.of_other, int(at) // GROUP_THREADS) for at in np.flatnonzero(runs)}
     states = [leaf for each in boxes for leaf in each.subject.here.leaves.values() if leaf.variable in each.decide]
-    return all(isinstance(leaf, UniformLeaf | TripsLeaf) or (is_group and leaf.uniform) for leaf in states)
+    return all(
+        isinstance(leaf, UniformLeaf | TripsLeaf) or leaf.name in one_in_block or (len(groups) <= 1 and leaf.uniform)
+        for leaf in states
+    )
 
 
 def all_places(offset: Expr, leaves: Iterable[Leaf]) -> tuple[int, ...] | None:

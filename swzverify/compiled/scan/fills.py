@@ -22,6 +22,7 @@ from swzverify.compiled.kernel import (
     TripsLeaf,
 )
 from swzverify.compiled.kernel.clusters import is_rank
+from swzverify.compiled.kernel.fills import Section
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import are_all
 from swzverify.compiled.kernel.parts import FIRST_TRIP, Parts, falls_below
@@ -84,6 +85,7 @@ class Fills:
         assumes: What the sums of sources assume.
         owners: For leaves that each thread has of its own, the words that say which thread copies.
         swizzled: For each start of an array to which tensor copies swizzle, the least multiple that is known of it.
+        has_others: Whether other blocks of a cluster copy to the memory of this one.
     """
 
     def __init__(
@@ -95,12 +97,13 @@ class Fills:
         self.assumes: dict[str, None] = {}
         self._threads, self._subject_of, self._left = threads, subject_of, _MOST_NUMBERS
         self._others: list[Written] = []
-        self._copies: dict[tuple[int, int, Frame], list[Copy]] = {}
+        self._copies: dict[tuple[Section, Frame], list[Copy]] = {}
         self._order: dict[Expr, int] = {}
         self.owners: dict[str, str] = {}
         self._copiers: dict[object, int] = {}
         self._filled: dict[tuple[int, ...], Filled] = {}
         self._left_out: dict[tuple[int, Expr], bool] = {}
+        self.has_others = any(each.of_other is not None for each in fills)
         for each in fills:
             if each.destination.address is None and each.width_bytes:
                 continue  # no path leads to it
@@ -110,7 +113,7 @@ class Fills:
                 self._others.append(self._written(each, found))
                 continue
             frame = frame_of(found.start)
-            self._copies.setdefault((each.block, each.section, frame), []).append(found)
+            self._copies.setdefault((each.section, frame), []).append(found)
             if each.moved is not None and each.moved.box.mode.swizzle is not None:
                 self.swizzled[frame] = min(self.swizzled.get(frame, found.start.multiple), found.start.multiple)
 
@@ -131,7 +134,7 @@ class Fills:
     def _at(self, begins: Mapping[Frame, int]) -> Filled:
         found = Filled([], [*self._others])
         self._left = _MOST_NUMBERS
-        for (_, _, frame), of_block in self._copies.items():
+        for (_, frame), of_block in self._copies.items():
             try:
                 made = list(self._of_block(frame, of_block, begins.get(frame, 0)))
             except NotASumError as error:
@@ -161,6 +164,8 @@ class Fills:
         frame = frame_of(start)
         if ranks and _origins(fill):
             return _NotPlaced(f"{where}: it copies to another block of the cluster", frame)
+        if fill.mask is not None:
+            return _NotPlaced(f"{where}: to which blocks of the cluster it copies is not known", frame)
         leaves = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
         sources: list[tuple[ValueSubject, Expr]] = []
         for origin in map(self._subject_of, _origins(fill)):
@@ -203,7 +208,7 @@ class Fills:
         if self._leaves_out(subject, sources, decide, whole):
             return _NotPlaced(f"{where}: the number of a trip alone decides whether it copies", frame)
         if fill.moved is not None:
-            copier = copier_of(subject, fill.block, self._threads)
+            copier = copier_of(subject, fill, self._threads)
             runs, _ = by_coordinates(subject, subject.access.who.guard, self._threads)
             of_copier = (in_threads(each, value, runs, self._threads) for each, value in sources)
             at = tuple(self._of_thread(each, copier, decide, around) for each in of_copier)
@@ -276,7 +281,7 @@ class Fills:
         Raises:
             NotASumError: A source is no sum of products, or there are many states.
         """
-        if not are_in_one_state(copies, self._threads):
+        if not are_in_one_state(copies, self._threads, self.leaves.one_in_block):
             raise NotASumError("threads that copy boxes may be in different states of a loop")
         for states in alike_states(copies):
             state = states[0]
@@ -340,12 +345,15 @@ class Fills:
                 for at, loop in enumerate(first.destination.who.loops)
                 if loop.trips is not None and loop.trips not in state
             }
-            section = first.block, first.section
             boxes = [each for each in copies if isinstance(each, BoxCopy)]
             modes: dict[Expr, TmaMode] = {each.leaves[0].variable: each.moved.box.mode for each in boxes}
-            around_it = first.leads_to, first.follows, frozenset(headers)
+            leads_to = first.leads_to.intersection(*(each.fill.leads_to for each in copies))
+            follows = first.follows.union(*(each.fill.follows for each in copies))
+            around_it = leads_to, follows, frozenset(headers)
             of_states = frozenset(frozenset(each.items()) for each in states)
-            yield Fill(section, trips, frame, of_states, lines, rows, numbers, path, clashing, torn, modes, *around_it)
+            yield Fill(
+                first.section, trips, frame, of_states, lines, rows, numbers, path, clashing, torn, modes, *around_it
+            )
 
     def _written(self, fill: KernelFill, found: Copy | _NotPlaced) -> Written:
         """What an instruction may write: if nothing else is known, its whole array."""

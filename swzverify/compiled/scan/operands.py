@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from math import prod
+from typing import ClassVar, Final
 
 from swzverify.compiled.kernel import KernelOperand, read_operands
+from swzverify.compiled.kernel.calls import inlined
+from swzverify.compiled.kernel.clusters import OF_SHAPE
 from swzverify.compiled.kernel.descriptors import is_window
 from swzverify.compiled.kernel.parts import Parts
 from swzverify.compiled.kernel.special import BlockShape
@@ -22,6 +25,13 @@ from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
+from swzverify.compiled.scan.operand_clusters import (
+    NO_CLUSTER,
+    ClusterBlocks,
+    Delivered,
+    several_blocks,
+    whole_cluster,
+)
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_places import Places, described_places
@@ -31,6 +41,8 @@ from swzverify.compiled.scan.scanned import Scanned, place_of
 from swzverify.compiled.scan.stages import OperandRead, ScannedStage, scan_stages
 from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
 from swzverify.ir.expr import variables
+
+UNKNOWN_FIELD: Final = "a field of the descriptor is not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +92,12 @@ def scan_operands_and_stages(
     whole = read_operands(module, function, block, facts.arguments)
     judged = [judge.safely(each) for each in whole.operands]
     places = judge.places([claims[1].reason for _, claims in judged])
-    delivered = judge.delivered(whole.operands, places, whole.fills, judge.parts.assumes, is_entry=function.is_entry)
+    if function.is_entry and (line := several_blocks(whole.fills)) is not None:
+        cluster = function.tuning.cluster or given.cluster
+        delivered = _in_cluster(module, function, block, facts, smem, cluster, line, len(places))
+    else:
+        parts = judge.parts.assumes
+        delivered = judge.delivered(whole.operands, places, whole.fills, parts, is_entry=function.is_entry)
     lines = [each.access.site.line for each in whole.operands]
     delivered = refuted_by_run(module, function, block, facts, smem, lines, delivered)
     for each, (fields, claims), (last, elements) in zip(whole.operands, judged, delivered, strict=True):
@@ -105,6 +122,35 @@ def scan_operands_and_stages(
     return found, scan_stages(function.name, whole.transfers, judge.read, judge.subject_of)
 
 
+def _in_cluster(
+    module: Module,
+    function: Function,
+    block: BlockShape | None,
+    facts: Facts,
+    smem: int | None,
+    cluster: BlockShape | None,
+    line: int,
+    count: int,
+) -> list[Delivered]:
+    """What is delivered to so many operands in each block of a cluster; the copy of a line goes to several blocks."""
+    if block is None or cluster is None:
+        return [(not_known(NO_BLOCK if block is None else NO_CLUSTER.format(line)), None)] * count
+    shape = whole_cluster(inlined(module, function).function, block, cluster)
+    if isinstance(shape, str):
+        return [(not_known(shape), None)] * count
+    whole = read_operands(module, function, shape, replace(facts.arguments, cluster=cluster))
+    judge = _Judge(facts, shape, smem)
+    reads = [judge.read_of(each) for each in whole.operands]
+    found = ClusterBlocks(prod(cluster), block, OperandJudge(facts, block, smem), whole, reads).delivered()
+    if function.tuning.cluster is not None:
+        return found
+    told = OF_SHAPE.format(",".join(map(str, cluster)))
+    return [
+        (replace(claim, assumptions=(told, *claim.assumptions)) if claim.engines else claim, elements)
+        for claim, elements in found
+    ]
+
+
 class _Judge(OperandJudge):
     """Judges the operands of one function."""
 
@@ -117,8 +163,7 @@ class _Judge(OperandJudge):
 
     def safely(self, operand: KernelOperand) -> tuple[OperandFields, tuple[Claim, ...]]:
         """The fields, and all verdicts but the last one, in the order of `OPERAND_CLAIMS`."""
-        plain = self.subject_of(operand.access)
-        subject = OperandSubject(plain.access, self._shape, self._asker, self._smem, operand)
+        subject = self._subject(operand)
         self.read.append(None)
         try:
             reason = self._reason(subject)
@@ -130,6 +175,23 @@ class _Judge(OperandJudge):
             reason = f"the descriptor cannot be computed: {error}"
         fields = OperandFields(operand.role.value, unknown=dict.fromkeys(NAMES, reason))
         return fields, tuple(not_known(reason) for _ in OPERAND_CLAIMS[:-1])
+
+    def read_of(self, operand: KernelOperand) -> OperandRead | str:
+        """The bytes that an operand reads; in words why they are not known."""
+        subject = self._subject(operand)
+        try:
+            if (reason := self._reason(subject)) or subject.access.address is None or operand.major is None:
+                return reason or UNKNOWN_FIELD
+            fields, start = fields_of(subject, subject.access.address)
+        except (NoVerdictError, ValueError) as error:
+            return str(error)
+        if start is None or fields.descriptor is None:
+            return UNKNOWN_FIELD
+        return OperandRead(subject, start, fields.descriptor, operand.major)
+
+    def _subject(self, operand: KernelOperand) -> OperandSubject:
+        plain = self.subject_of(operand.access)
+        return OperandSubject(plain.access, self._shape, self._asker, self._smem, operand)
 
     def places(self, reasons: Sequence[str]) -> list[Places | str]:
         """Where each operand lies; one of `reasons`, of which each operand has one, if that is not known."""
@@ -154,7 +216,7 @@ class _Judge(OperandJudge):
         if value is None:
             raise ValueError("no descriptor")
         fields, start = fields_of(subject, value)
-        inside = not_known("a field of the descriptor is not known")
+        inside = not_known(UNKNOWN_FIELD)
         if start is not None and major is not None and (descriptor := fields.descriptor) is not None:
             inside = bytes_in_bounds(subject, start, descriptor, major)
             self.read[-1] = OperandRead(subject, start, descriptor, major)
