@@ -301,6 +301,26 @@ def test_a_launch_that_the_solver_aims(monkeypatch: pytest.MonkeyPatch) -> None:
     assert last(HIDDEN).decision.verdict == "unknown"
 
 
+POINTED = (
+    "mov.b64 %d5, many; ld.param.u64 %d6, [%d5]; cvta.to.global.u64 %d6, %d6; ld.global.u64 %d6, [%d6];"
+    "setp.eq.s64 %p3, %d6, 0; @%p3 bra PAST; ld.f64 %f1, [%d6]; PAST:" + HIDDEN
+)
+"""As `HIDDEN`, behind a load through a pointer that memory holds, unless it is null."""
+
+
+def test_a_launch_that_the_solver_aims_behind_a_pointer_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data that is no address ends a launch; where memory holds zeros, the pointer is null."""
+    text = f"{TOP}{HEAD.replace('.param .u32 n', '.param .u32 n, .param .align 8 .b8 many[8]')}{POINTED}\nret; }}"
+    module = read_module(text.replace("{", "{ .reg .f64 %f<4>;", 1), "k.ptx")
+    monkeypatch.setattr(tried, "PATIENCE", 40)
+    found = scan_module(module, WHOLE)[-1].decision
+    assert (found.verdict, found.ways) == ("conflict", 2), found.reason
+    assert "n = 2687" in found.reason
+    assert "buffers of zeros" in found.reason
+    monkeypatch.setattr(aimed, "_BASES", aimed._BASES[:2])
+    assert scan_module(module, WHOLE)[-1].decision.verdict == "unknown"
+
+
 def test_a_model_that_no_launch_follows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The launch that is made up decides, and not what the solver says of it."""
     monkeypatch.setattr(aimed, "_model", lambda *_: {"n+0:4": 2688})

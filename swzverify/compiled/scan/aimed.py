@@ -39,8 +39,8 @@ _SMALL: Final = 1 << 12
 """A limit of numbers, so that loops end soon."""
 _TINY: Final = 8
 """A limit of parameters that is tried first where two lanes are to conflict: larger ones leave arrays more often."""
-_BASES: Final = (Plan((64,), (Data.SMALL,)), Plan((8,), (Data.BYTES,)))
-"""Where the values come from that the condition does not read."""
+_BASES: Final = (Plan((64,), (Data.SMALL,)), Plan((8,), (Data.BYTES,)), Plan((64,), (Data.ZERO,)))
+"""Where the values come from that the condition does not read. With zeros, pointers in memory are null."""
 
 
 def aimed(accesses: Iterable[KernelAccess], block: BlockShape, launcher: Launcher) -> list[Plan]:
