@@ -20,6 +20,7 @@ from swzverify.compiled.scan.asker import BUDGET
 from swzverify.compiled.scan.cost_goal import Stated, stated
 from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.errors import SwzError
+from swzverify.ir.counts import summed
 from swzverify.ir.expr import (
     Binary,
     Compare,
@@ -136,7 +137,8 @@ def _joined(found: Sequence[Stated]) -> Stated:
 def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
     row = said.row
     is_merged = warp_rule(row.name).repeats and not row.counts_equal_words
-    roots = (said.address, said.guard, said.facts)
+    # The second program has no operator that counts bits.
+    address, guard, facts = roots = tuple(map(summed, (said.address, said.guard, said.facts)))
     opened = [each for each in variables(*roots) if each.name not in _COORDINATES]
     names = {each: f"v{number}" for number, each in enumerate(opened)}
     program, at = _program(roots, names)
@@ -150,9 +152,9 @@ def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
         given=access.assumptions,
         values=tuple(OpenValue(new, _words(each), each in said.own) for each, new in names.items()),
         program=write_program(program),
-        address=at[said.address],
-        guard=at[said.guard],
-        facts=at[said.facts],
+        address=at[address],
+        guard=at[guard],
+        facts=at[facts],
     )
 
 

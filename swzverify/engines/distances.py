@@ -32,6 +32,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -218,6 +219,8 @@ class _Reader:
             return self.form(node.operand)
         elif isinstance(node, Ite):
             return self._of_choice(node)
+        elif isinstance(node, Count):
+            return self._of_bits([self.bit(node.operand, at) for at in range(node.operand.width)], counted=True)
         elif not self._is_shared(node) and not _is_sum(node):
             bits = [self.bit(node, at) for at in range(node.width)]
             if not any((each == _ANY).any() for each in bits):
@@ -227,11 +230,12 @@ class _Reader:
             return _Form(self._zero, self._zero, {at: self._zero + 1})
         return self._between(node)
 
-    def _of_bits(self, bits: list[Bits]) -> _Form:
+    def _of_bits(self, bits: list[Bits], *, counted: bool = False) -> _Form:
+        """The number that has these bits, or how many of them are 1."""
         total = _Form(self._zero, self._zero)
         for at, bit in enumerate(bits):
             if bit.any():
-                total = total.plus(_of_bit(bit), self._zero + min(1 << at, _FAR))
+                total = total.plus(_of_bit(bit), self._zero + (1 if counted else min(1 << at, _FAR)))
         return total
 
     def _between(self, node: Expr) -> _Form:
