@@ -32,6 +32,18 @@ def summed(root: Expr) -> Expr:
     return new[root]
 
 
+def size(*roots: Expr) -> int:
+    """How many parts some expressions have with sums in the place of counts, as Z3 reads them.
+
+    >>> from swzverify.ir.expr import count, var
+    >>> x = count(var("x", 1 << 32))
+    >>> size(x), len(postorder(summed(x)))
+    (96, 96)
+    """
+    nodes = postorder(*roots)
+    return len(nodes) + sum(3 * node.operand.width - 2 for node in nodes if isinstance(node, Count))
+
+
 def _sum(value: Expr, width: int) -> Expr:
     """The sum of all bits: of neighbours first, so that it is not deep."""
     terms = [extend(extract(value, at, 1), width, signed=False) for at in range(value.width)]

@@ -18,6 +18,7 @@ from swzverify.compiled.scan.verdict import DisagreementError, Goals, NoVerdictE
 from swzverify.engines.distances import Distances
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
 from swzverify.ir.bounded import bounded
+from swzverify.ir.counts import size
 from swzverify.ir.domain import Domain
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import (
@@ -277,17 +278,6 @@ def _at_a_point(condition: Expr) -> Finding | None:
         return None
     point = Points().some(condition)
     return None if point is None else Finding(POINTS, Answer.HOLDS, point)
-
-
-def size(*roots: Expr) -> int:
-    """How many parts expressions have for Z3, where a count of bits is a sum.
-
-    >>> from swzverify.ir.expr import count
-    >>> size(count(var("x", 1 << 32)))
-    34
-    """
-    nodes = postorder(*roots)
-    return len(nodes) + sum(node.operand.width for node in nodes if isinstance(node, Count))
 
 
 def independent_parts(condition: Expr) -> list[Expr]:
