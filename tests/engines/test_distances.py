@@ -26,6 +26,7 @@ from swzverify.ir.expr import (
     binary,
     compare,
     const,
+    count,
     extend,
     extract,
     ite,
@@ -121,6 +122,11 @@ def ones(word: Pair, width: int) -> Pair:
     return total
 
 
+def counted(word: Pair, width: int) -> Pair:
+    """The same by the operator that counts bits."""
+    return wide(Pair(count(word.value), lambda point: bin(word.plain(point)).count("1")), width)
+
+
 def random_mask(rng: random.Random) -> Pair:
     """Eight bits of each lane: those below it, those up to it, one bit, or what a shift leaves."""
     place = bits(of(LSHR, leaf(LANE, 8), fixed(rng.choice((0, 0, 1, 2)), 8)), 0, rng.choice((2, 3)))
@@ -156,7 +162,8 @@ def random_term(rng: random.Random, width: int) -> Pair:
         word = random_word(rng)
         if rng.random() < 0.3:
             word = choice(random_condition(rng), word, random_word(rng))
-        return ones(of(rng.choice((AND, AND, XOR, OR)), word, random_mask(rng)), width)
+        of_bits = counted if width >= 4 and rng.random() < 0.5 else ones
+        return of_bits(of(rng.choice((AND, AND, XOR, OR)), word, random_mask(rng)), width)
     if kind == 4:
         base = random_term(rng, width) if rng.random() < 0.5 else fixed(0, width)
         step = fixed(rng.choice((1, 1, 2, -1)), width)
