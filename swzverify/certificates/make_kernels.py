@@ -26,6 +26,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -184,6 +185,8 @@ def _program(roots: Sequence[Expr], names: Mapping[Var, str]) -> tuple[list[Oper
                 lines.append(Operation("sign_extend" if signed else "zero_extend", width, places))
             case Ite(width=width):
                 lines.append(Operation("ite", width, places))
+            case Count():
+                raise SwzError("SWZ607", "the second program does not count bits")
     return lines, at
 
 
