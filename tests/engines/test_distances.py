@@ -162,8 +162,7 @@ def random_term(rng: random.Random, width: int) -> Pair:
         word = random_word(rng)
         if rng.random() < 0.3:
             word = choice(random_condition(rng), word, random_word(rng))
-        of_bits = counted if width >= 4 and rng.random() < 0.5 else ones
-        return of_bits(of(rng.choice((AND, AND, XOR, OR)), word, random_mask(rng)), width)
+        return ones(of(rng.choice((AND, AND, XOR, OR)), word, random_mask(rng)), width)
     if kind == 4:
         base = random_term(rng, width) if rng.random() < 0.5 else fixed(0, width)
         step = fixed(rng.choice((1, 1, 2, -1)), width)
@@ -235,7 +234,10 @@ def judge(seed: int, tries: int = 24) -> tuple[Answer, bool]:
 
 
 @pytest.mark.parametrize("count", counts(60, 20_000))
-def test_random_costs(count: int) -> None:
+@pytest.mark.parametrize("of_bits", [ones, counted])
+def test_random_costs(of_bits: Callable[[Pair, int], Pair], count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With sums of single bits, and with the operator that counts them."""
+    monkeypatch.setitem(globals(), "ones", of_bits)
     tally: Counter[Answer] = Counter()
     for seed in range(count):
         answer, found = judge(seed)
