@@ -20,11 +20,13 @@ from swzverify.compiled.scan.asker import BUDGET
 from swzverify.compiled.scan.cost_goal import Stated, stated
 from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.errors import SwzError
+from swzverify.ir.counts import summed
 from swzverify.ir.expr import (
     Binary,
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -136,7 +138,8 @@ def _joined(found: Sequence[Stated]) -> Stated:
 def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
     row = said.row
     is_merged = warp_rule(row.name).repeats and not row.counts_equal_words
-    roots = (said.address, said.guard, said.facts)
+    # The second program has no operator that counts bits.
+    address, guard, facts = roots = tuple(map(summed, (said.address, said.guard, said.facts)))
     opened = [each for each in variables(*roots) if each.name not in _COORDINATES]
     names = {each: f"v{number}" for number, each in enumerate(opened)}
     program, at = _program(roots, names)
@@ -150,9 +153,9 @@ def _kernel(name: str, access: ScannedAccess, said: Stated) -> KernelAccess:
         given=access.assumptions,
         values=tuple(OpenValue(new, _words(each), each in said.own) for each, new in names.items()),
         program=write_program(program),
-        address=at[said.address],
-        guard=at[said.guard],
-        facts=at[said.facts],
+        address=at[address],
+        guard=at[guard],
+        facts=at[facts],
     )
 
 
@@ -182,6 +185,8 @@ def _program(roots: Sequence[Expr], names: Mapping[Var, str]) -> tuple[list[Oper
                 lines.append(Operation("sign_extend" if signed else "zero_extend", width, places))
             case Ite(width=width):
                 lines.append(Operation("ite", width, places))
+            case Count():
+                raise SwzError("SWZ607", "the second program does not count bits")
     return lines, at
 
 

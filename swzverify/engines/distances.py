@@ -1,13 +1,11 @@
 """The distance engine: costs without a bank conflict, because all lanes of a group lie in one turn of the banks.
 
-An address may read values that all lanes share and that may be anything, as long as these values count
-by single bits: `popc(word & mask)` with a mask of the lane's own is a sum of bits of the word. Two lanes
-then differ by a sum of some of these bits. If no two lanes of a group can be farther apart than one turn
-of the banks, different words of the group are in different banks.
+An address may read values that all lanes share and that may be anything, if it counts single bits of them, as
+`popc(word & mask)` with a mask of the lane's own does. Two lanes then differ by some of these bits. If no two lanes of
+a group can be farther apart than one turn of the banks, different words of the group are in different banks.
 
-Each bit of each lane is 0, 1, a bit of a shared value or its inverse, or not known. An address is a
-number for each lane plus multiples of shared values. The distance of two lanes lies between bounds,
-in which a shared value that both lanes count alike does not appear.
+Each bit of each lane is 0, 1, a bit of a shared value or its inverse, or not known. An address is a number for each
+lane plus multiples of shared values. The distance of two lanes has bounds, without what both lanes count alike.
 """
 
 from __future__ import annotations
@@ -32,6 +30,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -95,8 +94,7 @@ class _Form:
 class _Reader:
     """Reads the bits and values of expressions in all lanes.
 
-    `points` are the values of the lane and of other variables that are looked at one by one, and `own` the
-    variables of which each lane has a value of its own.
+    `points` has the values that are looked at one by one, `own` the variables of which each lane has its own value.
     """
 
     def __init__(self, roots: tuple[Expr, ...], points: Mapping[str, Lanes], own: frozenset[str]) -> None:
@@ -218,6 +216,8 @@ class _Reader:
             return self.form(node.operand)
         elif isinstance(node, Ite):
             return self._of_choice(node)
+        elif isinstance(node, Count):
+            return self._of_bits([self.bit(node.operand, at) for at in range(node.operand.width)], counts=True)
         elif not self._is_shared(node) and not _is_sum(node):
             bits = [self.bit(node, at) for at in range(node.width)]
             if not any((each == _ANY).any() for each in bits):
@@ -227,11 +227,11 @@ class _Reader:
             return _Form(self._zero, self._zero, {at: self._zero + 1})
         return self._between(node)
 
-    def _of_bits(self, bits: list[Bits]) -> _Form:
+    def _of_bits(self, bits: list[Bits], *, counts: bool = False) -> _Form:
         total = _Form(self._zero, self._zero)
         for at, bit in enumerate(bits):
             if bit.any():
-                total = total.plus(_of_bit(bit), self._zero + min(1 << at, _FAR))
+                total = total.plus(_of_bit(bit), self._zero + (1 if counts else min(1 << at, _FAR)))
         return total
 
     def _between(self, node: Expr) -> _Form:

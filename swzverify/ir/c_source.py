@@ -20,6 +20,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -111,7 +112,7 @@ def _masked(text: str, width: int) -> str:
     return f"({text}) & {_literal((1 << width) - 1, width)}"
 
 
-def _value(node: Binary | Compare | Extract | Extend | Ite, names: dict[Expr, str]) -> str:
+def _value(node: Binary | Compare | Extract | Extend | Ite | Count, names: dict[Expr, str]) -> str:
     """One node's value over the names of its operands."""
     match node:
         case Binary(operator, left, right, width):
@@ -136,6 +137,8 @@ def _value(node: Binary | Compare | Extract | Extend | Ite, names: dict[Expr, st
             return _masked(f"({inner} ^ {sign}) - {sign}", width)
         case Ite(condition, then, otherwise):
             return f"{names[condition]} ? {names[then]} : {names[otherwise]}"
+        case Count(operand):
+            return " + ".join(f"(uint32_t)({names[operand]} >> {at} & 1u)" for at in range(operand.width))
         case _:
             assert_never(node)
 

@@ -15,6 +15,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -63,6 +64,8 @@ def evaluate(root: Expr, point: Mapping[str, int]) -> int:
                 value[node] = inner & ((1 << width) - 1)
             case Ite(condition, then, otherwise):
                 value[node] = value[then] if value[condition] else value[otherwise]
+            case Count(operand):
+                value[node] = value[operand].bit_count()
             case _:
                 assert_never(node)
     return value[root]
@@ -98,6 +101,8 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
                     value[node] = _reduce(_signed(inner, operand.width).view(np.uint64), width) if signed else inner
                 case Ite(condition, then, otherwise):
                     value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
+                case Count(operand):
+                    value[node] = _count(value[operand])
                 case _:
                     assert_never(node)
             if last is None and value[node].size > _FEW_POINTS:
@@ -123,6 +128,17 @@ def _reduce(value: Unsigned, width: int) -> Unsigned:
         return value
     mask = np.uint64((1 << width) - 1)
     return np.bitwise_and(value, mask, out=value) if value.ndim else value & mask
+
+
+def _count(value: Unsigned) -> Unsigned:
+    """The ones of each number: of pairs of bits, of groups of four, of bytes, and their sum in the highest byte.
+
+    Source: Warren, Hacker's Delight, chapter 5. Only numpy 2 has a function for it.
+    """
+    pairs = value - (value >> np.uint64(1) & np.uint64(0x5555555555555555))
+    fours = (pairs & np.uint64(0x3333333333333333)) + (pairs >> np.uint64(2) & np.uint64(0x3333333333333333))
+    octets = fours + (fours >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return octets * np.uint64(0x0101010101010101) >> np.uint64(56)
 
 
 def _signed(value: Unsigned, width: int) -> NDArray[np.int64]:

@@ -1,9 +1,9 @@
 """Bit-vector expressions of explicit width over named, bounded variables: the form of every map.
 
 The operators are those of SMT-LIB's theory of fixed-size bit-vectors and mean exactly what they
-mean there, division by zero and shifts by the width or more included. Every reading therefore has
-one answer at every point. Nodes are hash-consed: two equal expressions are one object, compared by
-identity.
+mean there, division by zero and shifts by the width or more included. One more counts bits. Every
+reading therefore has one answer at every point. Nodes are hash-consed: two equal expressions are one
+object, compared by identity.
 
 Source: SMT-LIB 2.6, theory FixedSizeBitVectors and logic QF_BV.
 """
@@ -86,8 +86,16 @@ class Ite:
     width: int
 
 
-Expr: TypeAlias = Const | Var | Binary | Compare | Extract | Extend | Ite
-_Node = TypeVar("_Node", Const, Var, Binary, Compare, Extract, Extend, Ite)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Count:
+    """How many bits of `operand` are 1, as wide as the width of the operand needs."""
+
+    operand: Expr
+    width: int
+
+
+Expr: TypeAlias = Const | Var | Binary | Compare | Extract | Extend | Ite | Count
+_Node = TypeVar("_Node", Const, Var, Binary, Compare, Extract, Extend, Ite, Count)
 
 _interned: dict[tuple[object, ...], ref[Expr]] = {}
 """Every node that is alive. Half the time of lowering is spent here: a WeakValueDictionary takes
@@ -207,6 +215,22 @@ def ite(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
     return _intern(Ite, condition, then, otherwise, then.width)
 
 
+def count(operand: Expr) -> Expr:
+    """The number of bits of `operand` that are 1. `summed` in `ir.counts` says the same with other operators.
+
+    >>> count(const(0b1101, 8)) is const(3, 4)
+    True
+    """
+    width = operand.width.bit_length()
+    match operand:
+        case Const(value):
+            return const(value.bit_count(), width)
+        case Extend(inner, _, False):
+            return extend(count(inner), width, signed=False)
+        case _:
+            return operand if operand.width == 1 else _intern(Count, operand, width)
+
+
 def conjunction(conditions: Iterable[Expr]) -> Expr:
     """All of some one-bit expressions; TRUE for none."""
     result: Expr = TRUE
@@ -246,6 +270,7 @@ _OPERANDS: dict[type[Expr], Callable[[Any], tuple[Expr, ...]]] = {
     Extract: lambda node: (node.operand,),
     Extend: lambda node: (node.operand,),
     Ite: attrgetter("condition", "then", "otherwise"),
+    Count: lambda node: (node.operand,),
 }
 """By kind, and not by `match`: every walk over an expression asks this of every node."""
 
@@ -325,4 +350,6 @@ def rebuilt(node: Expr, new: Mapping[Expr, Expr]) -> Expr:
             return extend(new[operand], width, signed=signed)
         case Ite(condition, then, otherwise):
             return ite(new[condition], new[then], new[otherwise])
+        case Count(operand):
+            return count(new[operand])
     assert_never(node)

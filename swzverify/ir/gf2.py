@@ -19,6 +19,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -130,6 +131,13 @@ def _of_ite(node: Ite, bits: Mapping[Expr, Bits]) -> Bits:
     return tuple([_choose(chooser, a, b) for a, b in zip(then, otherwise, strict=True)])
 
 
+def _of_count(node: Count, bits: Mapping[Expr, Bits]) -> Bits:
+    total: Bits = (0,) * node.width
+    for bit in bits[node.operand]:
+        total = _add(total, (bit, *(0,) * (node.width - 1)), 0)
+    return total
+
+
 _OPERATORS: Final[Mapping[BinaryOperator, Callable[[Binary, Bits, Bits], Bits]]] = {
     BinaryOperator.XOR: lambda _, left, right: tuple(
         [None if a is None or b is None else a ^ b for a, b in zip(left, right, strict=True)]
@@ -156,6 +164,7 @@ _READINGS: dict[type[Expr], Callable[[Any, Mapping[Expr, Bits]], Bits]] = {
     Extract: lambda node, bits: bits[node.operand][node.low : node.low + node.width],
     Extend: _of_extend,
     Ite: _of_ite,
+    Count: _of_count,
 }
 """By kind, and not by `match`, which tries them one after the other. A variable has forms of its own."""
 

@@ -24,6 +24,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -132,6 +133,9 @@ def _repetition(
             if c is None or a is None or b is None:
                 return None
             return _choose(c, a, b, node.width)
+        case Count(operand):
+            a = found[operand]
+            return None if a is None else _constant_again(a, operand.width)
         case _:
             assert_never(node)
 

@@ -11,7 +11,7 @@ from swzrecheck import statement as st
 from swzrecheck.program import Builder, Operation
 from swzverify.engines import obligations as ob
 from swzverify.errors import SwzError
-from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder
+from swzverify.ir.expr import Binary, Compare, Const, Count, Expr, Extend, Extract, Ite, Var, postorder
 
 
 def state(goal: ob.Obligation) -> st.Statement:
@@ -165,5 +165,7 @@ def _operation(node: Expr, places: dict[Expr, int]) -> Operation:
             return Operation("sign_extend" if signed else "zero_extend", width, (places[operand],))
         case Ite(condition, then, otherwise, width):
             return Operation("ite", width, (places[condition], places[then], places[otherwise]))
+        case Count():
+            raise AssertionError("specs do not count bits")
         case _:
             assert_never(node)

@@ -44,6 +44,10 @@ OCTETS = "mov.u32 %r3, z; mad.lo.u32 %r20, %r1, 16, %r3; cp.async.cg.shared.glob
 PAIRS = "shr.u32 %r10, %r1, 1; mad.lo.u32 %r20, %r10, 4, %r3;" + LOAD
 ROWS = "mov.u32 %r10, %tid.y; shl.b32 %r11, %r10, 7; mad.lo.u32 %r11, %r1, 4, %r11; add.u32 %r20, %r11, %r3;" + LOAD
 HALVES = "mad.lo.u32 %r20, %r1, 2, %r3; add.u32 %r20, %r20, %r2; ld.shared.u16 %h1, [%r20];"
+COUNT = (
+    "and.b32 %r10, %r1, 31; popc.b32 %r11, %r10; shl.b32 %r11, %r11, 7; shl.b32 %r12, %r10, 2;"
+    " add.u32 %r11, %r11, %r12; add.u32 %r20, %r11, %r3;" + LOAD
+)
 FREE = {
     "swizzle": (SWIZZLE, "64"),
     "guard": (ONE_LANE, "64"),
@@ -55,6 +59,7 @@ FREE = {
     "pairs": (PAIRS, "64"),
     "rows": (ROWS, "32,2"),
     "halves": (HALVES, "64"),
+    "count of bits": (COUNT, "64"),
     "part of a warp": (ROWS.replace("%tid.y", "%laneid"), "17"),
 }
 OUTSIDE = ".shared .align 128 .b8 z[8192];\n"

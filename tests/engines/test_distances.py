@@ -26,6 +26,7 @@ from swzverify.ir.expr import (
     binary,
     compare,
     const,
+    count,
     extend,
     extract,
     ite,
@@ -119,6 +120,11 @@ def ones(word: Pair, width: int) -> Pair:
     for at in range(word.value.width):
         total = of(ADD, total, wide(bits(word, at, 1), width))
     return total
+
+
+def counted(word: Pair, width: int) -> Pair:
+    """The same by the operator that counts bits."""
+    return wide(Pair(count(word.value), lambda point: bin(word.plain(point)).count("1")), width)
 
 
 def random_mask(rng: random.Random) -> Pair:
@@ -228,7 +234,10 @@ def judge(seed: int, tries: int = 24) -> tuple[Answer, bool]:
 
 
 @pytest.mark.parametrize("count", counts(60, 20_000))
-def test_random_costs(count: int) -> None:
+@pytest.mark.parametrize("of_bits", [ones, counted])
+def test_random_costs(of_bits: Callable[[Pair, int], Pair], count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With sums of single bits, and with the operator that counts them."""
+    monkeypatch.setitem(globals(), "ones", of_bits)
     tally: Counter[Answer] = Counter()
     for seed in range(count):
         answer, found = judge(seed)

@@ -18,7 +18,7 @@ import z3
 
 from swzverify.compiled.kernel import KernelAccess, LaneLeaf, TripsLeaf
 from swzverify.ir import expr
-from swzverify.ir.expr import Binary, BinaryOperator, Compare, Comparison, Const, Expr, Extend, Extract, Ite, Var
+from swzverify.ir.expr import Binary, BinaryOperator, Compare, Comparison, Const, Count, Expr, Extend, Extract, Ite, Var
 from tests.ptx_oracle import record
 
 MOST_TRIPS = 40
@@ -167,6 +167,9 @@ def _z3(root: Expr, named: Callable[[str], str], solver: z3.Solver) -> Any:
             case Extend(operand, width, signed):
                 more = width - operand.width
                 built[node] = z3.SignExt(more, built[operand]) if signed else z3.ZeroExt(more, built[operand])
+            case Count(operand):
+                ones = [z3.ZeroExt(node.width - 1, z3.Extract(at, at, built[operand])) for at in range(operand.width)]
+                built[node] = z3.Sum(ones)
             case Ite(condition, then, otherwise):
                 built[node] = z3.If(built[condition] == 1, built[then], built[otherwise])
     return built[root]

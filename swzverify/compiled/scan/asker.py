@@ -18,11 +18,13 @@ from swzverify.compiled.scan.verdict import DisagreementError, Goals, NoVerdictE
 from swzverify.engines.distances import Distances
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
 from swzverify.ir.bounded import bounded
+from swzverify.ir.counts import size
 from swzverify.ir.domain import Domain
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import (
     FALSE,
     TRUE,
+    Count,
     Expr,
     Var,
     conjunction,
@@ -106,7 +108,7 @@ class Asker:
         key, names = _plainly_named(condition)
         if key not in self._asked:
             at_a_point = _at_a_point(key)
-            self._asked[key] = at_a_point or self._within_budget(len(postorder(key)), lambda panel: panel.possible(key))
+            self._asked[key] = at_a_point or self._within_budget(size(key), lambda panel: panel.possible(key))
         found = self._asked[key]
         if found.is_by_clock:
             raise OutOfClockError(found.detail)
@@ -268,8 +270,11 @@ class Proof:
 
 
 def _at_a_point(condition: Expr) -> Finding | None:
-    """That a condition with products holds at one of a few points. Z3 may use up its budget for what zeros show."""
-    if without_products(condition) is condition:
+    """That a condition with products or counts of bits holds at one of a few points.
+
+    Z3 may use up its budget for what zeros show.
+    """
+    if without_products(condition) is condition and not any(isinstance(node, Count) for node in postorder(condition)):
         return None
     point = Points().some(condition)
     return None if point is None else Finding(POINTS, Answer.HOLDS, point)
@@ -336,7 +341,7 @@ def _is_narrow(goal: Cost | GatherCost) -> bool:
 
 
 def _parts_of(goal: Cost | GatherCost) -> int:
-    return len(postorder(*_roots(goal)))
+    return size(*_roots(goal))
 
 
 def _roots(goal: Cost | GatherCost) -> tuple[Expr, Expr, Expr]:

@@ -51,8 +51,9 @@ from swzverify.compiled.scan.race_witness import (
     witness_of,
 )
 from swzverify.engines.obligations import Answer, Finding
+from swzverify.ir.counts import size
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, negation, postorder, variables
+from swzverify.ir.expr import FALSE, TRUE, Expr, conjunction, negation, variables
 from swzverify.prover import Options
 from swzverify.prover.panel import Panel
 
@@ -114,7 +115,7 @@ class MeetingJudge:
                 self._assume_memory(questions)
             else:
                 question = questions[0] if len(questions) == 1 else each.question()
-                pending.append((len(postorder(question.condition)), at, each, question))
+                pending.append((size(question.condition), at, each, question))
         late = 0
         for _, _, each, question in sorted(pending, key=lambda item: item[:2]):
             late += self._is_late()

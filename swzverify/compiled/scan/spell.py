@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, Leaf, TripsLeaf
 from swzverify.compiled.kernel.linear import sum_of
-from swzverify.ir.expr import Binary, Compare, Const, Expr, Extend, Extract, Ite, Var, postorder, to_signed
+from swzverify.ir.expr import Binary, Compare, Const, Count, Expr, Extend, Extract, Ite, Var, postorder, to_signed
 
 _SIGNS = {
     "bvadd": "+", "bvsub": "-", "bvmul": "*", "bvudiv": "/", "bvurem": "%", "bvsdiv": "/", "bvsrem": "%",
@@ -116,6 +116,8 @@ def _spelled(node: Expr, text: dict[Expr, str], names: dict[str, str], bases: di
             if low == 0 and width >= 24:
                 return text[operand]
             return f"{text[operand]}[{low + width - 1}:{low}]"
+        case Count(operand):
+            return f"popc({text[operand]})"
         case Ite(condition, then, otherwise):
             return f"({text[condition]} ? {text[then]} : {text[otherwise]})"
         case Binary(operator, left, right):

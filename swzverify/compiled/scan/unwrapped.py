@@ -14,12 +14,14 @@ from typing import Final
 from swzverify.errors import SwzError
 from swzverify.ir.c_ast import MAX_NODES, VALUE_MAX, VALUE_MIN, BinaryOp, CExpr, Conditional, Name
 from swzverify.ir.c_formula import CFormula, every, joined, literal
+from swzverify.ir.counts import summed
 from swzverify.ir.expr import (
     Binary,
     BinaryOperator,
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -103,6 +105,7 @@ def unwrapped(
     """
     known: dict[Expr, _Part] = {}
     sizes: dict[Expr, int] = {}
+    root = summed(root)
     for node in postorder(root):
         made = _made(node, [known[part] for part in operands(node)], names, limits)
         if made.low < VALUE_MIN or made.high > VALUE_MAX:
@@ -159,6 +162,8 @@ def _made(node: Expr, parts: list[_Part], names: Mapping[str, str], limits: Mapp
             return replace(one.by(sign, two.tree, 0, 1), width=1)
         case Binary(operator, _, _, width):
             return _combined(operator, parts[0], parts[1], width)
+        case Count():
+            raise NotWrittenError("a spec does not count bits")
 
 
 def _extracted(part: _Part, low: int, width: int) -> _Part:

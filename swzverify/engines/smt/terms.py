@@ -19,6 +19,7 @@ from swzverify.ir.expr import (
     Compare,
     Comparison,
     Const,
+    Count,
     Expr,
     Extend,
     Extract,
@@ -174,10 +175,23 @@ class Translator:
             case Extend(operand, width, signed):
                 widen = z3.Z3_mk_sign_ext if signed else z3.Z3_mk_zero_ext
                 return _Term(widen(self.context.ref(), width - operand.width, parts[0].ast), self.context, width)
+            case Count():
+                return self._count(parts[0], node.width)
             case Ite():
                 return self._choose(_equal(parts[0], self.fixed(1, 1)), parts[1], parts[2])
             case _:
                 assert_never(node)
+
+    def _count(self, term: Bits, width: int) -> Bits:
+        """The sum of all bits, of neighbours first: no sum is wider than it needs to be."""
+        terms = [self._cut(term, at, 1) for at in range(term.size())]
+        bits = 1
+        while len(terms) > 1:
+            bits += 1
+            wide = [self.widen(each, bits) for each in terms]
+            pairs = [_binary(BinaryOperator.ADD, *pair) for pair in zip(wide[::2], wide[1::2], strict=False)]
+            terms = pairs + wide[2 * len(pairs) :]
+        return self.widen(terms[0], width) if bits <= width else self._cut(terms[0], 0, width)
 
     def _cut(self, term: Bits, low: int, width: int) -> Bits:
         made = z3.Z3_mk_extract(self.context.ref(), low + width - 1, low, term.ast)

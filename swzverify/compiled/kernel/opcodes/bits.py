@@ -32,6 +32,7 @@ from swzverify.ir.expr import (
     Expr,
     compare,
     const,
+    count,
     extract,
     ite,
 )
@@ -155,10 +156,7 @@ def _count(found: re.Match[str]) -> Operation:
     def build(values: Values) -> Values:
         if found[1] == "clz":
             return (sub(const(width - 1, 32), _highest(values[0])),)
-        total: Expr = const(0, 32)
-        for at in range(width):
-            total = add(total, widened(extract(values[0], at, 1), 32))
-        return (total,)
+        return (widened(count(values[0]), 32),)
 
     return Operation((width,), (32,), build)
 
