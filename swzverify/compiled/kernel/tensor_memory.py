@@ -23,7 +23,7 @@ from swzverify.ir.expr import Const, Expr, Var
 
 _WRITES: Final = re.compile(r"(?:tcgen05\.(?:mma|st|cp|shift)|call)\b.*")
 """Instructions that may write tensor memory."""
-_ELECTED: Final = re.compile(r"elect\.sync: (\d+)\.1\.\d+$")
+_ELECTED: Final = re.compile(r"elect\.sync at line \d+: (\d+)\.1\.1$")
 """The name of the predicate that an `elect.sync` makes."""
 
 

@@ -17,6 +17,7 @@ from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import (
+    FALSE,
     Expr,
     Var,
     conjuncts,
@@ -157,7 +158,8 @@ def is_issued_once(subject: ValueSubject, elected: frozenset[Var]) -> bool:
         return False
     runs, rest = by_coordinates(subject, subject.access.who.guard, Threads(subject.shape))
     threads = np.flatnonzero(runs)
-    return len(threads) <= 1 or (len(np.unique(threads // LANES)) == 1 and not rest.isdisjoint(elected))
+    is_elected = any(substitute(part, {each: const(0, 1)}) is FALSE for each in elected for part in rest)
+    return len(threads) <= 1 or (len(np.unique(threads // LANES)) == 1 and is_elected)
 
 
 def _groups(subject: ValueSubject, threads: Threads) -> NDArray[np.int64]:
