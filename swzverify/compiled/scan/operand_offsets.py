@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Final, TypeAlias
@@ -13,11 +14,12 @@ from swzverify.compiled.kernel import LaneLeaf, TripsLeaf
 from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.operand_subject import ValueSubject
+from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject
 from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import (
     FALSE,
+    TRUE,
     Expr,
     Var,
     conjuncts,
@@ -160,6 +162,21 @@ def is_issued_once(subject: ValueSubject, elected: frozenset[Var]) -> bool:
     threads = np.flatnonzero(runs)
     is_elected = any(substitute(part, {each: const(0, 1)}) is FALSE for each in elected for part in rest)
     return len(threads) <= 1 or (len(np.unique(threads // LANES)) == 1 and is_elected)
+
+
+def whoever_is_elected(subject: OperandSubject) -> OperandSubject | None:
+    """The same as if all lanes of a warp were elected: if each of them breaks a claim, the elected one does.
+
+    None if no lane is elected, or the instruction or its descriptor depends on the lane in other ways.
+    """
+    access, elected = subject.access, subject.operand.elected
+    if not elected or subject.shape is None or access.address is None:
+        return None
+    threads, lanes = Threads(subject.shape), _lanes(subject)
+    runs, rest = by_coordinates(subject, access.who.guard, threads)
+    if not threads.are_alike(runs) or not lanes.isdisjoint(variables(access.address, *rest)):
+        return None
+    return replace(subject, access=access.with_values(dict.fromkeys(elected, TRUE)))
 
 
 def _groups(subject: ValueSubject, threads: Threads) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ h100_wgmma.csv).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -25,7 +25,7 @@ from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_fields import NAMES, OperandFields, fields_of, number_in
 from swzverify.compiled.scan.operand_judge import OperandJudge
-from swzverify.compiled.scan.operand_offsets import is_issued_once
+from swzverify.compiled.scan.operand_offsets import is_issued_once, whoever_is_elected
 from swzverify.compiled.scan.operand_places import Places, described_places
 from swzverify.compiled.scan.operand_runs import refuted_by_run
 from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject
@@ -196,18 +196,27 @@ class _Judge(OperandJudge):
             raise ValueError("no descriptor")
         fields, start = fields_of(subject, value, shapeless)
         inside = not_known(shapeless or "a field of the descriptor is not known")
-        reserved = reserved_bits(subject, value)
+        reserved = _or_broken(subject, lambda each: reserved_bits(each, value))
         if start is not None and major is not None and (descriptor := fields.descriptor) is not None:
             if reason := _without_rule(subject.operand, descriptor, reserved):
                 inside = not_known(reason)
             else:
-                inside = bytes_in_bounds(subject, start, descriptor, major)
+                inside = _or_broken(subject, lambda each: bytes_in_bounds(each, start, descriptor, major))
                 self.read[-1] = OperandRead(subject, start, descriptor, major)
         claims = (ENCODED, inside, reserved)
         if self._shape is None:
             # A block may have fewer lanes, and none of those that break a claim.
             claims = tuple(not_known(NO_BLOCK) if each.is_broken else each for each in claims)
         return fields, claims
+
+
+def _or_broken(subject: OperandSubject, judge: Callable[[OperandSubject], Claim]) -> Claim:
+    """The verdict on a claim; it is broken, too, if it is so whoever is elected to execute the instruction."""
+    found = judge(subject)
+    if found.verdict is not ClaimVerdict.UNKNOWN or (elected := whoever_is_elected(subject)) is None:
+        return found
+    other = judge(elected)
+    return other if other.is_broken else found
 
 
 def _without_rule(operand: KernelOperand, descriptor: Descriptor, reserved: Claim) -> str:
