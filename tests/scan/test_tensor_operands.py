@@ -161,7 +161,8 @@ def test_races_stay_unknown() -> None:
     )
     for product, verdict in ((f"{KIND}f16 [%r4], %rd1, %rd2, %r5, %p1;", "unknown"), ("", "free")):
         text = (
-            ".version 8.7 .target sm_100a .address_size 64 .shared .align 1024 .b8 tile[16384]; .entry k() .reqntid 128 "
+            ".version 8.7 .target sm_100a .address_size 64 .shared .align 1024 .b8 tile[16384]; "
+            ".entry k() .reqntid 128 "
             f"{{ .reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<3>; {body.replace('PRODUCT', product)} }}"
         )
         module = read_module(text, "k.ptx")
