@@ -40,8 +40,8 @@ from swzverify.subjects.descriptor import Descriptor
 
 DOCUMENTED: Final = f"what {Family.TCGEN05.value} reads is {Family.TCGEN05.evidence.value}, not measured"
 ONE_ADDRESS: Final = "the address of tensor memory is one value in all threads"
-_BASIS: Final = {"in_bounds": (DOCUMENTED,), "delivers": (DOCUMENTED, ONE_ADDRESS)}
-"""What verdicts on operands of `tcgen05.mma` rest on, by the claim."""
+_BASIS: Final = ((), (DOCUMENTED,), (), (DOCUMENTED, ONE_ADDRESS))
+"""What verdicts on operands of `tcgen05.mma` rest on, in the order of `OPERAND_CLAIMS`."""
 SEVERAL: Final = "several threads may execute it, each for itself"
 _SHAPE_BITS: Final = 32
 
@@ -232,7 +232,6 @@ def _without_rule(operand: KernelOperand, descriptor: Descriptor, reserved: Clai
 
 def _with_basis(family: Family, claims: Sequence[Claim]) -> Iterator[Claim]:
     """The verdicts in the order of `OPERAND_CLAIMS`, with what those rest on that need the rule of `tcgen05.mma`."""
-    for kind, claim in zip(OPERAND_CLAIMS, claims, strict=True):
-        basis = _BASIS.get(kind.kind, ()) if family is Family.TCGEN05 else ()
-        is_open = claim.verdict is ClaimVerdict.UNKNOWN
-        yield claim if is_open or not basis else replace(claim, assumptions=(*claim.assumptions, *basis))
+    for basis, claim in zip(_BASIS, claims, strict=True):
+        is_open = family is not Family.TCGEN05 or claim.verdict is ClaimVerdict.UNKNOWN
+        yield claim if is_open else replace(claim, assumptions=(*claim.assumptions, *basis))
