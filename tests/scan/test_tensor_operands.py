@@ -268,6 +268,10 @@ def check(name: str) -> Callable[[], None]:
     return run
 
 
+def each_apart(own: Any) -> Any:
+    return ((at, (str(at), True)) for at in own._places)
+
+
 PLANTED: dict[str, tuple[Callable[[], Any], Callable[[], None]]] = {
     "the mode from bits 62 and 63": (lambda: other_fields(swizzle=(62, 2)), check_mode),
     "the version is not looked at": (lambda: other_fields(fixed=0), check_right),
@@ -297,9 +301,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], Callable[[], None]]] = {
     ),
     "sparsity is not looked at": (lambda: (mock.patch.object(descriptors, "_ZERO", ()),), check("a sparse product")),
     "all sums are kept apart": (
-        lambda: (
-            mock.patch.object(memory.TensorSums, "_classes", lambda own: ((at, (str(at), True)) for at in own._places)),
-        ),
+        lambda: (mock.patch.object(memory.TensorSums, "_classes", each_apart),),
         check("no step along K"),
     ),
 }

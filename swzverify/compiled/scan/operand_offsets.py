@@ -174,7 +174,7 @@ def whoever_is_elected(subject: OperandSubject) -> OperandSubject | None:
         return None
     threads, lanes = Threads(subject.shape), _lanes(subject)
     runs, rest = by_coordinates(subject, access.who.guard, threads)
-    if not threads.are_alike(runs) or not lanes.isdisjoint(variables(access.address, *rest)):
+    if not threads.are_alike(runs.astype(np.int64)) or not lanes.isdisjoint(variables(access.address, *rest)):
         return None
     return replace(subject, access=access.with_values(dict.fromkeys(elected, TRUE)))
 
