@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -38,8 +38,10 @@ class DescriptorFields:
         sbo: The stride byte offset, in units of 16 bytes.
         base_offset: The base offset.
         swizzle: The swizzle mode, by its place in `modes`.
-        reserved: The bits that are 0.
-        modes: The swizzle modes by their codes.
+        reserved: The bits that are 0, but for those of `fixed`.
+        modes: The swizzle modes by their codes; empty for a code without a rule.
+        fixed: The reserved bits that are 1, as a number.
+        absolute: The bit that makes the leading byte offset an address; None if there is none.
     """
 
     start: tuple[int, int]
@@ -49,6 +51,8 @@ class DescriptorFields:
     swizzle: tuple[int, int]
     reserved: tuple[tuple[int, int], ...]
     modes: tuple[str, ...]
+    fixed: int = 0
+    absolute: tuple[int, int] | None = None
 
 
 WGMMA_FIELDS = DescriptorFields(
@@ -61,6 +65,15 @@ WGMMA_FIELDS = DescriptorFields(
     modes=("none", "128B", "64B", "32B"),
 )
 """Source: PTX ISA 8.7, 9.7.15.5.1.2, matrix descriptor format; tests/data/README.md, h100_wgmma_operands.npz.xz."""
+TCGEN05_FIELDS = replace(
+    WGMMA_FIELDS,
+    swizzle=(61, 3),
+    reserved=((14, 2), (30, 2), (46, 3), (53, 8)),
+    modes=("none", "", "128B", "", "64B", "", "32B", ""),
+    fixed=1 << 46,
+    absolute=(52, 1),
+)
+"""Source: PTX ISA 8.7, 9.7.16.4.1, shared memory descriptor; CUTLASS, mma_sm100_desc.hpp, SmemDescriptor."""
 
 
 class OperandRole(StrEnum):
@@ -129,6 +142,12 @@ class Family(StrEnum):
         (*_WIDE, "e4m3", "e5m2", "s8", "u8"),
         False,
     )
+
+
+FIELDS: Mapping[Family, DescriptorFields] = MappingProxyType(
+    {Family.WGMMA: WGMMA_FIELDS, Family.TCGEN05: TCGEN05_FIELDS}
+)
+"""The fields of each family's descriptors; start address, offsets and base offset stand at the same bits in both."""
 
 
 @dataclass(frozen=True, slots=True)

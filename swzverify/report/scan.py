@@ -19,6 +19,7 @@ from swzverify.compiled.scan import (
     ClaimVerdict,
     ScannedAccess,
     ScannedFragment,
+    ScannedOperand,
     ScannedStage,
     Verdict,
 )
@@ -26,6 +27,7 @@ from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
+from swzverify.hardware.tensor_cores import Family
 from swzverify.report.json import cure_object
 from swzverify.report.plain import members, to_json
 from swzverify.report.scan_chip import chip_record, decision_record, verdict_word
@@ -36,6 +38,7 @@ from swzverify.report.source_line import source_line
 INTERRUPTED: Final = "SWZ903"
 """The code of the problem that a report on a part of the functions has."""
 NO_CONFLICTS: Final = "no verdict on bank conflicts: the counters of wgmma count none, whatever the layout"
+_NO_COSTS: Final = "no verdict on bank conflicts: none are measured of tcgen05.mma"
 _OF_LOADS: Final = "bank conflicts are those of the loads that fill its registers"
 """Source: tests/data/README.md, h100_wgmma.csv."""
 
@@ -235,6 +238,11 @@ def _place(file: ScannedFile, access: ScannedAccess | AnyOperand) -> dict[str, A
     }
 
 
+def no_conflicts(operand: ScannedOperand) -> str:
+    """Why an operand that a descriptor names has no verdict on bank conflicts."""
+    return _NO_COSTS if operand.opcode.startswith(Family.TCGEN05.value) else NO_CONFLICTS
+
+
 def _operand(file: ScannedFile, operand: AnyOperand) -> dict[str, Any]:
     """An operand of the tensor core; it has no verdict on bank conflicts, and nothing that belongs to one."""
     return {
@@ -245,7 +253,7 @@ def _operand(file: ScannedFile, operand: AnyOperand) -> dict[str, Any]:
         "elements": to_json(operand.elements),
         "verdict": None,
         "settled": None,
-        "reason": _OF_LOADS if isinstance(operand, ScannedFragment) else NO_CONFLICTS,
+        "reason": _OF_LOADS if isinstance(operand, ScannedFragment) else no_conflicts(operand),
         "parameters": [],
         "assumptions": list(operand.assumptions),
         "engines": [],

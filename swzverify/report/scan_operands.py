@@ -11,6 +11,7 @@ from typing import Final
 
 from swzverify.compiled.scan import AnyOperand, ClaimVerdict, ScannedFragment, ScannedStage
 from swzverify.core.words import counted
+from swzverify.hardware.tensor_cores import Family
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 from swzverify.report.source_line import source_line
@@ -22,8 +23,9 @@ def operand_summary(operands: Sequence[AnyOperand]) -> list[str]:
     """How many operands have all fields, and how many have each verdict of each claim; a line for each family."""
     fragments = [each for each in operands if isinstance(each, ScannedFragment)]
     described = [each for each in operands if not isinstance(each, ScannedFragment)]
+    of_families = {family: [each for each in described if each.opcode.startswith(family.value)] for family in Family}
     return [
-        *_summary(described, "wgmma", "with all fields known"),
+        *(line for family, own in of_families.items() for line in _summary(own, family.value, "with all fields known")),
         *_summary(fragments, "mma.sync", "with places known"),
     ]
 
@@ -116,6 +118,8 @@ def _layout(operand: AnyOperand) -> str:
         ("base offset", fields.base_offset, ""),
     )
     major = "unknown major" if fields.major is None else f"{fields.major}-major"
+    if operand.opcode.startswith(Family.TCGEN05.value):
+        major = f"{fields.shape or 'unknown shape'}, {major}"
     return ", ".join([f"{fields.role}: {major}", *(f"{name} {_known(value)}{more}" for name, value, more in named)])
 
 

@@ -18,7 +18,7 @@ from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.words import counted
 from swzverify.errors import Problem
 from swzverify.report.escape import visible
-from swzverify.report.scan import INTERRUPTED, NO_CONFLICTS, ScannedFile, claim_counts, problem_words
+from swzverify.report.scan import INTERRUPTED, ScannedFile, claim_counts, no_conflicts, problem_words
 from swzverify.report.scan_blocks import Block, KernelPart, Shown, kernel_parts
 from swzverify.report.scan_chip import chip_words, decision_words, differs
 from swzverify.report.scan_counts import counts_lines
@@ -154,8 +154,8 @@ def _without_accesses(file: ScannedFile, races: RaceLines, detail: Detail) -> li
 
 def _operands(file: ScannedFile, operands: Sequence[AnyOperand], detail: Detail) -> list[str]:
     """What the tensor core reads; quiet output has operands that break a claim alone."""
-    has_none = any(isinstance(each, ScannedOperand) for each in operands)
-    summary = [f"  {each}" for each in (*operand_summary(operands), *([NO_CONFLICTS] if has_none else []))]
+    reasons = dict.fromkeys(no_conflicts(each) for each in operands if isinstance(each, ScannedOperand))
+    summary = [f"  {each}" for each in (*operand_summary(operands), *reasons)]
     kernels = {each.kernel for each in operands}
     stages = [each for each in file.stages if each.kernel in kernels]
     summary += [f"  {each}" for each in stage_summary(stages)]

@@ -19,7 +19,7 @@ from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, ScannedOperand, operand_claims, operand_fields, scan_function, scan_operands
 from swzverify.compiled.scan import operands as rows
 from swzverify.compiled.scan.claim import size_unknown
-from swzverify.hardware.tensor_cores import WGMMA_FIELDS, OperandRole
+from swzverify.hardware.tensor_cores import WGMMA_FIELDS, Family, OperandRole
 from swzverify.subjects.descriptor import Descriptor
 from swzverify.testing import assert_scan_free
 from tests.nightly import counts
@@ -271,6 +271,7 @@ def test_operands_are_rows_of_the_json(ptx_file: str) -> None:
     assert {row["verdict"] for row in rows} == {None}
     assert rows[0]["operand"] == {
         "role": "A",
+        "shape": "m64n8k16.f16",
         "major": "K",
         "start": "tile",
         "lbo": 16,
@@ -314,8 +315,8 @@ def test_pytest_allows_what_it_finds(ptx_file: str) -> None:
 
 def fields_with(**changes: Any) -> Plant:
     wrong, stack = replace(WGMMA_FIELDS, **changes), ExitStack()
-    for module in (operand_fields, descriptors):
-        stack.enter_context(mock.patch.object(module, "WGMMA_FIELDS", wrong))
+    stack.enter_context(mock.patch.object(operand_fields, "FIELDS", {Family.WGMMA: wrong}))
+    stack.enter_context(mock.patch.object(descriptors, "WGMMA_FIELDS", wrong))
     return stack
 
 

@@ -8,6 +8,7 @@ Source: PTX ISA, Instruction Set: the first operand is the destination.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -43,6 +44,10 @@ _FIRST: Final = DETERMINED | frozenset(
     | {"tex", "tld4", "txq", "suld", "suq"}
 )
 """Opcodes that write their first operand, and nothing else of their operands."""
+_OF_TENSOR_MEMORY: Final = re.compile(
+    r"tcgen05\.(?:mma|cp|st|shift|commit|wait|fence|alloc|dealloc|relinquish_alloc_permit)\b.*"
+)
+"""Instructions that write memory alone. Source: PTX ISA 8.7, 9.7.16: TensorCore 5th Generation Family Instructions."""
 _NOTHING: Final = frozenset(
     {kind.value for kind in Kind if kind.moves_matrices and kind.stores}
     | {"st", "red", "cp", "prefetch", "prefetchu", "discard", "applypriority", "sust", "sured"}
@@ -60,6 +65,8 @@ def written(instruction: Instruction) -> tuple[Operand, ...]:
     if name == "call":
         return instruction.call_parts().results
     if not operands or (name in _NOTHING and ".red." not in instruction.opcode):
+        return ()
+    if _OF_TENSOR_MEMORY.fullmatch(instruction.opcode):
         return ()
     if name in _FIRST or name in ("bar", "barrier"):
         return tuple(_split(operands[0]))

@@ -1,6 +1,6 @@
 """What may write shared memory before the tensor core reads it: copies from global memory, and everything else.
 
-Source: PTX ISA 8.7, cp.async, st, mbarrier; Instruction Set.
+Source: PTX ISA 8.7, cp.async, st, mbarrier, tcgen05.alloc, tcgen05.commit; Instruction Set.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from swzverify.ir.expr import Const, Expr, Extend, Ite, Var, conjuncts, negation
 STORES: Final = "it stores registers"
 """The reason for an instruction whose registers are not followed to a load."""
 _LOADS: Final = frozenset({"ld", "ldu", "wgmma", *(kind.value for kind in Kind if kind.moves_matrices and kind.loads)})
-_READS: Final = ("wmma.load", "mbarrier.test_wait", "mbarrier.try_wait")
+_READS: Final = ("wmma.load", "mbarrier.test_wait", "mbarrier.try_wait", "tcgen05.mma", "tcgen05.cp")
 _OBJECT_BYTES: Final = 8
+_ALLOCATED_BYTES: Final = 4
 _OF_LOAD: Final = re.compile(r": (\d+)\.(\d+)\.\d+$")
 """The end of the name of a value that an instruction makes: its place, and which of its results."""
 _OF_TENSOR: Final = "a tensor copy fills it, and the tensor map says what"
@@ -223,8 +224,11 @@ def fill_operands(instruction: Instruction) -> FillOperands | None:
         if (TENSOR_TO_PHASE.fullmatch(opcode) or mask) and places and isinstance(coordinates, Vector):
             return FillOperands(places[0], coordinates=coordinates.items, mask=mask, reason=reason)
         return FillOperands(reason=reason)
-    if places and use.touch is Touch.BARRIER and "shared" in opcode:
+    is_of_barrier = use.touch is Touch.BARRIER or opcode.startswith("tcgen05.commit.")
+    if places and is_of_barrier and "shared" in opcode:
         return FillOperands(places[0], _OBJECT_BYTES, reason="it is a barrier object")
+    if places and opcode.startswith("tcgen05.alloc.") and "shared::cta" in opcode:
+        return FillOperands(places[0], _ALLOCATED_BYTES, reason="it is an address in tensor memory")
     width = CHUNK_BYTES if name in MATRIX_OPCODES else _width(opcode)
     last = operands[-1] if operands else None
     items = last.items if isinstance(last, Vector) else () if last is None else (last,)

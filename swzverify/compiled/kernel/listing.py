@@ -15,6 +15,7 @@ from swzverify.compiled.kernel.bulk import Bulk, ends_of
 from swzverify.compiled.kernel.evaluate import SPACES, space_of
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.fragments import Piece, pieces_of
+from swzverify.compiled.kernel.tensor_products import product_operands
 from swzverify.compiled.ptx import Address, Instruction
 from swzverify.errors import SwzError
 from swzverify.hardware.kinds import MATRIX_OPCODES
@@ -84,7 +85,7 @@ _REASONS: Final = {
     "mbarrier": "barriers in shared memory are not judged",
     "wgmma": "operands in shared memory that descriptors name are not judged",
     "wmma": "fragments of wmma are not judged before sm_75, at generic addresses, and of parts of bytes",
-    "tcgen05": "operands of tcgen05 are not judged",
+    "tcgen05": "this instruction of tcgen05 is not judged",
     "multimem": "multimem accesses are not judged",
     "call": "what the called function does is not looked at",
 }
@@ -105,8 +106,9 @@ def use_of(instruction: Instruction) -> Use | None:
         return None
     if _COPY.fullmatch(opcode):
         return Use(Touch.SHARED)
-    if name == "wgmma" and len(instruction.operands) > 2 and has_known_operands(opcode):
-        return Use(Touch.OPERAND, _REASONS["wgmma"])
+    is_wgmma = name == "wgmma" and len(instruction.operands) > 2 and has_known_operands(opcode)
+    if is_wgmma or (name == "tcgen05" and product_operands(instruction) is not None):
+        return Use(Touch.OPERAND, _REASONS[name])
     if name in _REASONS:
         is_barrier = name == "mbarrier" or opcode.startswith("cp.async.mbarrier.")
         return Use(Touch.BARRIER, _REASONS["mbarrier"]) if is_barrier else Use(Touch.OTHER, _REASONS[name])
@@ -138,7 +140,7 @@ def uses_of(instruction: Instruction, capability: int | None) -> list[Use]:
 
 
 def has_known_operands(opcode: str) -> bool:
-    """Whether the rule is known by which an instruction reads its operands through matrix descriptors.
+    """Whether the rule is known by which a `wgmma` reads its operands through matrix descriptors.
 
     >>> has_known_operands("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16")
     True

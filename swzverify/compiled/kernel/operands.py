@@ -1,11 +1,11 @@
 """What the tensor core reads through matrix descriptors: each descriptor as an expression of 64 bits.
 
-Source: PTX ISA 8.7, 9.7.15.5.2: wgmma.mma_async, its operands and immediates.
+Source: PTX ISA 8.7, 9.7.15.5.2: wgmma.mma_async, its operands and immediates; 9.7.16.10.9: tcgen05.mma.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,10 +39,12 @@ from swzverify.compiled.kernel.reachable import is_state
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.sums import Sums, Writers, sums_of, writers_of
+from swzverify.compiled.kernel.tensor_memory import TensorSums, elected_of
+from swzverify.compiled.kernel.tensor_products import product_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer, TransferOperands, brings_bytes, transfer_operands
 from swzverify.compiled.ptx import Address, Function, Immediate, Instruction, Module, Operand, PtxError, Vector
-from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction, find_tensor_instruction
-from swzverify.ir.expr import const
+from swzverify.hardware.tensor_cores import Family, Major, OperandRole, TensorInstruction, find_tensor_instruction
+from swzverify.ir.expr import Var, const
 
 SOME_USE: Final = Use(Touch.OTHER, "its values are read")
 _SCALES = 6
@@ -55,19 +57,36 @@ class KernelOperand:
 
     Attributes:
         access: The instruction; the `address` is the descriptor, of 64 bits. With a `reason` it is not known.
-        instruction: The shape and the type.
+        instruction: The shape and the type; None if a value says them that is not known yet.
         role: A or B.
-        major: Along which dimension elements lie side by side; None if the immediates do not say it.
+        major: Along which dimension elements lie side by side; None if the instruction does not say it.
+        family: The family of the instruction.
         block: The basic block of the instruction.
         sums: The registers to which the product is added; None of a function that cannot be read.
+        shape: The same instruction with the instruction descriptor as `address`; None of `wgmma`.
+        elected: Predicates in the path condition that are true in one lane of each warp at most.
     """
 
     access: KernelAccess
-    instruction: TensorInstruction
+    instruction: TensorInstruction | None
     role: OperandRole
     major: Major | None
+    family: Family = Family.WGMMA
     block: int = -1
     sums: Sums | None = None
+    shape: KernelAccess | None = None
+    elected: frozenset[Var] = frozenset()
+
+    @property
+    def row(self) -> TensorInstruction:
+        """The shape and the type.
+
+        Raises:
+            ValueError: They are not known.
+        """
+        if self.instruction is None:
+            raise ValueError("the shape of the product is not known")
+        return self.instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +107,9 @@ class OperandsRead:
 def operands(
     module: Module, function: Function, block: BlockShape | None = None, arguments: Arguments = NO_ARGUMENTS
 ) -> list[KernelOperand]:
-    """All operands of a function that `wgmma.mma_async` reads from shared memory, in the order of the text.
+    """All operands of a function that the tensor core reads through descriptors, in the order of the text.
 
-    An operand A in registers is not among them.
+    An operand A in registers or tensor memory is not among them.
     """
     return list(read_operands(module, function, block, arguments).operands)
 
@@ -110,11 +129,15 @@ def read_operands(
         for each in instructions:
             use = use_of(each)
             if use is not None and use.touch is Touch.OPERAND:
-                for role, operand in descriptors_of(each):
+                product = product_operands(each)
+                for role, operand in descriptors_of(each) if product is None else product.descriptors:
                     wanted.append((each, use, operand))
                     roles.append(role)
         if not wanted:
             return OperandsRead()
+        products = {each.index: of for each in instructions if (of := product_operands(each)) is not None}
+        for index, of in products.items():
+            wanted += [(instructions[index], SOME_USE, each) for each in (of.shape, of.sums)]
         fills = [(each, given) for each in instructions if (given := fill_operands(each)) is not None]
         if not arguments.boxes:
             # Where bulk copies fill operands, nothing is known of what these hold, and no address is needed.
@@ -136,19 +159,37 @@ def read_operands(
     except FlowError as error:
         reason = f"line {error.line}: {error}"
         read = [blank(each, use, reason, whole.calls[each.index]) for each, use, _ in wanted]
-    found: list[KernelOperand] = []
-    writers: Writers = {} if reader is None else writers_of(reader.slices)
-    for (instruction, _, _), role, access in zip(wanted, roles, read, strict=False):
-        row = find_tensor_instruction(instruction.opcode)
-        place = -1 if reader is None else reader.slices.flow.block_of[instruction.index]
-        sums = None if reader is None else sums_of(reader.slices, reader.forms, writers, instruction)
-        own = access if reader is None else _of_groups(reader, access)
-        found.append(KernelOperand(own, row, role, major_of(instruction, row, role), place, sums))
+    rest = iter(read[len(roles) :])
+    values = {index: (next(rest), next(rest)) for index in products}
+    found = list(_described(reader, products, values, zip(wanted, roles, read, strict=False)))
     if reader is None:
         return OperandsRead(tuple(found))
-    rest = iter(read[len(roles) :])
     transfers = tuple(_transfer(reader, each, given, rest) for each, given in moved)
     return OperandsRead(tuple(found), transfers, tuple(read_fills(reader, fills, rest)))
+
+
+def _described(
+    reader: Reader | None,
+    products: Container[int],
+    values: Mapping[int, tuple[KernelAccess, KernelAccess]],
+    read: Iterable[tuple[tuple[Instruction, Use, Operand], OperandRole, KernelAccess]],
+) -> Iterator[KernelOperand]:
+    """The operands with their descriptors; `values` has the instruction descriptor and D of each `tcgen05.mma`."""
+    writers: Writers = {} if reader is None else writers_of(reader.slices)
+    places = {index: place for index, (_, place) in values.items()}
+    in_memory = None if reader is None else TensorSums(reader.slices, reader.forms, places)
+    for (instruction, _, _), role, access in read:
+        index = instruction.index
+        place = -1 if reader is None else reader.slices.flow.block_of[index]
+        if index in products:
+            sums = None if in_memory is None else in_memory.of(index)
+            elected = frozenset[Var]() if reader is None else elected_of(reader.slices, reader.forms, access)
+            yield KernelOperand(access, None, role, None, Family.TCGEN05, place, sums, values[index][0], elected)
+            continue
+        row = find_tensor_instruction(instruction.opcode)
+        own = access if reader is None else _of_groups(reader, access)
+        of_registers = None if reader is None else sums_of(reader.slices, reader.forms, writers, instruction)
+        yield KernelOperand(own, row, role, major_of(instruction, row, role), Family.WGMMA, place, of_registers)
 
 
 def _of_groups(reader: Reader, access: KernelAccess) -> KernelAccess:

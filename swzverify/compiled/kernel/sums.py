@@ -29,7 +29,8 @@ class Sums:
     """The registers to which a product is added.
 
     Attributes:
-        registers: The operand D; of `mma.sync`, the place of the first product that is added to the sums in its block.
+        registers: The operand D; of `mma.sync`, the place of the first product that is added to the sums in its block;
+            of `tcgen05.mma`, a name for what may be the same tensor memory.
         signs: What A and B are multiplied by: 1 or -1.
         resets: How many instructions of the basic block, up to this one, surely start these sums anew.
         writes: How many instructions of the basic block, up to this one, may write other values into these registers.
@@ -41,7 +42,7 @@ class Sums:
             if they are not known.
     """
 
-    registers: Operand | int
+    registers: Operand | int | str
     signs: tuple[int, ...]
     resets: int
     writes: int

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import ArrayLeaf
-from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or, is_zero
+from swzverify.compiled.kernel.arithmetic import add, bit_and, bit_or
 from swzverify.compiled.scan.bounds import in_bounds
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known, size_unknown
 from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.operand_fields import Start
 from swzverify.compiled.scan.operand_subject import WINDOW_BYTES, OperandSubject
 from swzverify.compiled.scan.subject import Subject
-from swzverify.hardware.tensor_cores import WGMMA_FIELDS, Major
-from swzverify.ir.expr import Const, Expr, const, negation
+from swzverify.hardware.tensor_cores import FIELDS, Major
+from swzverify.ir.expr import Comparison, Const, Expr, compare, const, negation
 from swzverify.subjects.descriptor import REPEATS_BYTES, Descriptor
 
 ENCODED = Claim(
@@ -31,25 +31,27 @@ ENCODED = Claim(
 """The verdict on the alignment of every start address."""
 IN_WINDOW = f"shared arrays lie below byte {WINDOW_BYTES} of the shared window"
 """What the verdict on reserved bits assumes of the arrays that a descriptor names."""
-_RESERVED = sum(((1 << width) - 1) << low for low, width in WGMMA_FIELDS.reserved)
 _MOST_BEGIN = 1024
 _WORD = 1 << 64
 
 
 def reserved_bits(subject: OperandSubject, value: Expr) -> Claim:
-    """The verdict on the bits of a descriptor that are outside of its fields.
+    """The verdict on the bits of a descriptor that are outside of its fields: they are 0, or as the format fixes them.
 
     Bits 14 and 15 stand between the start address and the LBO. While these are 0, no sum of the start
     address carries into the LBO.
     """
-    bad = negation(is_zero(bit_and(value, const(_RESERVED, 64))))
+    fields = FIELDS[subject.operand.family]
+    reserved, fixed = sum(((1 << width) - 1) << low for low, width in fields.reserved), fields.fixed
+    bad = negation(compare(Comparison.EQ, bit_and(value, const(reserved, 64)), const(fixed, 64)))
 
     def place(values: Values) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-        rest = values(value) & np.uint64(_RESERVED)
-        return rest, rest != 0
+        rest = values(value) & np.uint64(reserved)
+        return rest, rest != fixed
 
     def words(lane: WitnessLane) -> str:
-        return f"the descriptor has the bits {lane.at % _WORD:#x} outside of its fields"
+        should = f", and should have {fixed:#x}" if fixed else ""
+        return f"the descriptor has the bits {lane.at % _WORD:#x} outside of its fields{should}"
 
     bases = tuple(leaf for leaf in subject.leaves_of(bad) if isinstance(leaf, ArrayLeaf))
     claim = Property("reserved_bits", value, bad, place, bases, _MOST_BEGIN, words)
@@ -70,7 +72,7 @@ def bytes_in_bounds(subject: OperandSubject, start: Start, descriptor: Descripto
     swizzle moves bytes inside of chunks of its width. No byte lies outside of the array if these chunks lie
     inside, and a byte lies outside if one of them is wholly outside.
     """
-    row = subject.operand.instruction
+    row = subject.operand.row
     rows, columns = np.arange(row.rows(subject.operand.role))[:, None], np.arange(row.k)[None, :]
     linear = descriptor.linear(rows, columns, row.element_bytes, major)
     chunk = descriptor.swizzle.span_bytes or 1

@@ -24,7 +24,7 @@ from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject
 from swzverify.compiled.scan.spell import spell, spell_leaf
 from swzverify.compiled.scan.verdict import NOT_DECIDED, DisagreementError
 from swzverify.engines.obligations import Answer
-from swzverify.hardware.tensor_cores import WGMMA_FIELDS
+from swzverify.hardware.tensor_cores import FIELDS
 from swzverify.ir.bounded import bounded
 from swzverify.ir.expr import (
     FALSE,
@@ -55,6 +55,7 @@ class OperandFields:
 
     Attributes:
         role: A or B.
+        shape: The shape and the type of the instruction, such as `m64n128k16.f16`.
         major: Along which dimension elements lie side by side: K or MN.
         start: The start address in words, such as `tile + 1024`.
         lbo: The leading byte offset, in bytes.
@@ -66,6 +67,7 @@ class OperandFields:
     """
 
     role: str
+    shape: str | None = None
     major: str | None = None
     start: str | None = None
     lbo: int | None = None
@@ -79,7 +81,7 @@ class OperandFields:
     def descriptor(self) -> Descriptor | None:
         """What the tensor core reads of the fields, without the start address; None if one is not known."""
         lbo = self.lbo if self.reads_lbo else 0
-        if lbo is None or self.sbo is None or self.swizzle is None or self.base_offset is None:
+        if lbo is None or "lbo" in self.unknown or self.sbo is None or self.swizzle is None or self.base_offset is None:
             return None
         return Descriptor(lbo, self.sbo, parse_tma_mode(self.swizzle), self.base_offset)
 
@@ -91,29 +93,46 @@ class Start(Place):
     offsets: Offsets | None = None
 
 
-def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Start | None]:
-    """The fields of a descriptor, and its start address if it is known.
+def number_in(subject: ValueSubject, value: Expr, place: Field) -> int | str:
+    """The number of some bits of a value in every lane that executes the instruction; in words why it is not known.
 
     Raises:
         DisagreementError: Plain numbers contradict the SMT engine.
     """
     numbers = _Numbers(subject, value)
-    sbo = numbers.find("sbo", WGMMA_FIELDS.sbo)
-    base_offset = numbers.find("base_offset", WGMMA_FIELDS.base_offset)
-    code = numbers.find("swizzle", WGMMA_FIELDS.swizzle)
-    lbo = numbers.find("lbo", WGMMA_FIELDS.lbo)
+    found = numbers.find("", place)
+    numbers.check()
+    return numbers.unknown[""] if found is None else found
+
+
+def fields_of(subject: OperandSubject, value: Expr, shapeless: str = "") -> tuple[OperandFields, Start | None]:
+    """The fields of a descriptor, and its start address if it is known; `shapeless` says why its shape is not known.
+
+    Raises:
+        DisagreementError: Plain numbers contradict the SMT engine.
+    """
+    numbers, places = _Numbers(subject, value), FIELDS[subject.operand.family]
+    sbo = numbers.find("sbo", places.sbo)
+    base_offset = numbers.find("base_offset", places.base_offset)
+    code = numbers.find("swizzle", places.swizzle)
+    lbo = numbers.find("lbo", places.lbo)
+    is_distance = places.absolute is None or numbers.find("lbo", places.absolute) == 0
     numbers.check()
     unknown, major = numbers.unknown, subject.operand.major
-    mode = None if code is None else WGMMA_FIELDS.modes[code]
+    mode = None if code is None else places.modes[code] or None
+    if code is not None and mode is None:
+        unknown["swizzle"] = f"the code {code} has no rule"
     if major is None:
-        unknown["major"] = "the immediates do not say it"
+        unknown["major"] = shapeless or "the immediates do not say it"
     reads_lbo: bool | None = None
     if mode is not None and major is not None:
         reads_lbo = Descriptor(0, 0, parse_tma_mode(mode)).reads_lbo(major)
         if not reads_lbo:
             unknown.pop("lbo", None)
-    units = extract(value, *WGMMA_FIELDS.start)
-    found: Start | str = "it may differ within a warp group"
+    if not is_distance:
+        unknown["lbo"] = "bit 52 may be set: then it is an address, for which there is no rule"
+    units = extract(value, *places.start)
+    found: Start | str = f"it may differ within a warp{'' if subject.is_of_one_thread else ' group'}"
     if is_alike(subject, units):
         found = start_of(subject, start_field(value), CHUNK_BYTES)
     start = None
@@ -121,8 +140,10 @@ def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Star
         unknown["start"] = found
     else:
         start = found
+    row = subject.operand.instruction
     return OperandFields(
         subject.operand.role.value,
+        None if row is None else f"m{row.m}n{row.n}k{row.k}.{row.element}",
         None if major is None else major.value,
         None if start is None else _spelled(start, subject),
         None if lbo is None else lbo * CHUNK_BYTES,
@@ -137,7 +158,7 @@ def fields_of(subject: OperandSubject, value: Expr) -> tuple[OperandFields, Star
 class _Numbers:
     """Finds fields that are numbers, and why others are not."""
 
-    def __init__(self, subject: OperandSubject, value: Expr) -> None:
+    def __init__(self, subject: ValueSubject, value: Expr) -> None:
         self.subject, self.value = subject, value
         self.unknown: dict[str, str] = {}
         self._known: dict[Field, int] = {}
@@ -234,9 +255,10 @@ def _spelled(start: Start, subject: ValueSubject) -> str:
     if not start.offsets:
         return f"{name} + {spell(start.offset, leaves)}"
     of_groups = {group: _listed(numbers) for group, numbers in start.offsets.items()}
+    kind = "warp" if subject.is_of_one_thread else "warp group"
     if len(set(of_groups.values())) == 1:
         return f"{name} + {next(iter(of_groups.values()))}"
-    return f"{name} + " + ", ".join(f"{numbers} in warp group {group}" for group, numbers in of_groups.items())
+    return f"{name} + " + ", ".join(f"{numbers} in {kind} {group}" for group, numbers in of_groups.items())
 
 
 def _listed(numbers: Sequence[int]) -> str:

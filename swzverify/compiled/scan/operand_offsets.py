@@ -1,7 +1,8 @@
-"""The start addresses of an operand as numbers: for each warp group, all that it can be."""
+"""The start addresses of an operand as numbers: for each warp group, or warp, all that it can be."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Final, TypeAlias
@@ -13,9 +14,12 @@ from swzverify.compiled.kernel import LaneLeaf, TripsLeaf
 from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
 from swzverify.compiled.kernel.reachable import TooManyError, cases, is_state
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.scan.operand_subject import ValueSubject
+from swzverify.compiled.scan.operand_subject import OperandSubject, ValueSubject
+from swzverify.hardware import LANES
 from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
 from swzverify.ir.expr import (
+    FALSE,
+    TRUE,
     Expr,
     Var,
     conjuncts,
@@ -29,16 +33,19 @@ from swzverify.ir.expr import (
 )
 
 Offsets: TypeAlias = dict[int, tuple[int, ...]]
-"""For each warp group, the numbers that an offset can be: all that occur, and perhaps others."""
+"""For each group of threads, the numbers that an offset can be: all that occur, and perhaps others.
+
+A group is a warp group; of an instruction that one thread issues, it is a warp.
+"""
 
 _MOST_POINTS: Final = 512
 _MOST_CASES: Final = 500
 
 
 def offsets_of(subject: ValueSubject, offset: Expr) -> Offsets | None:
-    """The numbers that an offset can be in each warp group that may execute the instruction.
+    """The numbers that an offset can be in each group that may execute the instruction.
 
-    None if they are many or not known. Lanes of one warp group have one number.
+    None if they are many or not known. Threads of one group have one number.
     """
     if subject.shape is None:
         return None
@@ -64,11 +71,11 @@ def offsets_of(subject: ValueSubject, offset: Expr) -> Offsets | None:
 
 
 def first_threads(subject: ValueSubject, shape: BlockShape) -> dict[int, dict[Var, Expr]]:
-    """The coordinates of the first thread of each warp group that may execute the instruction."""
+    """The coordinates of the first thread of each group that may execute the instruction."""
     threads = Threads(shape)
-    groups, lanes = _groups(threads), _lanes(subject)
+    groups, lanes = _groups(subject, threads), _lanes(subject)
     runs, _ = by_coordinates(subject, subject.access.who.guard, threads)
-    first_of = {int(group): int(np.argmax(groups == group)) for group in np.unique(groups[runs])}
+    first_of = {int(group): int(np.argmax((groups == group) & runs)) for group in np.unique(groups[runs])}
     return {
         group: {each: const(int(threads.point[each.name][first]), each.width) for each in lanes}
         for group, first in first_of.items()
@@ -109,23 +116,24 @@ def in_threads(subject: ValueSubject, value: Expr, runs: NDArray[np.bool_], thre
 
 
 def is_alike(subject: ValueSubject, value: Expr) -> bool:
-    """Whether a value is surely one number in each warp group that may execute the instruction.
+    """Whether a value is surely one number in each group that may execute the instruction, in one state of loops.
 
-    This is as far as coordinates decide it: the parts of it that depend on coordinates alone are one number there;
-    the rest is what lanes share.
+    Threads of a warp group have to be in one state, too. This is as far as coordinates decide it: the parts of it that
+    depend on coordinates alone are one number there; the rest is what lanes share.
     """
     of_loops = [leaf for leaf in subject.leaves_of(value) if is_state(leaf) or isinstance(leaf, TripsLeaf)]
-    if not all(leaf.uniform for leaf in of_loops):
+    if not subject.is_of_one_thread and not all(leaf.uniform for leaf in of_loops):
         return False
     lanes = _lanes(subject)
     is_shared = lanes.isdisjoint(variables(value))
     if is_shared or subject.shape is None:
         return is_shared
     threads = Threads(subject.shape)
-    groups = _groups(threads)
-    firsts = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+    groups = _groups(subject, threads)
     runs, _ = by_coordinates(subject, subject.access.who.guard, threads)
-    is_there = np.isin(groups, groups[runs])
+    is_there = runs if subject.is_of_one_thread else np.isin(groups, groups[runs])
+    # The first thread of each group that counts; other groups are not looked at.
+    firsts = np.asarray([np.argmax((groups == each) & is_there) for each in range(int(groups[-1]) + 1)])
     pending, seen = [value], set[Expr]()
     while pending:
         node = pending.pop()
@@ -143,8 +151,36 @@ def is_alike(subject: ValueSubject, value: Expr) -> bool:
     return True
 
 
-def _groups(threads: Threads) -> NDArray[np.int64]:
-    return np.arange(len(threads.first_of_warp)) // GROUP_THREADS
+def is_issued_once(subject: ValueSubject, elected: frozenset[Var]) -> bool:
+    """Whether one thread of the block at most executes the instruction, in each trip of the loops around it.
+
+    `elected` are predicates that are true in one lane of each warp at most.
+    """
+    if subject.shape is None:
+        return False
+    runs, rest = by_coordinates(subject, subject.access.who.guard, Threads(subject.shape))
+    threads = np.flatnonzero(runs)
+    is_elected = any(substitute(part, {each: const(0, 1)}) is FALSE for each in elected for part in rest)
+    return len(threads) <= 1 or (len(np.unique(threads // LANES)) == 1 and is_elected)
+
+
+def whoever_is_elected(subject: OperandSubject) -> OperandSubject | None:
+    """The same as if all lanes of a warp were elected: if each of them breaks a claim, the elected one does.
+
+    None if no lane is elected, or the instruction or its descriptor depends on the lane in other ways.
+    """
+    access, elected = subject.access, subject.operand.elected
+    if not elected or subject.shape is None or access.address is None:
+        return None
+    threads, lanes = Threads(subject.shape), _lanes(subject)
+    runs, rest = by_coordinates(subject, access.who.guard, threads)
+    if not threads.are_alike(runs.astype(np.int64)) or not lanes.isdisjoint(variables(access.address, *rest)):
+        return None
+    return replace(subject, access=access.with_values(dict.fromkeys(elected, TRUE)))
+
+
+def _groups(subject: ValueSubject, threads: Threads) -> NDArray[np.int64]:
+    return np.arange(len(threads.first_of_warp)) // (LANES if subject.is_of_one_thread else GROUP_THREADS)
 
 
 def _lanes(subject: ValueSubject) -> set[Var]:

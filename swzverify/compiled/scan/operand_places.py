@@ -133,7 +133,7 @@ class DescribedPlaces:
 
     def addresses(self, start: int, begin: int) -> NDArray[np.int64]:
         """The byte of each element, counted from where the array begins."""
-        operand, row = self.read.subject.operand, self.read.subject.operand.instruction
+        operand, row = self.read.subject.operand, self.read.subject.operand.row
         rows, columns = np.arange(row.rows(operand.role))[:, None], np.arange(row.k)[None, :]
         linear = self.read.descriptor.linear(rows, columns, row.element_bytes, self.read.major)
         return self.read.descriptor.swizzled(begin + start + linear) - begin

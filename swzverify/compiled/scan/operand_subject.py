@@ -19,6 +19,7 @@ from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES, MOST_SHARED_BYTES
+from swzverify.hardware.tensor_cores import Family
 from swzverify.ir.expr import TRUE, Expr, Var, extract, var, variables
 from swzverify.subjects.descriptor import ADDRESS_LIMIT
 
@@ -46,6 +47,11 @@ class ValueSubject:
     shape: BlockShape | None
     asker: Asker
     smem: int | None
+
+    @property
+    def is_of_one_thread(self) -> bool:
+        """Whether each thread that executes the instruction does so for itself, and not its warp group together."""
+        return False
 
     @cached_property
     def here(self) -> Subject:
@@ -92,6 +98,11 @@ class OperandSubject(ValueSubject):
     """A descriptor with what its fields and claims need: the value of an operand."""
 
     operand: KernelOperand
+
+    @property
+    def is_of_one_thread(self) -> bool:
+        """Whether one thread issues the instruction."""
+        return self.operand.family is Family.TCGEN05
 
 
 def dependence(leaves: list[Leaf]) -> str:

@@ -76,7 +76,7 @@ class OperandRead:
 
     def chunks(self, at: int) -> NDArray[np.int64]:
         """The numbers of the chunks of 16 bytes that it reads with an offset, of an array at a multiple of 1024."""
-        row = self.subject.operand.instruction
+        row = self.subject.operand.row
         rows, columns = np.arange(row.rows(self.subject.operand.role))[:, None], np.arange(row.k)[None, :]
         linear = self.descriptor.linear(rows, columns, row.element_bytes, self.major)
         return np.unique(self.descriptor.swizzled(at + linear) // CHUNK_BYTES)
