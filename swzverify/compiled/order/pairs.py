@@ -169,7 +169,7 @@ class Asked:
         return tuple((family, each) for each in distances)
 
     def _family(self) -> tuple[Family, Sequence[Sum]] | None:
-        """What coordinates are in both sums, as a family, and the rest of both without numbers; None if there is none."""
+        """What coordinates are in both sums, as a family, and the rest of both; None if there is none."""
         instances, threads = self.instances, self.instances.threads
         places, sums = self._places(instances), self._sums
         coordinates = {each for thread in threads for each in (*thread.own, *thread.shared)}
