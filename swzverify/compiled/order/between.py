@@ -248,8 +248,8 @@ class Meets:
                 if access <= other:
                     found = open_ones.get((mine, yours, access == other), {}).get((number, at, there))
                     if found is not None:
-                        yield access, other, *found
+                        yield access, other, found.trips, found.ways
                 else:
                     found = open_ones.get((yours, mine, False), {}).get((number, there, at))
                     if found is not None:
-                        yield other, access, *found
+                        yield other, access, found.trips, found.ways

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from functools import reduce
 from itertools import chain, islice, product
 from math import prod
-from operator import or_
 from pathlib import PurePath
 from typing import Final
 
@@ -280,8 +278,10 @@ class _Judge:
         self._assumptions[IN_ARRAYS if known == DISTINCT else TRIPS] = None
         mine = self._free.setdefault(known, {})
         for first, seconds in pairs.items():
-            others = (each.get(first, 0) for name, each in self._free.items() if name != known)
-            mine[first] = mine.get(first, 0) | seconds & ~reduce(or_, others, 0)
+            taken = 0
+            for name, others in self._free.items():
+                taken |= others.get(first, 0) if name != known else 0
+            mine[first] = mine.get(first, 0) | (seconds & ~taken)
 
     def _are_apart(self, one: SharedAccess, two: SharedAccess) -> bool:
         """Whether one is an operation on a barrier object, and the other one is apart from all objects."""
