@@ -36,7 +36,7 @@ def test_verdict(name: str) -> None:
 def _path_is_needed(patch: pytest.MonkeyPatch) -> None:
     """A meeting needs a path from one access to the other."""
 
-    def wrong(kernel: Kernel, threads: InStep) -> list[Meeting]:
+    def wrong(kernel: Kernel, threads: InStep, *_: object) -> list[Meeting]:
         def leads(one: int, two: int) -> bool:
             blocks = reached([kernel.flow.block_of[one]], kernel.flow.following, lambda _: False)
             return kernel.flow.block_of[two] in blocks
@@ -97,8 +97,8 @@ def _warp_for_block(patch: pytest.MonkeyPatch) -> None:
 def _array_of_the_symbol(patch: pytest.MonkeyPatch) -> None:
     """The array of an address is that of the symbols in it."""
 
-    def wrong(kernel: Kernel, address: pairs.Expr) -> set[str]:
-        return {each.name for each in pairs.variables(address) if isinstance(kernel.leaves[each], ArrayLeaf)}
+    def wrong(kernel: Kernel, address: pairs.Expr) -> frozenset[str]:
+        return frozenset(each.name for each in pairs.variables(address) if isinstance(kernel.leaves[each], ArrayLeaf))
 
     patch.setattr(arrays, "arrays_of", wrong)
 

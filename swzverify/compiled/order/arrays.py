@@ -87,10 +87,11 @@ class Arrays:
 
     def are_distinct(self, first: SharedAccess, second: SharedAccess) -> bool:
         """Whether each address lies in one array, and these are two."""
-        one, two = self._of(first.address), self._of(second.address)
+        one, two = self.of(first.address), self.of(second.address)
         return len(one) == len(two) == 1 and one != two
 
-    def _of(self, address: Expr) -> frozenset[str]:
+    def of(self, address: Expr) -> frozenset[str]:
+        """The arrays that an address may lie in."""
         if address not in self._found:
             self._found[address] = arrays_of(self._kernel, address)
         return self._found[address]

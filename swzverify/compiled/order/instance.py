@@ -9,10 +9,10 @@ threads share only if all threads leave the loop in one trip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar, cast
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, widened
 from swzverify.compiled.kernel.lanes import places_of
@@ -53,6 +53,7 @@ MOST_TRIPS: Final = 1 << 30
 BASE: Final = "base of "
 """Begins the names of the trips that questions count from."""
 _TRIP_BITS: Final = 64
+_Made = TypeVar("_Made")
 Place: TypeAlias = tuple[tuple[int, Trip | None], ...]
 """The trips of the loops around a place, by headers; None where nothing is known. Other loops are left."""
 
@@ -104,10 +105,17 @@ class Instances:
         self.uses, self.bounded = Uses(), Bounded()
         self._registers = Registers(kernel)
         self._memo: dict[tuple[Expr, int, Place], tuple[Expr, Uses]] = {}
+        self._kept: dict[tuple[object, ...], object] = {}
         self._coordinates: list[Mapping[str, Expr]] = []
         for thread in self.threads:
             lane = extract(thread.number, 0, LANES.bit_length() - 1)
             self._coordinates.append({**places_of(thread.number, kernel.block), "laneid": lane})
+
+    def kept(self, key: tuple[object, ...], make: Callable[[], _Made]) -> _Made:
+        """What is made for a key, once for all questions."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast("_Made", self._kept[key])
 
     def place(self, block: int, trips: Trips) -> Place:
         """A block, in the given trips of the loops around it."""

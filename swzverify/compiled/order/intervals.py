@@ -9,13 +9,23 @@ in flight over barriers until its thread waits for it, and for other threads unt
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
-from itertools import chain
+from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import Final, NamedTuple
 
 from swzverify.compiled.kernel.kept_distances import decided
 from swzverify.compiled.kernel.whole import Kernel
-from swzverify.compiled.order.between import ENTRY, Between, Choice, Presence, Together, Trip, Trips, Way
+from swzverify.compiled.order.between import (
+    ENTRY,
+    Between,
+    Choice,
+    Meets,
+    Presence,
+    Settles,
+    Together,
+    Trip,
+    Trips,
+    Way,
+)
 from swzverify.compiled.order.step import InStep
 from swzverify.compiled.ptx import Immediate, Instruction
 from swzverify.ir.expr import FALSE
@@ -67,23 +77,25 @@ class Meeting(NamedTuple):
         return self._replace(trips=(absolute(self.trips[0]), absolute(self.trips[1])), earliest=first)
 
 
-def meetings(kernel: Kernel, step: InStep) -> Iterator[Meeting]:
-    """All pairs of accesses of two threads that can run between the same barriers, one of them a write."""
+def meetings(
+    kernel: Kernel,
+    step: InStep,
+    kind_of: Callable[[int], Hashable] = lambda _: None,
+    settles: Settles | None = None,
+) -> Iterator[Meeting]:
+    """All pairs of accesses of two threads that can run between the same barriers, one of them a write.
+
+    `settles` is asked about the pairs of two classes at once, and those that it takes are left out. `kind_of` says
+    which instructions are alike to it.
+    """
     walk = _Walk(kernel, step)
-    alike: dict[Together, int] = {}
-    found: dict[tuple[int, int, int], list[tuple[Way, ...]]] = {}
-    for begin in (ENTRY, *sorted(step.barriers)):
-        present = [*walk.present(begin), *walk.in_flight.get(begin, ())]
-        for first, second, trips, ways in Between(begin, present, alike, _together).pairs(walk.can_race, walk.block_of):
-            found.setdefault((first, second, trips), []).append(ways)
-    both_of = list(alike)
-    # Unrolled code has thousands of pairs with the same ways: these are kept once.
-    joined: dict[tuple[int, ...], tuple[Way, ...]] = {}
-    for (first, second, trips), parts in found.items():
-        key = tuple(map(id, parts))
-        if key not in joined:
-            joined[key] = tuple(chain(*parts))
-        yield Meeting(first, second, *both_of[trips], joined[key])
+    behind = [
+        Between(begin, [*walk.present(begin), *walk.in_flight.get(begin, ())], _together, walk.block_of)
+        for begin in (ENTRY, *sorted(step.barriers))
+    ]
+    found = Meets(behind, lambda index: (walk.kind_of(index), kind_of(index)))
+    for first, second, together, ways in found.pairs(walk.can_race, settles):
+        yield Meeting(first, second, *together, ways)
 
 
 def _together(first: Presence, second: Presence) -> Together | None:
@@ -148,6 +160,11 @@ class _Walk:
         one, two = self._accesses[first], self._accesses[second]
         is_atomic = one.is_atomic and two.is_atomic and one.width_bytes == two.width_bytes
         return (one.is_write or two.is_write) and not is_atomic
+
+    def kind_of(self, index: int) -> tuple[bool, bool, int]:
+        """What of an access decides which others it races with."""
+        access = self._accesses[index]
+        return access.is_write, access.is_atomic, access.width_bytes
 
     def block_of(self, index: int) -> int:
         """The block of an instruction."""

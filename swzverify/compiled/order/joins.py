@@ -79,11 +79,13 @@ class Joins:
 
     def __init__(self) -> None:
         self._listed: dict[tuple[object, ...], Listed] = {}
+        self._answers: dict[tuple[object, ...], bool] = {}
 
     def never_meet(self, ends: Ends, conditions: Iterable[Expr], few: Mapping[Var, tuple[int, ...]]) -> bool:
         """Whether two accesses have no common byte under some conditions, as far as lists of values show it.
 
-        `few` has all values of some variables, perhaps with others that do not occur.
+        `few` has all values of some variables, perhaps with others that do not occur. Addresses go round, so only the
+        difference of their numbers counts: accesses of unrolled code that are equally far apart are one question.
 
         >>> from swzverify.ir.expr import extend
         >>> one, other = var("one", 64), var("other", 64)
@@ -93,6 +95,15 @@ class Joins:
         >>> Joins().never_meet(Ends(starts, (2, 2), (one, other)), (), {})
         False
         """
+        conditions = tuple(conditions)
+        one, two = map(sum_of, ends.addresses)
+        terms, number = (*one.terms.items(), None, *two.terms.items()), (one.number - two.number) % ADDRESSES
+        key = terms, number, ends.lengths, ends.tags, conditions, tuple(few.items())
+        if key not in self._answers:
+            self._answers[key] = self._never_meet(ends, conditions, few)
+        return self._answers[key]
+
+    def _never_meet(self, ends: Ends, conditions: Iterable[Expr], few: Mapping[Var, tuple[int, ...]]) -> bool:
         parts = [part for each in conditions for part in conjuncts(each)]
         bounds = tuple(dict.fromkeys(bound for each in parts if (bound := find_bound(each)) is not None))
         key = (bounds, *few.items())

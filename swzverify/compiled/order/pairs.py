@@ -6,8 +6,9 @@ Arrays do not overlap, and an access stays in the array that its address names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import either, less, sub, widened
 from swzverify.compiled.kernel.leaves import ArrayLeaf, Leaf, begin_of
@@ -41,6 +42,8 @@ from swzverify.ir.expr import (
 
 _MOST_PIECES: Final = 40
 """Pieces of the numbers of threads that are told apart."""
+Starts: TypeAlias = tuple[Expr, ...]
+"""Where some arrays start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,23 +150,39 @@ class Asked:
         """
         if any(each.is_bulk for each in self.accesses):
             return ()
+        one, two = self._sums
+        found = self.instances.kept(("family", *self._alike), self._family)
+        if found is None:
+            return ()
+        family, rest = found
+        numbers = [(two.number - one.number) % ADDRESSES]
+        if rest[0].terms != rest[1].terms:
+            rests = [Sum(part.terms, each.number, each.width) for part, each in zip(rest, (one, two), strict=True)]
+            trips = variables(*rest[0].terms, *rest[1].terms)
+            cases = sums_by_residues(rests, [each for each in trips if each.name.startswith(BASE)])
+            if any(one.terms != two.terms for one, two in cases):
+                return ()
+            numbers = [(two.number - one.number) % ADDRESSES for one, two in cases]
+        distances = dict.fromkeys(map(signed, numbers))
+        if not all(map(family.is_near, distances)):
+            return ()
+        return tuple((family, each) for each in distances)
+
+    def _family(self) -> tuple[Family, Sequence[Sum]] | None:
+        """What coordinates are in both sums, as a family, and the rest of both; None if there is none."""
         instances, threads = self.instances, self.instances.threads
-        places = self._places(instances)
-        sums = [sum_of(address) for address in self._addresses(places)]
+        places, sums = self._places(instances), self._sums
         coordinates = {each for thread in threads for each in (*thread.own, *thread.shared)}
         own = [{t: c for t, c in each.terms.items() if coordinates & set(variables(t))} for each in sums]
         if any(not coordinates.issuperset(variables(*terms)) for terms in own):
-            return ()
+            return None
         rest = [
-            Sum({t: c for t, c in each.terms.items() if t not in terms}, each.number, each.width)
+            Sum({t: c for t, c in each.terms.items() if t not in terms}, 0, each.width)
             for each, terms in zip(sums, own, strict=True)
         ]
-        cases: Sequence[Sequence[Sum]] = [rest]
-        if rest[0].terms != rest[1].terms:
-            trips = variables(*rest[0].terms, *rest[1].terms)
-            cases = sums_by_residues(rest, [each for each in trips if each.name.startswith(BASE)])
-        if any(one.terms != two.terms for one, two in cases):
-            return ()
+        trips = [each for each in variables(*rest[0].terms, *rest[1].terms) if each.name.startswith(BASE)]
+        if rest[0].terms != rest[1].terms and not trips:
+            return None
         guards: list[Expr] = []
         for who, (access, place) in self._both(places):
             parts = [
@@ -179,13 +198,24 @@ class Asked:
             (one.width_bytes, two.width_bytes),
             are_two=self._are_two(),
         )
-        distances = dict.fromkeys(signed((two.number - one.number) % ADDRESSES) for one, two in cases)
-        if found is None or not all(map(found.is_near, distances)):
-            return ()
-        return tuple((found, each) for each in distances)
+        return None if found is None else (found, rest)
 
     def question(self, way: Way | None = None) -> Question:
         """Whether they meet; with a way, only by it."""
+        one, two = self._sums
+        if self._moments is not None or self._bounds is not None or len(one.terms) + len(two.terms) > MOST_TERMS:
+            return self._question(way)[0]
+        # Pairs of unrolled code that are equally far apart differ only in where both accesses are.
+        values = tuple(each.value for each in self.accesses)
+        key = way, None if None in values else values, (two.number - one.number) % ADDRESSES, *self._alike
+        question, starts = self.instances.kept(key, lambda: self._question(way))
+        both = self._touched
+        if question.addresses == both:
+            return question
+        return replace(question, in_memory=self._inside(starts, both), addresses=both, ends=self._ends(both))
+
+    def _question(self, way: Way | None) -> tuple[Question, Starts]:
+        """The question, and where the arrays start that it reads."""
         instances = self.instances
         whole = self._whole = self._whole or self._of_any_way()
         instances.uses = uses = Uses()
@@ -196,20 +226,26 @@ class Asked:
         arrays = [leaf for leaf in read if isinstance(leaf, ArrayLeaf)]
         conditions += [*without_overlap(arrays), *uses.facts]
         begins = (instances.value(begin_of(leaf, 32), 0, whole.places[0]) for leaf in arrays)
-        starts = list(dict.fromkeys(map(instances.bounded.of, begins)))
-        in_memory = [
-            is_in_memory(address, starts, who, self.kernel.ranks.count) for who, address in enumerate(whole.addresses)
-        ]
+        starts = tuple(dict.fromkeys(map(instances.bounded.of, begins)))
 
         def together(found: Iterable[Expr]) -> Expr:
             return instances.bounded.of(conjunction(dict.fromkeys(found)))
 
         found = together(conditions)
         exact = None if whole.sure is None else together([found, *whole.sure])
-        inside, both = together(in_memory), whole.addresses
+        inside, both = self._inside(starts, whole.addresses), whole.addresses
         ends = self._ends(both) if self._moments is None else None
         places, same = whole.places, whole.same
-        return Question(found, exact, inside, same, read, instances, places, both, uses.few, uses.made, ends)
+        return Question(found, exact, inside, same, read, instances, places, both, uses.few, uses.made, ends), starts
+
+    def _inside(self, starts: Starts, addresses: tuple[Expr, Expr]) -> Expr:
+        """That both offsets are within the memory of a block."""
+        ranks, kept = self.kernel.ranks.count, self.instances.kept
+        parts = [
+            kept(("inside", address, who, starts), lambda a=address, w=who: is_in_memory(a, starts, w, ranks))
+            for who, address in enumerate(addresses)
+        ]
+        return self.instances.bounded.of(conjunction(dict.fromkeys(parts)))
 
     def _of_any_way(self) -> _Whole:
         """What the questions about all ways have in common."""
@@ -246,6 +282,30 @@ class Asked:
         return _Whole(places, (addresses[0], addresses[1]), conditions, sure, same, uses, of_values)
 
     # ---- parts
+
+    @cached_property
+    def _touched(self) -> tuple[Expr, Expr]:
+        """Both addresses."""
+        one, two = self._addresses(self._places(self.instances))
+        return one, two
+
+    @cached_property
+    def _sums(self) -> tuple[Sum, Sum]:
+        """Both addresses as sums."""
+        one, two = map(sum_of, self._touched)
+        return one, two
+
+    @cached_property
+    def _alike(self) -> tuple[object, ...]:
+        """All that a question is made of, but for a way, the values, and the numbers in both addresses."""
+        meeting, places = self.meeting, self._places(self.instances)
+        accesses = [
+            (each.width_bytes, each.lanes, each.is_bulk, each.is_collective, each.who.guard, each.who.sure)
+            for each in self.accesses
+        ]
+        terms = [tuple(each.terms.items()) for each in self._sums]
+        is_one = meeting.first == meeting.second
+        return places, meeting.trips, meeting.base, meeting.earliest, is_one, *accesses, *terms
 
     def _at(self, moment: Moment, instances: Instances, places: tuple[Place, Place]) -> Expr:
         """That the accesses meet at a moment, and the threads are some of those that can be there then."""

@@ -9,7 +9,7 @@ a block as integers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from itertools import chain, islice, product
 from math import prod
@@ -27,6 +27,7 @@ from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kernel.whole import BOX_IS_OPEN, Kernel
 from swzverify.compiled.order.barriers import Scope, orders_of
+from swzverify.compiled.order.between import Rows
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
 from swzverify.compiled.order.own_stores import own_store
@@ -59,7 +60,8 @@ _MOST_BLOCK: Final = 512
 """Threads up to which two of them are looked for in the whole block at once."""
 _MOST_QUESTIONS: Final = 512
 """Meetings beyond which the runs of a few threads are asked first whether two threads can be at both accesses."""
-NO_OBJECT: Final = Found(RaceVerdict.FREE, "it is apart from all barrier objects", ("runs",))
+_RUNS: Final = "runs"
+"""What proves pairs free of which one is an operation on a barrier object, and the other one apart from all objects."""
 DISTINCT: Final = "distinct arrays"
 """What proves pairs free whose accesses name distinct arrays."""
 _RETURNED: Final = "the accesses of a thread that has returned come before the end of later barriers"
@@ -149,6 +151,7 @@ class _Judge:
         self._left_out: dict[str, None] = dict.fromkeys(self._orders.left_out)
         self._assumptions: dict[str, None] = {}
         self._found: dict[tuple[int, int], Found] = {}
+        self._free: dict[str, Rows] = {}
         self._judge = MeetingJudge(kernel, facts, self._left_out)
         self._parts = Parts(kernel, self._orders, self._judge)
         self._of_block, self._of_warp = self._parts.of_block, self._parts.of_warp
@@ -156,6 +159,7 @@ class _Judge:
             self._left_out.clear()
             self._left_out[NOT_SHOWN] = None
         self._accesses = {each.index: each for each in kernel.accesses if not each.reason}
+        self._has_objects = any(each.is_object for each in kernel.accesses)
 
     def judged(self) -> KernelRaces:
         """The verdict on the kernel."""
@@ -172,7 +176,7 @@ class _Judge:
             asked += [Asked(instances, meeting, both) for meeting, both in found]
         self._judge.decide(asked, self._parts.refined)
         self._parts.decide_proxies()
-        self._found |= self._judge.found
+        self._found = self._judge.found
         self._assumptions |= self._judge.assumptions
         return self._summary()
 
@@ -203,8 +207,21 @@ class _Judge:
         self, couple: Couple, step: InStep, most: int
     ) -> list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]]:
         """The first meetings of two threads, for each two parts of the instructions; without what `Parts` decides."""
+        decided = 0
+
+        def settles(first: int, second: int, pairs: Rows, times: int) -> bool:
+            nonlocal decided
+            is_filtered = couple is Couple.LANES and self._is_lockstep
+            found = None if is_filtered else self._without_question(first, second)
+            if found is not None:
+                decided += times * sum(map(int.bit_count, pairs.values()))
+                self._keep_free(found, pairs)
+            return found is not None
+
         found: Iterable[Meeting] = (
-            own_copies(self._kernel, step) if couple is Couple.SELF else meetings(self._kernel, step)
+            own_copies(self._kernel, step)
+            if couple is Couple.SELF
+            else meetings(self._kernel, step, self._kind_of, settles)
         )
         if couple is Couple.LANES and self._is_lockstep:
             found = filter(self._is_at_once, found)
@@ -213,22 +230,58 @@ class _Judge:
         kept: list[tuple[Meeting, tuple[SharedAccess, SharedAccess]]] = []
         found = iter(found)
         first = list(islice(found, _MOST_QUESTIONS + 1))
-        is_long = len(first) > _MOST_QUESTIONS
-        has_bulk = any(each.is_bulk for each in self._kernel.accesses)
+        is_long = decided + len(first) > _MOST_QUESTIONS
         for each in chain(first, found):
             for both in product(self._kernel.parts[each.first], self._kernel.parts[each.second]):
-                if has_bulk and is_of_proxies(*both):
+                if is_of_proxies(*both):
                     continue
-                if self._parts.arrays.are_distinct(*both):
-                    self._assumptions[IN_ARRAYS] = None
-                    distinct = Found(RaceVerdict.FREE, "the arrays are distinct")
-                    self._found.setdefault((each.first, each.second), distinct)
-                elif self._are_apart(*both):
-                    self._assumptions[TRIPS] = None
-                    self._found.setdefault((each.first, each.second), NO_OBJECT)
+                if (known := self._known(*both)) is not None:
+                    self._keep_free(known, {each.first: 1 << each.second})
                 elif len(kept) < most and not (is_long and self._parts.never_at_once(*both, couple)):
                     kept.append((each, both))
+            if len(kept) >= most:
+                break
         return kept
+
+    def _kind_of(self, index: int) -> Hashable:
+        """What decides whether the pairs of an instruction are known without a question."""
+        return tuple(
+            (
+                self._parts.arrays.of(each.address),
+                each.is_bulk,
+                each.is_write,
+                each.is_object,
+                self._has_objects and not each.is_object and self._parts.is_apart_from_objects(each),
+            )
+            for each in self._kernel.parts[index]
+        )
+
+    def _without_question(self, first: int, second: int) -> str | None:
+        """What proves two instructions free if no part of them needs a question."""
+        found: list[str] = []
+        for both in product(self._kernel.parts[first], self._kernel.parts[second]):
+            if not is_of_proxies(*both):
+                known = self._known(*both)
+                if known is None:
+                    return None
+                found.append(known)
+        return found[0] if found else None
+
+    def _known(self, one: SharedAccess, two: SharedAccess) -> str | None:
+        """What proves two accesses free without a question."""
+        if self._parts.arrays.are_distinct(one, two):
+            return DISTINCT
+        return _RUNS if self._are_apart(one, two) else None
+
+    def _keep_free(self, known: str, pairs: Rows) -> None:
+        """Keep that pairs are free; a pair that is kept already stays as it is."""
+        self._assumptions[IN_ARRAYS if known == DISTINCT else TRIPS] = None
+        mine = self._free.setdefault(known, {})
+        for first, seconds in pairs.items():
+            taken = 0
+            for name, others in self._free.items():
+                taken |= others.get(first, 0) if name != known else 0
+            mine[first] = mine.get(first, 0) | (seconds & ~taken)
 
     def _are_apart(self, one: SharedAccess, two: SharedAccess) -> bool:
         """Whether one is an operation on a barrier object, and the other one is apart from all objects."""
@@ -250,9 +303,14 @@ class _Judge:
                 pairs.append(Pair(participant, participant, RaceVerdict.UNKNOWN, reason))
         pairs.sort(key=lambda each: (rank(each.verdict), each.reason in (NOT_ASKED, TOO_MANY)))
         barriers = tuple(map(self._barrier, sorted((*self._orders.barriers, *self._orders.unmodelled))))
-        free_by = Counter(
+        free_by = Counter[str]()
+        for name, rows in self._free.items():
+            asked = sum(rows.get(first, 0) >> second & 1 for first, second in self._found)
+            free_by[name] = sum(map(int.bit_count, rows.values())) - asked
+        free_by.update(
             "+".join(each.engines) or DISTINCT for each in self._found.values() if each.verdict is RaceVerdict.FREE
         )
+        free_by = +free_by
         free = free_by.total()
         verdict, reason = worst_of((*barriers, *pairs)) or (RaceVerdict.FREE, "")
         is_harmless = verdict in (RaceVerdict.FREE, RaceVerdict.BENIGN)
