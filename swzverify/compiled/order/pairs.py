@@ -14,7 +14,7 @@ from swzverify.compiled.kernel.leaves import ArrayLeaf, Leaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import ADDRESSES
-from swzverify.compiled.order.alike import made_alike
+from swzverify.compiled.order.alike import write_one_value
 from swzverify.compiled.order.families import Family, signed
 from swzverify.compiled.order.in_memory import is_in_memory
 from swzverify.compiled.order.instance import BASE, Instances, Place, Uses, without_overlap
@@ -112,6 +112,11 @@ class Asked:
         self._bounds = bounds
         self.kernel, self.sharing, self.couple = instances.kernel, instances.sharing, instances.couple
         self._whole: _Whole | None = None
+
+    @property
+    def are_writes(self) -> bool:
+        """Whether both accesses write a value and do nothing else."""
+        return all(each.is_plain_write for each in self.accesses)
 
     @property
     def key(self) -> tuple[int, int]:
@@ -234,18 +239,23 @@ class Asked:
             elif sure is not None:
                 sure.append(instances.value(access.who.sure, who, place))
         instances.uses = of_values = Uses()
-        same: Expr | None = None
-        values = [each.value for each in self.accesses]
-        if values[0] is not None and values[1] is not None and values[0].width == values[1].width:
-            one, two = (instances.value(v, who, places[who]) for who, v in enumerate(values) if v is not None)
-            same = compare(Comparison.EQ, one, two)
-            if values[0] is values[1] and (alike := made_alike(instances, values[0], places)) is not None:
-                same = either(same, alike)
-            if self.couple is Couple.ANY and self._is_one_in_warp(values[0], places):
-                same = either(same, self._are_of_one_warp())
+        same = self._write_one_value(places, addresses) if self.are_writes else None
         return _Whole(places, (addresses[0], addresses[1]), conditions, sure, same, uses, of_values)
 
     # ---- parts
+
+    def _write_one_value(self, places: tuple[Place, Place], addresses: Sequence[Expr]) -> Expr | None:
+        """That both write one value to each byte that both touch; None if it is not known what they write."""
+        one, two = (() if each.stored is None else each.stored.words for each in self.accesses)
+        distance: Expr | None = None
+        if self.accesses[0].width_bytes == self.accesses[1].width_bytes:
+            distance = const(0, 32)
+        elif self._moments is None:
+            distance = _between(*addresses)
+        is_one = self.couple is Couple.ANY and self.meeting.first == self.meeting.second and places[0] == places[1]
+        return write_one_value(
+            self.instances, (one, two), places, distance, self._are_of_one_warp() if is_one else None
+        )
 
     def _at(self, moment: Moment, instances: Instances, places: tuple[Place, Place]) -> Expr:
         """That the accesses meet at a moment, and the threads are some of those that can be there then."""
@@ -281,11 +291,6 @@ class Asked:
     def _are_two(self) -> bool:
         """Whether two distinct threads make the accesses."""
         return self.couple is not Couple.SELF and not self._is_any_lane()
-
-    def _is_one_in_warp(self, value: Expr, places: tuple[Place, Place]) -> bool:
-        """Whether both write one value if they are lanes of one warp, by one instruction in one trip."""
-        is_same = self.meeting.first == self.meeting.second and places[0] == places[1]
-        return is_same and self.instances.is_one_in_warp(value, places[0])
 
     def _are_of_one_warp(self) -> Expr:
         low = LANES.bit_length() - 1

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import ArrayLeaf, UniformLeaf
+from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.intervals import Way
@@ -33,16 +33,18 @@ from swzverify.compiled.scan.race_found import (
     MOST_MEETINGS,
     NOT_ASKED,
     ONE_VALUE,
+    OPEN_VALUE,
     TOO_MANY,
     TOO_MANY_PATHS,
     TRIPS,
+    UNORDERED,
     Found,
 )
 from swzverify.compiled.scan.race_groups import never_met, ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
+from swzverify.compiled.scan.race_values import deciding
 from swzverify.compiled.scan.race_witness import (
-    deciding_values,
     in_first_block,
     is_loose,
     is_of_launch,
@@ -338,24 +340,34 @@ class MeetingJudge:
         point = self._point(exact) if point is None else point
         if point is None:
             return Found(RaceVerdict.UNKNOWN, INEXACT)
-        met, witness = (question, exact), witness_of(self._kernel, question, point)
-        of_values, harmful = list[UniformLeaf](), exact
+        harmful = exact
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
             apart = self._point(differ)
-            of_values = deciding_values(self._kernel, question.same, apart or point, self.never)
-            harmful = differ if of_values else exact
-            if apart is None and self._possible(differ).answer is Answer.EMPTY:
+            if apart is not None:
+                point, harmful = apart, differ
+            elif self._possible(differ).answer is Answer.EMPTY:
                 if not self.never(conjunction((condition, negation(question.same)))):
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
-                return Found(RaceVerdict.BENIGN, ONE_VALUE, witness=witness, met=met)
+                return self._shown(RaceVerdict.BENIGN, ONE_VALUE, question, point, exact)
         given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
-        given += [leaf for leaf in of_values if leaf not in given]
-        in_first = conjunction((harmful, *in_first_block(given)))
-        if given and (not in_first_block(given) or self._point(in_first) is None):
-            reason = f"it depends on {given[0].reason}"
-            return Found(RaceVerdict.DEPENDS, reason, witness=witness, met=met)
-        return Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness, met=met)
+        by_value = deciding(asked, question, exact, point, self.never)
+        leaves = tuple(dict.fromkeys((*given, *by_value.leaves)))
+        if not leaves and not by_value.is_open:
+            return self._shown(RaceVerdict.RACE, UNORDERED, question, point, harmful)
+        question = replace(question, read=tuple(dict.fromkeys((*question.read, *leaves))))
+        first = [] if by_value.is_open else in_first_block(leaves)
+        in_first = conjunction((harmful, *first))
+        if first and (at_first := self._point(in_first)) is not None:
+            return self._shown(RaceVerdict.RACE, UNORDERED, question, at_first, in_first)
+        reason = f"it depends on {leaves[0].reason if leaves else OPEN_VALUE}"
+        return self._shown(RaceVerdict.DEPENDS, reason, question, point, harmful)
+
+    def _shown(
+        self, verdict: RaceVerdict, reason: str, question: Question, point: Mapping[str, int], when: Expr
+    ) -> Found:
+        """A verdict with a witness."""
+        return Found(verdict, reason, witness=witness_of(self._kernel, question, point), met=(question, when))
 
     def _with_small_values(self, found: Found) -> Found:
         """The same with a witness of small values of the launch, so that a run can show the race, if there is one."""
