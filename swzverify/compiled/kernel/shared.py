@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.compiled.kernel.access import EVERYONE, Executions
+from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.stored import Stored
 from swzverify.compiled.ptx import Instruction
 from swzverify.hardware import LANES
@@ -62,4 +63,6 @@ class SharedAccess:
     @property
     def is_plain_write(self) -> bool:
         """Whether it writes a value and does nothing else, so that another write of this value does no harm."""
-        return self.is_write and not (self.is_atomic or self.is_strong or self.is_object)
+        # An instruction that replaces a field of a tensor map reads the map.
+        is_field = base_name(self.instruction) == "tensormap"
+        return self.is_write and not (self.is_atomic or self.is_strong or self.is_object or is_field)

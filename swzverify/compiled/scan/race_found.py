@@ -23,7 +23,6 @@ TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
 OF_COPY: Final = "no order is known between a bulk copy and an access that may run at the same time"
 INEXACT: Final = "which threads reach the accesses is not known exactly"
 ONE_VALUE: Final = "all threads write one value"
-OPEN_VALUE: Final = "what they write, of which little is known"
 UNORDERED: Final = "no barrier orders the accesses"
 
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.intervals import Way
@@ -33,7 +32,6 @@ from swzverify.compiled.scan.race_found import (
     MOST_MEETINGS,
     NOT_ASKED,
     ONE_VALUE,
-    OPEN_VALUE,
     TOO_MANY,
     TOO_MANY_PATHS,
     TRIPS,
@@ -45,9 +43,7 @@ from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
 from swzverify.compiled.scan.race_values import deciding
 from swzverify.compiled.scan.race_witness import (
-    in_first_block,
     is_loose,
-    is_of_launch,
     small_values,
     why_no_race,
     witness_of,
@@ -350,24 +346,16 @@ class MeetingJudge:
                 if not self.never(conjunction((condition, negation(question.same)))):
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
                 return self._shown(RaceVerdict.BENIGN, ONE_VALUE, question, point, exact)
-        given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
-        by_value = deciding(asked, question, exact, point, self.never)
-        leaves = tuple(dict.fromkeys((*given, *by_value.leaves)))
-        if not leaves and not by_value.is_open:
-            return self._shown(RaceVerdict.RACE, UNORDERED, question, point, harmful)
-        question = replace(question, read=tuple(dict.fromkeys((*question.read, *leaves))))
-        first = [] if by_value.is_open else in_first_block(leaves)
+        question, what, first = deciding(asked, question, exact, point, self.never)
         in_first = conjunction((harmful, *first))
-        if first and (at_first := self._point(in_first)) is not None:
-            return self._shown(RaceVerdict.RACE, UNORDERED, question, at_first, in_first)
-        reason = f"it depends on {leaves[0].reason if leaves else OPEN_VALUE}"
-        return self._shown(RaceVerdict.DEPENDS, reason, question, point, harmful)
+        at_first = self._point(in_first) if first else None
+        if what and at_first is None:
+            return self._shown(RaceVerdict.DEPENDS, f"it depends on {what}", question, point, harmful)
+        return self._shown(RaceVerdict.RACE, UNORDERED, question, at_first or point, in_first)
 
-    def _shown(
-        self, verdict: RaceVerdict, reason: str, question: Question, point: Mapping[str, int], when: Expr
-    ) -> Found:
+    def _shown(self, verdict: RaceVerdict, reason: str, question: Question, at: Mapping[str, int], when: Expr) -> Found:
         """A verdict with a witness."""
-        return Found(verdict, reason, witness=witness_of(self._kernel, question, point), met=(question, when))
+        return Found(verdict, reason, witness=witness_of(self._kernel, question, at), met=(question, when))
 
     def _with_small_values(self, found: Found) -> Found:
         """The same with a witness of small values of the launch, so that a run can show the race, if there is one."""

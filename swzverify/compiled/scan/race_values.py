@@ -5,53 +5,62 @@ Source: docs/semantics.md, section 10.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
-from swzverify.compiled.kernel import ArrayLeaf, LaneLeaf, OpaqueLeaf
-from swzverify.compiled.kernel.leaves import Leaf, Made
+from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, LaneLeaf, OpaqueLeaf
+from swzverify.compiled.kernel.leaves import Leaf, Made, TripsLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.pairs import Asked, Question
+from swzverify.compiled.scan.race_witness import in_first_block, is_of_launch
 from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
 
-
-@dataclass(frozen=True, slots=True)
-class Deciding:
-    """What decides whether two accesses write one value.
-
-    Attributes:
-        leaves: The leaves that decide it, as far as they are known; empty if nothing does.
-        is_open: Whether more than these may decide it.
-    """
-
-    leaves: tuple[Leaf, ...] = ()
-    is_open: bool = False
+_OPEN: Final = "what the accesses write, of which little is known"
 
 
 def deciding(
     asked: Asked, question: Question, exact: Expr, point: Mapping[str, int], never: Callable[[Expr], bool]
-) -> Deciding:
-    """What decides whether the threads of a point write one value, and do no harm.
+) -> tuple[Question, str, Sequence[Expr]]:
+    """What decides whether the threads of a point do harm, in a launch in which they make both accesses.
 
-    `exact` says when both surely make the accesses, and `never` whether a condition is shown not to hold.
+    Args:
+        asked: The accesses.
+        question: Whether they meet.
+        exact: When both threads surely make them.
+        point: Where they do.
+        never: Whether a condition is shown not to hold.
+
+    Returns:
+        The question with all that decides it among what it reads, what decides it in words, and the condition that
+        the block is the first one of the grid, if nothing but the block's place decides it. The words are empty if
+        nothing decides it.
     """
+    given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
+    of_values, is_open = _of_values(asked, question, exact, point, never) if asked.are_writes else ([], False)
+    leaves = list(dict.fromkeys((*given, *of_values)))
+    read = tuple(dict.fromkeys((*question.read, *leaves)))
+    what = leaves[0].reason if leaves else _OPEN if is_open else ""
+    return replace(question, read=read), what, [] if is_open else in_first_block(leaves)
+
+
+def _of_values(
+    asked: Asked, question: Question, exact: Expr, point: Mapping[str, int], never: Callable[[Expr], bool]
+) -> tuple[list[Leaf], bool]:
+    """The leaves that decide whether both threads write one value, and whether more than leaves may decide it."""
     kernel = asked.kernel
-    if not asked.are_writes:
-        return Deciding()
     if question.same is None:
         stored = [each.stored for each in asked.accesses]
         feeds = [feed for each in stored if each is not None for feed in each.feeds]
-        found = [leaf for leaf in kernel.leaves.of(*feeds) if _may_vary(kernel, leaf)]
-        return Deciding(tuple(found), is_open=None in stored)
-    read = variables(question.same)
-    leaves = (question.made.get(each) or kernel.leaves.by_name.get(each.name) for each in read)
+        return [leaf for leaf in kernel.leaves.of(*feeds) if _may_vary(kernel, leaf)], None in stored
+    leaves = (question.made.get(each) or kernel.leaves.by_name.get(each.name) for each in variables(question.same))
     found = [leaf for leaf in dict.fromkeys(leaves) if leaf is not None and _may_vary(kernel, leaf)]
-    if not found:
-        return Deciding()
     both = conjunction((exact, question.same))
-    fixed = {each: const(point.get(each.name, 0), each.width) for each in _of_place(question, variables(both))}
-    return Deciding() if never(substitute(both, fixed)) else Deciding(tuple(found))
+    fixed: dict[Var, Expr] = {
+        each: const(point.get(each.name, 0), each.width) for each in _of_place(question, variables(both))
+    }
+    return ([] if not found or never(substitute(both, fixed)) else found), False
 
 
 def _of_place(question: Question, read: Iterable[Var]) -> list[Var]:
@@ -70,11 +79,29 @@ def _may_vary(kernel: Kernel, leaf: Leaf) -> bool:
     pending, seen = [leaf], {leaf}
     while pending:
         each = pending.pop()
-        if isinstance(each, LaneLeaf | ArrayLeaf):
-            continue
-        if not isinstance(each, OpaqueLeaf) or each.made is not Made.DETERMINED:
+        feeds = _feeds(kernel, each)
+        if feeds is None:
             return True
-        more = [feed for feed in kernel.leaves.of(*each.feeds) if feed not in seen]
+        more = [feed for feed in kernel.leaves.of(*feeds) if feed not in seen]
         seen.update(more)
         pending += more
     return False
+
+
+def _feeds(kernel: Kernel, leaf: Leaf) -> tuple[Expr, ...] | None:
+    """All that a leaf depends on; None if it is a value of the launch, or if more may decide it than is known."""
+    match leaf:
+        case LaneLeaf() | ArrayLeaf():
+            return ()
+        case OpaqueLeaf(made=Made.DETERMINED):
+            return leaf.feeds
+        case OpaqueLeaf(made=Made.EXCHANGED) if leaf.moved is not None:
+            return (leaf.moved.value,)
+        case TripsLeaf() | CarriedLeaf() if kernel.repeat[leaf.block].is_exact:
+            again = kernel.repeat[leaf.block].condition
+            carry = kernel.carried.get(leaf.variable)
+            if carry is not None:
+                return again, carry.before, carry.after
+            return (again,) if isinstance(leaf, TripsLeaf) else None
+        case _:
+            return None

@@ -37,7 +37,7 @@ def witness_of(kernel: Kernel, question: Question, point: Mapping[str, int]) -> 
         return tuple((kernel.slices.line_of(header), number(trip)) for header, trip in counted)
 
     arrays = [leaf for leaf in question.read if isinstance(leaf, ArrayLeaf)]
-    byte, array = number(question.addresses[0]), ""
+    byte, array = max(map(number, question.addresses)), ""
     if len(arrays) == 1:
         array = arrays[0].symbol.name
         byte -= number(instances.value(begin_of(arrays[0], 32), 0, question.places[0]))
