@@ -201,7 +201,8 @@ def test_values_that_nobody_knows_may_be_one() -> None:
     body = "mov.u32 %r7, %clock;\nst.shared.u32 [s], %r7;"
     assert searched(body).verdict is RaceVerdict.UNKNOWN
     assert searched(f"{body}\nld.shared.u32 %r8, [s];").pairs
-    assert searched(f"{body}\nst.shared.u32 [s], %r7;").pairs
+    assert searched(f"{body}\nst.shared.u32 [s], %r7;").verdict is RaceVerdict.UNKNOWN
+    assert searched(f"{body}\natom.shared.add.u32 %r8, [s], %r7;").pairs
 
 
 def test_lines_are_those_of_the_text() -> None:
