@@ -219,7 +219,9 @@ def _read(writer: Writer) -> str:
 
 def _copy(writer: Writer) -> str:
     size = writer.source.choice((4, 8, 16))
-    return f"cp.async.ca.shared.global [{writer.place(size)}], [{_copied(writer, writer.source.choice((0, 16)))}], {size};"
+    return (
+        f"cp.async.ca.shared.global [{writer.place(size)}], [{_copied(writer, writer.source.choice((0, 16)))}], {size};"
+    )
 
 
 def _matrix(writer: Writer) -> str:
@@ -300,7 +302,9 @@ def marked(said: Said, drawn: Stores, seen: list[Races]) -> str:
     for found in seen:
         for race in said.denies(found):
             return f"WRONG pair {race.lines} ({told})"
-    if said.verdict in ("free", "race-benign") and ("race" in verdicts or (said.verdict == "free" and len(verdicts) > 1)):
+    if said.verdict in ("free", "race-benign") and (
+        "race" in verdicts or (said.verdict == "free" and len(verdicts) > 1)
+    ):
         return f"WRONG {said.verdict} ({told})"
     if said.verdict == "race" and verdicts != {"race"}:
         return f"WRONG race ({told})"

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 import pytest
 
 from swzverify.compiled.ptx import read_module
+from swzverify.compiled.scan import race_values
 from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.races import races_of
+from tests.nightly import found_at
 
 from .random_judge import CannotRunError, said_of
 from .random_stores import launches, marked, stores
@@ -42,3 +44,11 @@ def test_no_launch_contradicts_the_package(seeds: range) -> None:
     total, bad = wrong(seeds)
     print(dict(total))
     assert bad == []
+
+
+@found_at(15, 60)
+def test_planted_mistake(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stored values are taken to be the same ones in all launches."""
+    assert not wrong(seeds)[1]
+    monkeypatch.setattr(race_values, "_may_vary", lambda *_: False)
+    assert wrong(seeds)[1]

@@ -179,8 +179,8 @@ def test_a_proof_that_a_run_contradicts_is_unknown() -> None:
     pairs, has_boxes = runs._run(proved.pairs, [0], 2_000)
     assert [(each.verdict, each.reason) for each in pairs] == [(RaceVerdict.UNKNOWN, TWO_VALUES)]
     assert not has_boxes
-    # A kernel with such a pair is not harmless: the run's own search shows the race.
-    assert runs.confirmed(proved).verdict is RaceVerdict.RACE
+    # A kernel with such a pair is not harmless: the run's own search shows the race, if not of each launch.
+    assert runs.confirmed(proved).verdict is RaceVerdict.DEPENDS
 
 
 TENSOR = "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"

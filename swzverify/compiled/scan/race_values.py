@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, LaneLeaf, OpaqueLeaf
-from swzverify.compiled.kernel.leaves import Leaf, Made, TripsLeaf
+from swzverify.compiled.kernel.leaves import Leaf, Made, TripsLeaf, UniformLeaf, is_input
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.pairs import Asked, Question
@@ -18,6 +18,7 @@ from swzverify.compiled.scan.race_witness import in_first_block, is_of_launch
 from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
 
 _OPEN: Final = "what the accesses write, of which little is known"
+_NOT_FOLLOWED: Final = "a value that is not known: {}"
 
 
 def deciding(
@@ -41,8 +42,13 @@ def deciding(
     of_values, is_open = _of_values(asked, question, exact, point, never) if asked.are_writes else ([], False)
     leaves = list(dict.fromkeys((*given, *of_values)))
     read = tuple(dict.fromkeys((*question.read, *leaves)))
-    what = leaves[0].reason if leaves else _OPEN if is_open else ""
+    what = _in_words(leaves[0]) if leaves else _OPEN if is_open else ""
     return replace(question, read=read), what, [] if is_open else in_first_block(leaves)
+
+
+def _in_words(leaf: Leaf) -> str:
+    is_named = isinstance(leaf, UniformLeaf) or is_input(leaf)
+    return leaf.reason if is_named else _NOT_FOLLOWED.format(leaf.reason)
 
 
 def _of_values(
