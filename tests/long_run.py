@@ -36,6 +36,7 @@ from tests.order.random_kernels import Kernel
 from tests.order.random_pipelines import pipeline
 from tests.order.test_random_async import judged, with_changes
 from tests.order.test_random_judge import package
+from tests.order.test_random_stores import judged as judged_stores
 from tests.ptx_oracle.races import Races
 from tests.scan import (
     test_box_fills,
@@ -105,6 +106,7 @@ ROOMS: dict[str, Callable[[int], Found]] = {
     "pipelines": lambda seed: races(pipeline(seed)),
     "boxes": partial(asserted, test_box_fills.check_many),
     "fragments": partial(asserted, test_fragments.check_many),
+    "stores": lambda seed: Counter([judged_stores(seed)]),
     "rings": lambda seed: Counter([test_random_rings.answer(seed)]),
     "sums": lambda seed: Counter([test_random_sums.answer(seed)]),
     "tagged rings": lambda seed: Counter([test_operand_runs.answer(seed)]),

@@ -16,7 +16,8 @@ from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import meetings
 from swzverify.compiled.order.joins import Joins
-from swzverify.compiled.order.pairs import Asked, Question
+from swzverify.compiled.order.pairs import Asked
+from swzverify.compiled.order.question import Question
 from swzverify.compiled.order.step import InStep, in_step
 from swzverify.compiled.order.threads import Couple
 from tests.order.conftest import module_of

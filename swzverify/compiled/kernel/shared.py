@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swzverify.compiled.kernel.access import EVERYONE, Executions
+from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.stored import Stored
 from swzverify.compiled.ptx import Instruction
 from swzverify.hardware import LANES
 from swzverify.hardware.tensor_cores import OperandRole
@@ -30,7 +32,7 @@ class SharedAccess:
         lanes: The lanes of a warp that give addresses.
         address: The byte address in the shared window, of 32 bits.
         who: Which threads make it; the loops around it are those of the kernel.
-        value: What it writes; None if that is not known, or if it is no store.
+        stored: What it writes; None if nothing is known of that, or if it is no store.
         reason: Why the access is not modelled; then nothing else is known of it.
         divisions: What is assumed of divisions, in words.
     """
@@ -49,7 +51,7 @@ class SharedAccess:
     lanes: int = LANES
     address: Expr = FALSE
     who: Executions = EVERYONE
-    value: Expr | None = None
+    stored: Stored | None = None
     reason: str = ""
     divisions: tuple[str, ...] = ()
 
@@ -57,3 +59,10 @@ class SharedAccess:
     def index(self) -> int:
         """The index of its instruction."""
         return self.instruction.index
+
+    @property
+    def is_plain_write(self) -> bool:
+        """Whether it writes a value and does nothing else, so that another write of this value does no harm."""
+        # An instruction that replaces a field of a tensor map reads the map.
+        is_field = base_name(self.instruction) == "tensormap"
+        return self.is_write and not (self.is_atomic or self.is_strong or self.is_object or is_field)

@@ -1,4 +1,4 @@
-"""What stores write: an expression, as far as one thread alone decides it.
+"""What stores write: words, as far as one thread alone decides them, and what decides them.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions"; docs/semantics.md, section 10.
 """
@@ -6,11 +6,13 @@ Source: PTX ISA, "Data Movement and Conversion Instructions"; docs/semantics.md,
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from swzverify.compiled.kernel.flow import base_name
 from swzverify.compiled.kernel.slices import Slices, Steps
-from swzverify.compiled.ptx import Immediate, Instruction, Operand, Vector, size_of_type
+from swzverify.compiled.ptx import Instruction, Operand, Vector, size_of_type
 from swzverify.hardware import Kind
 from swzverify.ir.expr import FALSE, Const, Expr, const
 
@@ -19,47 +21,64 @@ _ROWS: Final = re.compile(rf"(?:{_MATRIX_STORES})\.sync\.aligned\.m8n8\.x[124](?
 _HALF: Final = 16
 _ROW_HALVES: Final = 8
 """Elements of 16 bits in a row of a matrix."""
+_MOST_BYTES: Final = 8
+"""Bytes of a word."""
 
 
-def stored_value(slices: Slices, instruction: Instruction) -> Expr | None:
-    """What an instruction writes from its address on, the first byte lowest.
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What an instruction writes from its address on.
 
-    None if it is no store, or if more than the registers of its thread decides it.
+    Attributes:
+        words: The words, all of one width, the first byte lowest; empty if they are not known.
+        feeds: What the words are made of, perhaps as other lanes of the warp have it.
     """
+
+    words: tuple[Expr, ...]
+    feeds: tuple[Expr, ...]
+
+    def mapped(self, read: Callable[[Expr], Expr]) -> Stored:
+        """The same with each value as `read` gives it."""
+        return Stored(tuple(map(read, self.words)), tuple(map(read, self.feeds)))
+
+
+def stored_by(slices: Slices, instruction: Instruction) -> Stored | None:
+    """What an instruction writes; None if it is no store, or if an operand cannot be read."""
     if not slices.flow.is_reachable(slices.flow.block_of[instruction.index]):
         return None
-    if _ROWS.fullmatch(instruction.opcode):
-        return _row(slices, instruction)
-    size = size_of_type(instruction.opcode.rpartition(".")[2])
-    if base_name(instruction) != "st" or size is None:
+    is_row = _ROWS.fullmatch(instruction.opcode) is not None
+    size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
+    if not is_row and (base_name(instruction) != "st" or not 0 < size <= _MOST_BYTES):
         return None
     source = instruction.operands[-1]
-    if isinstance(source, Vector):
-        return _word(source, 8 * size)
-    if ".v" in instruction.opcode:
+    if not is_row and ".v" in instruction.opcode and not isinstance(source, Vector):
         return None
-    value = _read(slices, source, 8 * size, instruction)
-    return None if value is None or value.width == 1 else value
+    width = 2 * _HALF if is_row else 8 * size
+    read: list[Expr] = []
+    for each in source.items if isinstance(source, Vector) else (source,):
+        value = _read(slices, each, width, instruction)
+        if value is None or value.width == 1:
+            return None
+        read.append(value)
+    words = tuple(read)
+    return Stored(_row(words) if is_row else words, words)
 
 
-def _row(slices: Slices, instruction: Instruction) -> Expr | None:
+def _row(registers: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """What a store of matrices writes to each row: known if all registers have one number, whose halves are equal.
 
     A row has elements of several lanes. If all of these are one number, it does not matter which ones they are.
     """
-    source = instruction.operands[-1]
-    items = source.items if isinstance(source, Vector) else (source,)
-    words = {_read(slices, each, 2 * _HALF, instruction) for each in items}
-    word = words.pop()
-    if words or not isinstance(word, Const):
-        return None
+    word = registers[0]
+    if len({*registers}) > 1 or not isinstance(word, Const):
+        return ()
     return _row_of(word.value)
 
 
-def _row_of(word: int) -> Expr | None:
-    """A row whose elements are the halves of a word, in an order that depends on the lanes; None if they differ."""
+def _row_of(word: int) -> tuple[Expr, ...]:
+    """A row whose elements are the halves of a word, in an order that depends on the lanes; empty if they differ."""
     high, low = word >> _HALF, word & ((1 << _HALF) - 1)
-    return const(sum(low << (_HALF * at) for at in range(_ROW_HALVES)), _HALF * _ROW_HALVES) if high == low else None
+    return (const(low, _HALF),) * _ROW_HALVES if high == low else ()
 
 
 def _read(slices: Slices, operand: Operand, width: int, instruction: Instruction) -> Expr | None:
@@ -69,13 +88,3 @@ def _read(slices: Slices, operand: Operand, width: int, instruction: Instruction
 
     value = slices.run(steps())
     return None if value is FALSE else value
-
-
-def _word(items: Vector, width: int) -> Expr | None:
-    """What a store of several words writes, the first one lowest; None if they are not all numbers."""
-    whole = 0
-    for at, each in enumerate(items.items):
-        if not isinstance(each, Immediate):
-            return None
-        whole |= (each.value & ((1 << width) - 1)) << (width * at)
-    return const(whole, width * len(items.items))

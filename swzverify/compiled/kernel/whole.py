@@ -33,7 +33,7 @@ from swzverify.compiled.kernel.ranks import Ranks
 from swzverify.compiled.kernel.repeats import Again
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.special import BlockShape
-from swzverify.compiled.kernel.stored import stored_value
+from swzverify.compiled.kernel.stored import stored_by
 from swzverify.compiled.kernel.values import address_of, long_of, word_of
 from swzverify.compiled.ptx import (
     Address,
@@ -94,7 +94,7 @@ class Kernel(Reader):
         self.function = function
         uses = [(each, use) for each in function.instructions for use in uses_of(each, capability)]
         self._read_so_far = [self._raw(each, use) for each, use in uses]
-        self._stores = [stored_value(self.slices, each) for each, _ in uses]
+        self._stores = [stored_by(self.slices, each) for each, _ in uses]
         objects = [self._object(each, use) for each, use in uses]
         self.constants = {
             each.index: tuple(self._constant(operand, each) for operand in each.operands)
@@ -357,7 +357,7 @@ class Kernel(Reader):
                 conjunction(dict.fromkeys((*may, *own))),
                 None if must is None else conjunction(dict.fromkeys((*must, *own))),
             ),
-            value=None if stored is None else read(stored),
+            stored=None if stored is None else stored.mapped(read),
             divisions=divisions.texts(),
         )
 

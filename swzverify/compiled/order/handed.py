@@ -316,15 +316,17 @@ def _offsets(kernel: Kernel, total: Sum, frame: _Frame) -> NDArray[np.int64] | N
 
 def _numbers(kernel: Kernel, access: SharedAccess) -> dict[Var, int]:
     """The bytes that a store writes, with their numbers, if both are known and the same for all threads."""
-    value = access.value
-    if not _is_plain(access, "st") or not isinstance(value, Const) or value.width != 8 * access.width_bytes:
+    words = () if access.stored is None else access.stored.words
+    if not _is_plain(access, "st") or not words:
         return {}
     total = sum_of(access.address)
     frame, rest = _split(kernel, total)
     if rest or not frame:
         return {}
-    numbers = value.value.to_bytes(access.width_bytes, "little")
-    return {_byte(frame, total.number + at): number for at, number in enumerate(numbers)}
+    numbers = [each.value.to_bytes(each.width // 8, "little") for each in words if isinstance(each, Const)]
+    if len(numbers) < len(words):
+        return {}
+    return {_byte(frame, total.number + at): number for at, number in enumerate(b"".join(numbers))}
 
 
 def _may_do(kernel: Kernel, indices: Iterable[int]) -> NDArray[np.bool_]:

@@ -5,17 +5,17 @@ Arrays do not overlap, and an access stays in the array that its address names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from swzverify.compiled.kernel.arithmetic import either, less, sub, widened
-from swzverify.compiled.kernel.leaves import ArrayLeaf, Leaf, begin_of
+from swzverify.compiled.kernel.leaves import ArrayLeaf, begin_of
 from swzverify.compiled.kernel.linear import MOST_TERMS, Sum, normal, sum_of
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.symbols import ADDRESSES
-from swzverify.compiled.order.alike import made_alike
+from swzverify.compiled.order.alike import write_one_value
 from swzverify.compiled.order.families import Family, signed
 from swzverify.compiled.order.in_memory import is_in_memory
 from swzverify.compiled.order.instance import BASE, Instances, Place, Uses, without_overlap
@@ -23,14 +23,13 @@ from swzverify.compiled.order.intervals import ENTRY, Choice, Meeting, Trip, Tri
 from swzverify.compiled.order.joins import Ends
 from swzverify.compiled.order.memory_bounds import Bounds
 from swzverify.compiled.order.moments import Moment
+from swzverify.compiled.order.question import Question, Whole
 from swzverify.compiled.order.residues import sums_by_residues
-from swzverify.compiled.order.threads import Couple, Thread
+from swzverify.compiled.order.threads import Couple, Thread, any_of, is_among
 from swzverify.hardware import LANES
 from swzverify.ir.expr import (
-    TRUE,
     Comparison,
     Expr,
-    Var,
     compare,
     conjunction,
     conjuncts,
@@ -40,64 +39,8 @@ from swzverify.ir.expr import (
     variables,
 )
 
-_MOST_PIECES: Final = 40
-"""Pieces of the numbers of threads that are told apart."""
 Starts: TypeAlias = tuple[Expr, ...]
 """Where some arrays start."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Whether two accesses meet in one of the ways of a meeting, or in any.
-
-    Attributes:
-        condition: Holds for values of some launch if they do; it is over-approximated.
-        exact: As `condition`, but only for threads that surely make both accesses; None if that is not known.
-        in_memory: That offsets, as integers, stay within a block's memory.
-        same: That both write one value; None if it is not known what they write.
-        read: The leaves that `condition` reads.
-        instances: The values of both threads.
-        places: The places of both accesses.
-        addresses: Both addresses.
-        few: The values of variables of `condition` that have few of them.
-        made: The leaves that variables of `condition` stand for, but for those of the launch.
-        ends: What both touch; None if that is said in other words.
-    """
-
-    condition: Expr
-    exact: Expr | None
-    in_memory: Expr
-    same: Expr | None
-    read: tuple[Leaf, ...]
-    instances: Instances
-    places: tuple[Place, Place]
-    addresses: tuple[Expr, Expr]
-    few: Mapping[Var, tuple[int, ...]]
-    made: Mapping[Var, Leaf]
-    ends: Ends | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Whole:
-    """What all questions about two accesses have in common, whichever way leads to them.
-
-    Attributes:
-        places: The places of both accesses.
-        addresses: Both addresses.
-        conditions: When they meet, but for facts on values.
-        sure: When both threads surely make the accesses; None if that is not known.
-        same: That both write one value; None if it is not known what they write.
-        uses: What the conditions were made of.
-        of_values: What `same` was made of.
-    """
-
-    places: tuple[Place, Place]
-    addresses: tuple[Expr, Expr]
-    conditions: list[Expr]
-    sure: list[Expr] | None
-    same: Expr | None
-    uses: Uses
-    of_values: Uses
 
 
 class Asked:
@@ -114,7 +57,12 @@ class Asked:
         self.instances, self.meeting, self.accesses, self._moments = instances, meeting, accesses, moments
         self._bounds = bounds
         self.kernel, self.sharing, self.couple = instances.kernel, instances.sharing, instances.couple
-        self._whole: _Whole | None = None
+        self._whole: Whole | None = None
+
+    @property
+    def are_writes(self) -> bool:
+        """Whether both accesses write a value and do nothing else."""
+        return all(each.is_plain_write for each in self.accesses)
 
     @property
     def key(self) -> tuple[int, int]:
@@ -206,8 +154,14 @@ class Asked:
         if self._moments is not None or self._bounds is not None or len(one.terms) + len(two.terms) > MOST_TERMS:
             return self._question(way)[0]
         # Pairs of unrolled code that are equally far apart differ only in where both accesses are.
-        values = tuple(each.value for each in self.accesses)
-        key = way, None if None in values else values, (two.number - one.number) % ADDRESSES, *self._alike
+        words = tuple(None if each.stored is None else tuple(each.stored.words) for each in self.accesses)
+        key = (
+            way,
+            self.are_writes,
+            None if None in words else words,
+            (two.number - one.number) % ADDRESSES,
+            *self._alike,
+        )
         question, starts = self.instances.kept(key, lambda: self._question(way))
         both = self._touched
         if question.addresses == both:
@@ -247,7 +201,7 @@ class Asked:
         ]
         return self.instances.bounded.of(conjunction(dict.fromkeys(parts)))
 
-    def _of_any_way(self) -> _Whole:
+    def _of_any_way(self) -> Whole:
         """What the questions about all ways have in common."""
         instances = self.instances
         instances.uses = uses = Uses()
@@ -257,7 +211,7 @@ class Asked:
         if self._moments is None:
             conditions.append(_meet(addresses, self.accesses, None))
         else:
-            conditions.append(_any(self._at(each, instances, places) for each in self._moments))
+            conditions.append(any_of(self._at(each, instances, places) for each in self._moments))
         if self.couple is Couple.SELF:
             conditions += self._later(instances, places)
         sure: list[Expr] | None = []
@@ -270,16 +224,8 @@ class Asked:
             elif sure is not None:
                 sure.append(instances.value(access.who.sure, who, place))
         instances.uses = of_values = Uses()
-        same: Expr | None = None
-        values = [each.value for each in self.accesses]
-        if values[0] is not None and values[1] is not None and values[0].width == values[1].width:
-            one, two = (instances.value(v, who, places[who]) for who, v in enumerate(values) if v is not None)
-            same = compare(Comparison.EQ, one, two)
-            if values[0] is values[1] and (alike := made_alike(instances, values[0], places)) is not None:
-                same = either(same, alike)
-            if self.couple is Couple.ANY and self._is_one_in_warp(values[0], places):
-                same = either(same, self._are_of_one_warp())
-        return _Whole(places, (addresses[0], addresses[1]), conditions, sure, same, uses, of_values)
+        same = self._write_one_value(places, addresses) if self.are_writes else None
+        return Whole(places, (addresses[0], addresses[1]), conditions, sure, same, uses, of_values)
 
     # ---- parts
 
@@ -307,13 +253,26 @@ class Asked:
         is_one = meeting.first == meeting.second
         return places, meeting.trips, meeting.base, meeting.earliest, is_one, *accesses, *terms
 
+    def _write_one_value(self, places: tuple[Place, Place], addresses: Sequence[Expr]) -> Expr | None:
+        """That both write one value to each byte that both touch; None if it is not known what they write."""
+        one, two = (() if each.stored is None else each.stored.words for each in self.accesses)
+        distance: Expr | None = None
+        if self.accesses[0].width_bytes == self.accesses[1].width_bytes:
+            distance = const(0, 32)
+        elif self._moments is None:
+            distance = _between(*addresses)
+        is_one = self.couple is Couple.ANY and self.meeting.first == self.meeting.second and places[0] == places[1]
+        return write_one_value(
+            self.instances, (one, two), places, distance, self._are_of_one_warp() if is_one else None
+        )
+
     def _at(self, moment: Moment, instances: Instances, places: tuple[Place, Place]) -> Expr:
         """That the accesses meet at a moment, and the threads are some of those that can be there then."""
         values = (instances.value(each, who, places[who]) for who, each in enumerate(moment.addresses))
         found = list(map(instances.bounded.of, values))
         parts, threads = [_meet(found, self.accesses, moment.widths)], instances.threads
         if moment.threads is not None:
-            parts += [_is_among(thread.number, each) for thread, each in zip(threads, moment.threads, strict=True)]
+            parts += [is_among(thread.number, each) for thread, each in zip(threads, moment.threads, strict=True)]
         if moment.is_one_warp is not None and self.couple is Couple.ANY:
             is_one = self._are_of_one_warp()
             parts.append(is_one if moment.is_one_warp else negation(is_one))
@@ -341,11 +300,6 @@ class Asked:
     def _are_two(self) -> bool:
         """Whether two distinct threads make the accesses."""
         return self.couple is not Couple.SELF and not self._is_any_lane()
-
-    def _is_one_in_warp(self, value: Expr, places: tuple[Place, Place]) -> bool:
-        """Whether both write one value if they are lanes of one warp, by one instruction in one trip."""
-        is_same = self.meeting.first == self.meeting.second and places[0] == places[1]
-        return is_same and self.instances.is_one_in_warp(value, places[0])
 
     def _are_of_one_warp(self) -> Expr:
         low = LANES.bit_length() - 1
@@ -407,28 +361,6 @@ class Asked:
 
 def _differ(threads: tuple[Thread, Thread]) -> Expr:
     return negation(compare(Comparison.EQ, threads[0].tag, threads[1].tag))
-
-
-def _any(conditions: Iterable[Expr]) -> Expr:
-    return negation(conjunction(negation(each) for each in conditions))
-
-
-def _is_among(number: Expr, threads: Sequence[int]) -> Expr:
-    """Whether a number of a thread is one of some, which are in order; over-approximated if they are in many pieces."""
-    among = set(threads)
-    starts = [each for each in threads if each - 1 not in among]
-    ends = [each + 1 for each in threads if each + 1 not in among]
-    if len(starts) > _MOST_PIECES:
-        return TRUE
-    return _any(
-        conjunction(
-            (
-                negation(less(number, const(start, number.width), signed=False)),
-                less(number, const(end, number.width), signed=False),
-            )
-        )
-        for start, end in zip(starts, ends, strict=True)
-    )
 
 
 def _meet(addresses: Sequence[Expr], accesses: Sequence[SharedAccess], of_moment: tuple[int, int] | None) -> Expr:

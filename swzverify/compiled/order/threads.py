@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from swzverify.compiled.kernel.arithmetic import add, mul, shift_left, widened
+from swzverify.compiled.kernel.arithmetic import add, less, mul, shift_left, widened
 from swzverify.engines.obligations import second
 from swzverify.hardware import LANES
-from swzverify.ir.expr import Expr, Var, const, var
+from swzverify.ir.expr import TRUE, Expr, Var, conjunction, const, negation, var
 
 _NUMBER_BITS: Final = 16
+_MOST_PIECES: Final = 40
+"""Pieces of the numbers of threads that are told apart."""
 
 
 class Couple(StrEnum):
@@ -77,3 +80,26 @@ def threads_of(couple: Couple, block: tuple[int, int, int], ranks: int = 1) -> t
         return Thread(number, (lane,), (warp,), lane)
 
     return one(0), one(1)
+
+
+def any_of(conditions: Iterable[Expr]) -> Expr:
+    """That one of some conditions holds."""
+    return negation(conjunction(negation(each) for each in conditions))
+
+
+def is_among(number: Expr, threads: Sequence[int]) -> Expr:
+    """Whether a number of a thread is one of some, which are in order; over-approximated if they are in many pieces."""
+    among = set(threads)
+    starts = [each for each in threads if each - 1 not in among]
+    ends = [each + 1 for each in threads if each + 1 not in among]
+    if len(starts) > _MOST_PIECES:
+        return TRUE
+    return any_of(
+        conjunction(
+            (
+                negation(less(number, const(start, number.width), signed=False)),
+                less(number, const(end, number.width), signed=False),
+            )
+        )
+        for start, end in zip(starts, ends, strict=True)
+    )

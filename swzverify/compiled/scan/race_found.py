@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from swzverify.compiled.order.instance import MOST_TRIPS
-from swzverify.compiled.order.pairs import Question
+from swzverify.compiled.order.question import Question
 from swzverify.compiled.order.verdict import RaceVerdict, Witness
 from swzverify.ir.expr import Expr
 
@@ -23,6 +23,7 @@ TRIPS: Final = f"no loop with a barrier makes more than {MOST_TRIPS} trips"
 OF_COPY: Final = "no order is known between a bulk copy and an access that may run at the same time"
 INEXACT: Final = "which threads reach the accesses is not known exactly"
 ONE_VALUE: Final = "all threads write one value"
+UNORDERED: Final = "no barrier orders the accesses"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final, TypeAlias
 
-from swzverify.compiled.kernel import ArrayLeaf, UniformLeaf
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.intervals import Way
@@ -20,7 +19,8 @@ from swzverify.compiled.order.joins import NAME as BY_LISTS
 from swzverify.compiled.order.joins import Joins
 from swzverify.compiled.order.known import whatever, without_products
 from swzverify.compiled.order.memory_bounds import MemoryBounds
-from swzverify.compiled.order.pairs import Asked, Question
+from swzverify.compiled.order.pairs import Asked
+from swzverify.compiled.order.question import Question
 from swzverify.compiled.order.residues import by_residues
 from swzverify.compiled.order.verdict import RaceVerdict, rank
 from swzverify.compiled.scan.asker import AFTER_A_RACE, AT_LAST, BUDGET, FOR_GROUPS, OF_RACES, Asker
@@ -36,16 +36,15 @@ from swzverify.compiled.scan.race_found import (
     TOO_MANY,
     TOO_MANY_PATHS,
     TRIPS,
+    UNORDERED,
     Found,
 )
 from swzverify.compiled.scan.race_groups import never_met, ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
+from swzverify.compiled.scan.race_values import deciding
 from swzverify.compiled.scan.race_witness import (
-    deciding_values,
-    in_first_block,
     is_loose,
-    is_of_launch,
     small_values,
     why_no_race,
     witness_of,
@@ -339,24 +338,26 @@ class MeetingJudge:
         point = self._point(exact) if point is None else point
         if point is None:
             return Found(RaceVerdict.UNKNOWN, INEXACT)
-        met, witness = (question, exact), witness_of(self._kernel, question, point)
-        of_values, harmful = list[UniformLeaf](), exact
+        harmful = exact
         if question.same is not None:
             differ = conjunction((exact, negation(question.same)))
             apart = self._point(differ)
-            of_values = deciding_values(self._kernel, question.same, apart or point, self.never)
-            harmful = differ if of_values else exact
-            if apart is None and self._possible(differ).answer is Answer.EMPTY:
+            if apart is not None:
+                point, harmful = apart, differ
+            elif self._possible(differ).answer is Answer.EMPTY:
                 if not self.never(conjunction((condition, negation(question.same)))):
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
-                return Found(RaceVerdict.BENIGN, ONE_VALUE, witness=witness, met=met)
-        given = [leaf for leaf in question.read if not isinstance(leaf, ArrayLeaf) and is_of_launch(asked, leaf)]
-        given += [leaf for leaf in of_values if leaf not in given]
-        in_first = conjunction((harmful, *in_first_block(given)))
-        if given and (not in_first_block(given) or self._point(in_first) is None):
-            reason = f"it depends on {given[0].reason}"
-            return Found(RaceVerdict.DEPENDS, reason, witness=witness, met=met)
-        return Found(RaceVerdict.RACE, "no barrier orders the accesses", witness=witness, met=met)
+                return self._shown(RaceVerdict.BENIGN, ONE_VALUE, question, point, exact)
+        question, what, first = deciding(asked, question, exact, point, self.never)
+        in_first = conjunction((harmful, *first))
+        at_first = self._point(in_first) if first else None
+        if what and at_first is None:
+            return self._shown(RaceVerdict.DEPENDS, f"it depends on {what}", question, point, harmful)
+        return self._shown(RaceVerdict.RACE, UNORDERED, question, at_first or point, in_first)
+
+    def _shown(self, verdict: RaceVerdict, reason: str, question: Question, at: Mapping[str, int], when: Expr) -> Found:
+        """A verdict with a witness."""
+        return Found(verdict, reason, witness=witness_of(self._kernel, question, at), met=(question, when))
 
     def _with_small_values(self, found: Found) -> Found:
         """The same with a witness of small values of the launch, so that a run can show the race, if there is one."""

@@ -76,7 +76,8 @@ def _with_pairs(
             if pair is None
             else (pair.first, pair.second)
         )
-        verdict = RaceVerdict.DEPENDS if run.values else RaceVerdict.RACE
+        # What stores write may be one value with other data.
+        verdict = RaceVerdict.DEPENDS if run.values or each.are_stores else RaceVerdict.RACE
         condition = ", ".join(f"{name} = {value}" for name, value in run.values)
         reason = NO_FENCE if each.lacks_fence else NO_ORDER
         shown.append(Pair(first, second, verdict, reason, witness=witness, condition=condition))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeGuard
 
 from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, OpaqueLeaf, UniformLeaf
@@ -11,11 +11,12 @@ from swzverify.compiled.kernel.arithmetic import less
 from swzverify.compiled.kernel.leaves import Leaf, begin_of, is_input, is_launch_value
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
-from swzverify.compiled.order.pairs import Asked, Question
+from swzverify.compiled.order.pairs import Asked
+from swzverify.compiled.order.question import Question
 from swzverify.compiled.order.verdict import Witness
 from swzverify.compiled.scan.race_found import INEXACT, OF_COPY
 from swzverify.ir.evaluate import evaluate
-from swzverify.ir.expr import Comparison, Expr, Var, compare, conjunction, const, substitute, variables
+from swzverify.ir.expr import Comparison, Expr, compare, conjunction, const, variables
 
 _PARAMETER: Final = re.compile(r"(?:.*_(param_\d+)|([\w$]+))\+\d+:\d+", re.ASCII)
 _MOST_BITS: Final = 32
@@ -37,7 +38,7 @@ def witness_of(kernel: Kernel, question: Question, point: Mapping[str, int]) -> 
         return tuple((kernel.slices.line_of(header), number(trip)) for header, trip in counted)
 
     arrays = [leaf for leaf in question.read if isinstance(leaf, ArrayLeaf)]
-    byte, array = number(question.addresses[0]), ""
+    byte, array = max(map(number, question.addresses)), ""
     if len(arrays) == 1:
         array = arrays[0].symbol.name
         byte -= number(instances.value(begin_of(arrays[0], 32), 0, question.places[0]))
@@ -110,17 +111,3 @@ def parameter_behind(kernel: Kernel, leaf: Leaf) -> str:
         seen.update(more)
         pending += more
     return ""
-
-
-def deciding_values(
-    kernel: Kernel, same: Expr, point: Mapping[str, int], never: Callable[[Expr], bool]
-) -> list[UniformLeaf]:
-    """The values of the launch by which the threads of a point may write one value, and do no harm.
-
-    `same` says that both write one value, and `never` whether a condition is shown not to hold.
-    """
-    read = {each: kernel.leaves.by_name.get(each.name) for each in variables(same)}
-    launch = {each: leaf for each, leaf in read.items() if isinstance(leaf, UniformLeaf)}
-    given = {each: leaf for each, leaf in launch.items() if not isinstance(leaf, ArrayLeaf)}
-    fixed: dict[Var, Expr] = {each: const(point.get(each.name, 0), each.width) for each in read if each not in given}
-    return [] if not given or never(substitute(same, fixed)) else list(given.values())

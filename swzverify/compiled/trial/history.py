@@ -271,6 +271,6 @@ class History:
         return Touches(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
 
 
-def _rank(pair: Unordered) -> tuple[bool, bool, bool]:
+def _rank(pair: Unordered) -> tuple[bool, ...]:
     """What says most of a pair of lines is kept: the lowest rank."""
-    return pair.one_value, pair.is_open, pair.lacks_fence
+    return pair.one_value, pair.is_open, pair.are_stores, pair.lacks_fence

@@ -36,8 +36,8 @@ _ROW_BYTES: Final = 16
 _PROXY_FENCE: Final = re.compile(r"fence\.proxy\.async(?:\.shared::(?:cta|cluster)|::generic\..*)?")
 _OBJECT: Final = re.compile(r"mbarrier\.(?!pending_count).*|cp\.async\.mbarrier\..*")
 _OF_OBJECTS: Final[Mapping[str, Effect]] = {
-    "init": Effect.WRITE,
-    "inval": Effect.WRITE,
+    "init": Effect.CHANGE,
+    "inval": Effect.CHANGE,
     "test_wait": Effect.STRONG_READ,
     "try_wait": Effect.STRONG_READ,
 }
@@ -158,7 +158,7 @@ class Recorder(Code):
     def _tensor_map(self, instruction: Instruction, active: Mask) -> None:
         """A tensor map that threads change, or copy from shared to global memory: nothing is known of its fields."""
         places = self._places(instruction, active)
-        for effect, each in zip((Effect.WRITE, Effect.READ), places, strict=False):
+        for effect, each in zip((Effect.CHANGE, Effect.READ), places, strict=False):
             self._touch_at(instruction, effect, each, active, ends_of(instruction.opcode)[0].size_bytes)
 
     def _places(self, instruction: Instruction, active: Mask) -> list[Array]:
@@ -183,7 +183,7 @@ class Recorder(Code):
         shared = here & (places >= SHARED_WINDOW) & (places < 2 * SHARED_WINDOW)
         if shared.any():
             self._touch(instruction, effect, places - SHARED_WINDOW, shared, width)
-        if effect is Effect.WRITE:
+        if effect is not Effect.READ:
             self.changes += 1
             nothing = np.zeros(len(threads), dtype=np.int64)
             for at in range(0, width, 8):

@@ -27,7 +27,10 @@ Sides: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
 
 class Effect(IntEnum):
-    """What an access does to memory: those up to `OPERAND` read, the others write."""
+    """What an access does to memory: those up to `OPERAND` read, the others write.
+
+    `CHANGE` is a write of no value of its own: a barrier object is made or ended, or a field of a tensor map replaced.
+    """
 
     READ = 0
     STRONG_READ = 1
@@ -38,14 +41,17 @@ class Effect(IntEnum):
     SIGNAL = 6
     COPY = 7
     BULK_WRITE = 8
+    CHANGE = 9
 
 
 _STRONG: Final = (Effect.STRONG_READ, Effect.ATOMIC, Effect.SIGNAL)
 """They do not race with each other at one address. A signal is an operation on an mbarrier object."""
-GENERIC_WRITES: Final = (Effect.WRITE, Effect.ATOMIC, Effect.COPY)
+GENERIC_WRITES: Final = (Effect.WRITE, Effect.ATOMIC, Effect.COPY, Effect.CHANGE)
 """They write data through the generic proxy."""
 _PROXIED: Final = (Effect.BULK_READ, Effect.OPERAND, Effect.BULK_WRITE)
 """They are made through the async proxy."""
+_STORES: Final = (Effect.WRITE, Effect.COPY, Effect.BULK_WRITE)
+"""They write a value, and do nothing else."""
 ASYNC: Final = (*_PROXIED, Effect.COPY)
 """They go on after their instruction."""
 
@@ -60,7 +66,8 @@ class Unordered:
         byte: The offset of the byte in the block's shared memory.
         one_value: Whether both write, and both write one value.
         lacks_fence: Whether they are in order, but for a fence between the generic and the async proxy.
-        is_open: Whether one store makes both, of values that are not known: they may be one value.
+        is_open: Whether both write, and they may write one value: it is not known what one of them writes.
+        are_stores: Whether both write a value, and do nothing else.
     """
 
     lines: tuple[int, int]
@@ -69,6 +76,7 @@ class Unordered:
     one_value: bool
     lacks_fence: bool = False
     is_open: bool = False
+    are_stores: bool = False
 
     @property
     def is_harmful(self) -> bool:
@@ -111,7 +119,9 @@ def _table(effects: Iterable[Effect]) -> Mask:
     return found
 
 
-_IS_STRONG, _IS_ASYNC, _IS_PROXIED, _IS_GENERIC_WRITE = map(_table, (_STRONG, ASYNC, _PROXIED, GENERIC_WRITES))
+_IS_STRONG, _IS_ASYNC, _IS_PROXIED, _IS_GENERIC_WRITE, _IS_STORE = map(
+    _table, (_STRONG, ASYNC, _PROXIED, GENERIC_WRITES, _STORES)
+)
 
 
 def find_suspects(touches: Touches, first: Array, stops: Array) -> Array:
@@ -175,13 +185,14 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
     lacks_fence = (one_before | other_before)[found]
     a, b = a.of(found), b.of(found)
     one_value = (a.value == b.value) & (a.value >= 0)
-    is_open = (a.effect == Effect.WRITE) & (b.effect == Effect.WRITE) & (a.line == b.line)
-    is_open &= (a.value < 0) & (b.value < 0)
+    is_alike = (a.line == b.line) & (a.effect == Effect.CHANGE) & (b.effect == Effect.CHANGE)
+    are_stores = _IS_STORE[a.effect] & _IS_STORE[b.effect]
+    is_open = (are_stores & ((a.value < 0) | (b.value < 0))) | is_alike
     is_swapped = (a.line > b.line) | ((a.line == b.line) & (a.thread > b.thread))
     lines, threads = (
         (np.where(is_swapped, y, x), np.where(is_swapped, x, y)) for x, y in ((a.line, b.line), (a.thread, b.thread))
     )
-    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence, is_open)
+    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence, is_open, are_stores)
     for at in _first_of_each(parts):
         yield Unordered(
             (int(lines[0][at]), int(lines[1][at])),
@@ -190,6 +201,7 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
             bool(one_value[at]),
             bool(lacks_fence[at]),
             bool(is_open[at]),
+            bool(are_stores[at]),
         )
 
 
