@@ -20,6 +20,7 @@ from swzverify.compiled.ptx import Instruction
 from swzverify.compiled.scan import race_witness
 from swzverify.compiled.scan import races as judge
 from swzverify.compiled.scan.race_replay import Runs
+from swzverify.ir.expr import TRUE
 from tests.order.conftest import races
 from tests.order.traps import TRAPS
 
@@ -207,7 +208,7 @@ def _no_sign(patch: pytest.MonkeyPatch) -> None:
 
 def _offsets_wrap(patch: pytest.MonkeyPatch) -> None:
     """An offset may be 4 GiB behind its array."""
-    patch.setattr(pairs, "is_in_memory", lambda *_: pairs.TRUE)
+    patch.setattr(pairs, "is_in_memory", lambda *_: TRUE)
 
 
 def _trips_without_end(patch: pytest.MonkeyPatch) -> None:
