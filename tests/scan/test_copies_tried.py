@@ -229,7 +229,7 @@ def test_copies_taken_for_coalesced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_array_taken_to_begin_where_the_trial_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_price, "_shifts", lambda *_: (0,))
-    found_by(Copy(align=16, pitch=144, by="mask"))
+    found_by(drawn(10))
 
 
 def test_an_array_taken_for_less_aligned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,8 @@ NEVER: Final = np.iinfo(np.int64).max
 """When an asynchronous access ends of which nothing says yet when it does."""
 MANY: Final = 256
 """Accesses of one byte of which all pairs are looked at."""
+MOST: Final = 2048
+"""Accesses of one byte of which any pairs are looked at where there are more than `MANY`: writes first."""
 _AT_ONCE: Final = 1 << 17
 """Pairs that are looked at at once."""
 
@@ -68,6 +70,7 @@ class Unordered:
         lacks_fence: Whether they are in order, but for a fence between the generic and the async proxy.
         is_open: Whether both write, and they may write one value: it is not known what one of them writes.
         are_stores: Whether both write a value, and do nothing else.
+        of_copy: Whether one is a copy of what is not known, and the other one writes a known number.
     """
 
     lines: tuple[int, int]
@@ -77,6 +80,7 @@ class Unordered:
     lacks_fence: bool = False
     is_open: bool = False
     are_stores: bool = False
+    of_copy: bool = False
 
     @property
     def is_harmful(self) -> bool:
@@ -163,7 +167,10 @@ def find_pairs(touches: Touches, first: Array, stops: Array, tables: Tables, *, 
         if size > MANY:
             for begin in begins.tolist():
                 few = _distinct(touches.of(slice(begin, begin + size)))
-                yield from _among(few, *np.triu_indices(len(few.byte), 1), tables, by_thread=by_thread)
+                if len(few.byte) > MOST:
+                    few = few.of(np.argsort(few.effect <= Effect.OPERAND, kind="stable")[:MOST])
+                for pairs in _by_rows(len(few.byte)):
+                    yield from _among(few, *pairs, tables, by_thread=by_thread)
             continue
         one, other = np.triu_indices(size, 1)
         at_once = max(1, _AT_ONCE // len(one))
@@ -171,6 +178,18 @@ def find_pairs(touches: Touches, first: Array, stops: Array, tables: Tables, *, 
             here = begins[begin : begin + at_once, None]
             pairs = (here + one).reshape(-1), (here + other).reshape(-1)
             yield from _among(touches, *pairs, tables, by_thread=by_thread)
+
+
+def _by_rows(count: int) -> Iterator[tuple[Array, Array]]:
+    """All pairs of so many, in parts of about `_AT_ONCE`: thousands of accesses to one byte have millions.
+
+    >>> [list(zip(*map(np.ndarray.tolist, part))) for part in _by_rows(3)]
+    [[(0, 1), (0, 2), (1, 2)]]
+    """
+    rows = max(1, _AT_ONCE // max(1, count))
+    for begin in range(0, count - 1, rows):
+        one, other = np.triu_indices(min(rows, count - begin), 1, count - begin)
+        yield one + begin, other + begin
 
 
 def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thread: bool) -> Iterator[Unordered]:
@@ -188,11 +207,12 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
     is_alike = (a.line == b.line) & (a.effect == Effect.CHANGE) & (b.effect == Effect.CHANGE)
     are_stores = _IS_STORE[a.effect] & _IS_STORE[b.effect]
     is_open = (are_stores & ((a.value < 0) | (b.value < 0))) | is_alike
+    of_copy = are_stores & ((_IS_ASYNC[a.effect] & (b.value >= 0)) | (_IS_ASYNC[b.effect] & (a.value >= 0)))
     is_swapped = (a.line > b.line) | ((a.line == b.line) & (a.thread > b.thread))
     lines, threads = (
         (np.where(is_swapped, y, x), np.where(is_swapped, x, y)) for x, y in ((a.line, b.line), (a.thread, b.thread))
     )
-    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence, is_open, are_stores)
+    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence, is_open, are_stores, of_copy)
     for at in _first_of_each(parts):
         yield Unordered(
             (int(lines[0][at]), int(lines[1][at])),
@@ -202,6 +222,7 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
             bool(lacks_fence[at]),
             bool(is_open[at]),
             bool(are_stores[at]),
+            bool(of_copy[at]),
         )
 
 
