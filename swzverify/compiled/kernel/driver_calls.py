@@ -8,10 +8,12 @@ Source: CUDA Programming Guide, Assertion; Formatted Output.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
-from swzverify.compiled.kernel.parameters import names_in, variable_of
+from swzverify.compiled.kernel.parameters import Variable, names_in, variable_of
 from swzverify.compiled.ptx import Function, Instruction, PtxError, Register, SymbolRef
 from swzverify.compiled.ptx.operands import nested
 
@@ -31,13 +33,24 @@ def callee_name(call: Instruction) -> str | None:
 def is_unread(function: Function, call: Instruction) -> bool:
     """Whether what a call gives is loaded, if at all, into registers that no other instruction names."""
     results = {*map(variable_of, names_in(call.call_parts().results))}
-    loaded: set[Register] = set()
+    naming, count = _named(function)
+    others = dict.fromkeys(each for result in results for each in naming.get(result, ()) if each is not call)
+    if not all(each.opcode.startswith("ld.param") for each in others):
+        return False
+    loaded = {register for each in others for register in _registers(each)}
+    return sum(count[register] for register in loaded) == len(loaded)
+
+
+@lru_cache(maxsize=4)
+def _named(function: Function) -> tuple[Mapping[Variable, Sequence[Instruction]], Mapping[Register, int]]:
+    """The instructions that name each variable, and how often all of them name each register."""
+    naming: defaultdict[Variable, list[Instruction]] = defaultdict(list)
+    count: Counter[Register] = Counter()
     for each in function.instructions:
-        is_named = each is not call and any(variable_of(name) in results for name in names_in(each.operands))
-        if is_named and not each.opcode.startswith("ld.param"):
-            return False
-        loaded |= {*_registers(each)} if is_named else set()
-    return sum(register in loaded for each in function.instructions for register in _registers(each)) == len(loaded)
+        for name in names_in(each.operands):
+            naming[variable_of(name)].append(each)
+        count.update(_registers(each))
+    return naming, count
 
 
 def _registers(instruction: Instruction) -> Iterator[Register]:
