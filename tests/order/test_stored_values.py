@@ -291,6 +291,24 @@ def test_what_memory_holds_may_vary(name: str) -> None:
     assert races(DATA[name], given=_with(3)).verdict is RaceVerdict.DEPENDS
 
 
+STARTS = {
+    "the start and a number": (_two("st.shared.u32 [s], %r3;", "st.shared.u32 [s], 0;"), "depends"),
+    "the start and what lies behind it": (
+        _two("st.shared.u32 [s], %r3;", "st.shared.u32 [s], %r9;", "add.u32 %r9, %r3, 4;\n"),
+        "race",
+    ),
+    "the start and a byte that it never has": (_two("st.shared.u32 [s], %r3;", "st.shared.u8 [s], 1;"), "race"),
+    "the start": (_STORE.format("%r3"), "race-benign"),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_where_an_array_starts_is_not_known(name: str) -> None:
+    """A run puts the array at one of the places where it may lie: there it may be another number than on the chip."""
+    body, verdict = STARTS[name]
+    assert races(body).verdict.value == verdict
+
+
 def test_the_condition_has_values_with_which_two_values_are_written() -> None:
     (pair, *_) = races(PAIRS["a word and a byte"][0]).pairs
     assert pair.witness is not None

@@ -17,6 +17,7 @@ STORES = {
     "to the word, by its generic address": "mov.u32 %r9, s; cvt.u64.u32 %d7, %r9; cvta.shared.u64 %d7, %d7;"
     "st.u32 [%d7+12], %r1;",
     "to words of which one is this": "mad.lo.u32 %r9, %r1, 4, %r3; st.shared.u32 [%r9], %r1;",
+    "to the word, in the memory of the cluster": "st.shared::cluster.u32 [s+12], %r1;",
     "at an unknown place": "mad.lo.u32 %r9, %r2, 4, %r3; st.shared.u32 [%r9], %r1;",
 }
 HARMLESS = {
@@ -36,6 +37,13 @@ def test_a_store_before_the_load(store: str, monkeypatch: pytest.MonkeyPatch) ->
     assert last(store + LOAD).decision.verdict == "unknown"
     monkeypatch.setattr(Leaves, "make_own", lambda *_: None)
     assert last(store + LOAD).decision.verdict == "free"
+
+
+def test_a_load_from_the_memory_of_the_cluster() -> None:
+    """ptxas (sm_90) uses the stored register here, too, and in place of the load of this block's own memory."""
+    load = LOAD.replace("ld.shared.", "ld.shared::cluster.")
+    assert last(load).decision.verdict == "free"
+    assert last(STORES["to the word"] + load).decision.verdict == "unknown"
 
 
 @pytest.mark.parametrize("store", HARMLESS.values(), ids=HARMLESS)

@@ -23,8 +23,8 @@ from swzverify.compiled.ptx import Address, Instruction
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr
 
-_STORE: Final = re.compile(r"st(?:\.weak)?(?:\.shared(?:::cta)?)?(?:\.(?!async|bulk)\w+)*")
-_LOAD: Final = re.compile(r"ld(?:\.weak)?(?:\.shared(?:::cta)?)?(?:\.\w+)*")
+_STORE: Final = re.compile(r"st(?:\.weak)?(?:\.shared(?:::(?:cta|cluster))?)?(?:\.(?!async|bulk)\w+)*")
+_LOAD: Final = re.compile(r"ld(?:\.weak)?(?:\.shared(?:::(?:cta|cluster))?)?(?:\.\w+)*")
 _STRONG: Final = re.compile(r".*\.(?:volatile|relaxed|acquire|release|mmio|global|local|param|const)\b.*")
 WIDEST_BYTES: Final = 32
 """Of a load or store."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, LaneLeaf, OpaqueLeaf
 from swzverify.compiled.kernel.leaves import Leaf, Made, TripsLeaf, UniformLeaf, is_input
+from swzverify.compiled.kernel.symbols import DYNAMIC
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.instance import BASE
 from swzverify.compiled.order.pairs import Asked
@@ -61,7 +62,7 @@ def _of_values(
         stored = [each.stored for each in asked.accesses]
         feeds = [feed for each in stored if each is not None for feed in each.feeds]
         return [leaf for leaf in kernel.leaves.of(*feeds) if _may_vary(kernel, leaf)], None in stored
-    leaves = (question.made.get(each) or kernel.leaves.by_name.get(each.name) for each in variables(question.same))
+    leaves = (question.made.get(each) or _leaf_of(kernel, each) for each in variables(question.same))
     found = [leaf for leaf in dict.fromkeys(leaves) if leaf is not None and _may_vary(kernel, leaf)]
     both = conjunction((exact, question.same))
     fixed: dict[Var, Expr] = {
@@ -71,18 +72,25 @@ def _of_values(
 
 
 def _of_place(question: Question, read: Iterable[Var]) -> list[Var]:
-    """The variables that say which threads make the accesses, in which trips, and where arrays lie."""
+    """The variables that say which threads make the accesses, in which trips."""
     threads = {each for thread in question.instances.threads for each in (*thread.own, *thread.shared)}
-    leaves = question.instances.kernel.leaves.by_name
-    return [
-        each
-        for each in read
-        if each in threads or each.name.startswith(BASE) or isinstance(leaves.get(each.name), ArrayLeaf)
-    ]
+    return [each for each in read if each in threads or each.name.startswith(BASE)]
+
+
+def _leaf_of(kernel: Kernel, variable: Var) -> Leaf | None:
+    """The leaf that a variable stands for; of the start of dynamic shared memory, one of its arrays."""
+    leaves = kernel.leaves.by_name
+    if variable.name != DYNAMIC:
+        return leaves.get(variable.name)
+    arrays = (each for each in leaves.values() if isinstance(each, ArrayLeaf))
+    return next((each for each in arrays if each.symbol.size_bytes is None), None)
 
 
 def _may_vary(kernel: Kernel, leaf: Leaf) -> bool:
-    """Whether a thread may have another value in another launch, as far as is known."""
+    """Whether a thread may have another value in another launch, as far as is known.
+
+    Where an array starts is the same in all launches, but it is not known.
+    """
     pending, seen = [leaf], {leaf}
     while pending:
         each = pending.pop()
@@ -98,7 +106,7 @@ def _may_vary(kernel: Kernel, leaf: Leaf) -> bool:
 def _feeds(kernel: Kernel, leaf: Leaf) -> tuple[Expr, ...] | None:
     """All that a leaf depends on; None if it is a value of the launch, or if more may decide it than is known."""
     match leaf:
-        case LaneLeaf() | ArrayLeaf():
+        case LaneLeaf():
             return ()
         case OpaqueLeaf(made=Made.DETERMINED):
             return leaf.feeds
