@@ -50,8 +50,8 @@ GENERIC_WRITES: Final = (Effect.WRITE, Effect.ATOMIC, Effect.COPY, Effect.CHANGE
 """They write data through the generic proxy."""
 _PROXIED: Final = (Effect.BULK_READ, Effect.OPERAND, Effect.BULK_WRITE)
 """They are made through the async proxy."""
-_STORES: Final = (Effect.WRITE, Effect.COPY, Effect.BULK_WRITE)
-"""They write a value, and do nothing else."""
+_STORES: Final = (Effect.WRITE, Effect.COPY)
+"""They write a value through the generic proxy, and do nothing else."""
 ASYNC: Final = (*_PROXIED, Effect.COPY)
 """They go on after their instruction."""
 
@@ -67,7 +67,7 @@ class Unordered:
         one_value: Whether both write, and both write one value.
         lacks_fence: Whether they are in order, but for a fence between the generic and the async proxy.
         is_open: Whether both write, and they may write one value: it is not known what one of them writes.
-        are_stores: Whether both write a value, and do nothing else.
+        are_stores: Whether both write a value through the generic proxy, and do nothing else.
     """
 
     lines: tuple[int, int]
