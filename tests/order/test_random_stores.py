@@ -16,7 +16,7 @@ from tests.nightly import found_at
 from .random_judge import CannotRunError, said_of
 from .random_stores import launches, marked, stores
 
-BY_DAY = range(60)
+BY_DAY = range(24)
 BY_NIGHT = range(1000, 3000)
 
 

@@ -5,13 +5,11 @@ A run shows what it shows, whatever the analysis does not know. That it shows no
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
 
-from swzverify.compiled.kernel import inlined
 from swzverify.compiled.order.verdict import (
     BarrierFinding,
     KernelRaces,
@@ -28,7 +26,6 @@ from swzverify.compiled.trial.touches import Unordered
 NO_ORDER: Final = "nothing orders the accesses"
 NO_FENCE: Final = "`fence.proxy.async` is missing between a write and an access through the async proxy"
 BOXES: Final = "the copies of boxes of tensor maps bring the bytes that their barrier objects expect"
-_LOAD: Final = re.compile(r"(?:ldu?|tex|tld4|suld|atom|surf)(?!.*\.(?:shared|param|local)\b).*")
 HANG: Final = "thread {} waits here for ever"
 
 
@@ -36,14 +33,12 @@ def with_shown(found: KernelRaces, module: Module, function: Function, runs: Ite
     """The verdicts, with the races of the first run that shows some, and with what ends all runs.
 
     A race in which all threads write one value in a run does not count: other launches may write others. Neither does
-    one of a store whose values are not known in the run: they may be one. But what a copy brings is another number than
-    the one that a thread stores, for some data, if the kernel loads nothing else from there.
+    one of a store whose values are not known in the run: they may be one.
     """
     seen: list[Run] = []
-    loads = any(_LOAD.fullmatch(each.opcode) for each in inlined(module, function).function.instructions)
     for run in runs:
         seen.append(run)
-        races = [each for each in run.found.races if each.is_harmful or (each.of_copy and not loads)]
+        races = [each for each in run.found.races if each.is_harmful]
         if races:
             if run.found.has_boxes:
                 found = replace(found, assumptions=(*found.assumptions, BOXES))

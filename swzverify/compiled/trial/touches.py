@@ -52,8 +52,8 @@ GENERIC_WRITES: Final = (Effect.WRITE, Effect.ATOMIC, Effect.COPY, Effect.CHANGE
 """They write data through the generic proxy."""
 _PROXIED: Final = (Effect.BULK_READ, Effect.OPERAND, Effect.BULK_WRITE)
 """They are made through the async proxy."""
-_STORES: Final = (Effect.WRITE, Effect.COPY, Effect.BULK_WRITE)
-"""They write a value, and do nothing else."""
+_STORES: Final = (Effect.WRITE, Effect.COPY)
+"""They write a value through the generic proxy, and do nothing else."""
 ASYNC: Final = (*_PROXIED, Effect.COPY)
 """They go on after their instruction."""
 
@@ -69,8 +69,7 @@ class Unordered:
         one_value: Whether both write, and both write one value.
         lacks_fence: Whether they are in order, but for a fence between the generic and the async proxy.
         is_open: Whether both write, and they may write one value: it is not known what one of them writes.
-        are_stores: Whether both write a value, and do nothing else.
-        of_copy: Whether one is a copy of what is not known, and the other one writes a known number.
+        are_stores: Whether both write a value through the generic proxy, and do nothing else.
     """
 
     lines: tuple[int, int]
@@ -80,7 +79,6 @@ class Unordered:
     lacks_fence: bool = False
     is_open: bool = False
     are_stores: bool = False
-    of_copy: bool = False
 
     @property
     def is_harmful(self) -> bool:
@@ -207,12 +205,11 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
     is_alike = (a.line == b.line) & (a.effect == Effect.CHANGE) & (b.effect == Effect.CHANGE)
     are_stores = _IS_STORE[a.effect] & _IS_STORE[b.effect]
     is_open = (are_stores & ((a.value < 0) | (b.value < 0))) | is_alike
-    of_copy = are_stores & ((_IS_ASYNC[a.effect] & (b.value >= 0)) | (_IS_ASYNC[b.effect] & (a.value >= 0)))
     is_swapped = (a.line > b.line) | ((a.line == b.line) & (a.thread > b.thread))
     lines, threads = (
         (np.where(is_swapped, y, x), np.where(is_swapped, x, y)) for x, y in ((a.line, b.line), (a.thread, b.thread))
     )
-    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence, is_open, are_stores, of_copy)
+    parts = (*lines, *(threads if by_thread else ()), one_value, lacks_fence, is_open, are_stores)
     for at in _first_of_each(parts):
         yield Unordered(
             (int(lines[0][at]), int(lines[1][at])),
@@ -222,7 +219,6 @@ def _among(touches: Touches, one: Array, other: Array, tables: Tables, *, by_thr
             bool(lacks_fence[at]),
             bool(is_open[at]),
             bool(are_stores[at]),
-            bool(of_copy[at]),
         )
 
 
