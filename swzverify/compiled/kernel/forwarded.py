@@ -44,9 +44,11 @@ def take_apart(slices: Slices, forms: Forms) -> None:
     stores = [each for each, kind in plain if kind == "st"]
     loads = {each.index: each for each, kind in plain if kind == "ld"}
     for leaf in [*slices.leaves.by_name.values()] if stores else ():
-        is_word = isinstance(leaf, OpaqueLeaf) and leaf.made in (Made.MOMENT, Made.INPUT)
-        load = loads.get(leaf.index) if is_word else None
-        before = () if load is None else _before(slices, load)
+        if not isinstance(leaf, OpaqueLeaf) or leaf.made not in (Made.MOMENT, Made.INPUT):
+            continue
+        if (load := loads.get(leaf.index)) is None:
+            continue
+        before = _before(slices, load)
         if any(each.index in before and _may_meet(slices, forms, each, load) for each in stores):
             slices.leaves.make_own(leaf)
 

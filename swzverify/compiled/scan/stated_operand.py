@@ -31,6 +31,7 @@ from swzverify.hardware.tensor_cores import Major, OperandRole
 from swzverify.ir.expr import Comparison, compare, conjunction, const, variables
 from swzverify.subjects.descriptor import Descriptor
 
+NO_SHAPE: Final = "its instruction descriptor says the shape of tcgen05.mma, and `compiled:` does not read it"
 _MOST_LISTED: Final = 12
 _SPELLED: Final = {"start": "start address", "lbo": "LBO", "sbo": "SBO", "base_offset": "base offset"}
 
@@ -76,7 +77,7 @@ class OperandsOfCode:
 
     def lines_of(self, instruction: str, role: OperandRole) -> list[int]:
         """The lines of the PTX with an operand of such an instruction, in order."""
-        found = (each for each in self.held if each.role is role and each.instruction.name == instruction)
+        found = (each for each in self.held if each.role is role and _name(each) == instruction)
         return sorted({each.access.site.line for each in found})
 
     def lines_from(self, source: int, instruction: str, role: OperandRole) -> list[int]:
@@ -92,7 +93,7 @@ class OperandsOfCode:
         ]
         if len({file for _, files in there for file in files}) > 1:
             raise NotWrittenError(f"several source files have operands at line {source}: give `line`, that of the PTX")
-        if others := sorted({each.instruction.name for each, _ in there} - {instruction}):
+        if others := sorted({_name(each) for each, _ in there} - {instruction}):
             found = ", ".join(others)
             raise NotWrittenError(f"line {source} of the source has {found} too: give `line`, that of the PTX")
         return sorted({each.access.site.line for each, _ in there})
@@ -130,6 +131,8 @@ class OperandsOfCode:
             raise NotWrittenError(access.reason or "the descriptor is not known")
         if not judge.is_made(subject):
             raise NotWrittenError(NEVER_MADE)
+        if kernel.instruction is None:
+            raise NotWrittenError(NO_SHAPE)
         fields, start = fields_of(subject, access.address)
         descriptor = _descriptor(fields)
         if start is None or major is None or start.base is None:
@@ -151,6 +154,11 @@ class OperandsOfCode:
             _offsets(subject, start, fields.start or ""),
             tuple(dict.fromkeys(assumed)),
         )
+
+
+def _name(operand: KernelOperand) -> str:
+    """The shape and the type, as specs write them; of `tcgen05.mma` they are not in the instruction."""
+    return "tcgen05.mma" if operand.instruction is None else operand.instruction.name
 
 
 def _descriptor(fields: OperandFields) -> Descriptor:
