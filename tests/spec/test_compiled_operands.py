@@ -511,3 +511,35 @@ def test_planted_mistakes_are_noticed(plant: Any, tmp_path: Path) -> None:
     with plant(), pytest.raises((AssertionError, SpecError)):
         check_maybe(tmp_path)
     builder._operands.cache_clear()
+
+
+BLACKWELL = """.version 8.7
+.target sm_100a
+.address_size 64
+.shared .align 1024 .b8 tile[16384];
+.entry k() {
+.reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<2>;
+mov.u32 %r1, tile; shr.u32 %r1, %r1, 4; cvt.u64.u32 %rd1, %r1; or.b64 %rd1, %rd1, 0x4000404000010000;
+mov.u32 %r2, 0; mov.u32 %r3, 0x08200490; mov.u32 %r4, %tid.x; setp.ne.u32 %p1, %r4, 0; @%p1 bra E;
+tcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd1, %r3, 0;
+E: ret; }
+"""
+OF_BLACKWELL = """swzverify: 1
+target: sm_100a
+tiles: {sA: {element: f16, tma: {swizzle: 128B, box: [128, 64]}}}
+operands:
+  A:
+    instruction: tcgen05.mma.m128n64k16.f16
+    role: A
+    threads: 128
+    compiled: {file: k.ptx, line: 9}
+    reads: {tile: sA, at: [0, 0]}
+claims: [{delivers: A}]
+"""
+
+
+def test_a_shape_in_an_instruction_descriptor_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(BLACKWELL, "utf-8")
+    path = tmp_path / "k.swz.yaml"
+    path.write_text(OF_BLACKWELL, "utf-8")
+    assert re.search(r"SWZ553 line 9 of kernel k: its instruction descriptor says the shape", problem(path))
