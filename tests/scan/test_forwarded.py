@@ -51,35 +51,6 @@ def test_a_store_that_does_no_harm(store: str) -> None:
     assert last(store + LOAD).decision.verdict == "free"
 
 
-GLOBAL = "ld.global.u32 %r7, [%d1+8]; and.b32 %r7, %r7, 1020; add.u32 %r7, %r7, %r3; st.shared.u32 [%r7+1024], %r2;"
-POINTER = "ld.param.u64 %d1, [q];"
-TO_GLOBAL = {
-    "to the word": ("st.global.u32 [%d1+8], %r1;", "unknown"),
-    "by a generic address": ("st.u32 [%d1+8], %r1;", "unknown"),
-    "at a place that a parameter gives": (
-        "mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d7, %d1; st.global.u32 [%d7], %r1;",
-        "unknown",
-    ),
-    "behind a barrier": ("st.global.u32 [%d1+8], %r1; bar.sync 0;", "free"),
-    "to words that are elsewhere": (
-        "mul.wide.u32 %d7, %r1, 4; add.s64 %d7, %d7, %d1; st.global.u32 [%d7+128], %r1;",
-        "free",
-    ),
-    "to shared memory": ("st.shared.u32 [s+12], %r1;", "free"),
-}
-
-
-@pytest.mark.parametrize(("store", "verdict"), TO_GLOBAL.values(), ids=TO_GLOBAL)
-def test_words_of_global_memory(store: str, verdict: str) -> None:
-    assert last(POINTER + store + GLOBAL).decision.verdict == verdict
-
-
-def test_words_that_do_not_change() -> None:
-    """A load of memory that nothing writes while the kernel runs gives no lane what it stored."""
-    load = GLOBAL.replace("ld.global", "ld.global.nc")
-    assert last(POINTER + TO_GLOBAL["to the word"][0] + load).decision.verdict == "free"
-
-
 def test_a_store_of_the_trip_before() -> None:
     """It comes behind the load in the text, and before it in the next trip; a barrier in the loop parts them."""
     loop = "mov.u32 %r5, 0; L: " + LOAD + " {} add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra L;"
