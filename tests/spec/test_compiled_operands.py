@@ -25,6 +25,7 @@ from swzverify.spec import Spec, SpecError, load_spec
 from swzverify.subjects import Operand
 from swzverify.subjects.operand import MN, K
 from tests.nightly import share
+from tests.scan.tensor_programs import Tensor
 from tests.scan.test_operand_stages import STAGE_BYTES, Draft
 from tests.scan.test_operands import F16, SUMS, high, make, text
 
@@ -511,3 +512,19 @@ def test_planted_mistakes_are_noticed(plant: Any, tmp_path: Path) -> None:
     with plant(), pytest.raises((AssertionError, SpecError)):
         check_maybe(tmp_path)
     builder._operands.cache_clear()
+
+
+@pytest.mark.parametrize("at", ["line: LINE", "source: 7"])
+@pytest.mark.parametrize(
+    ("name", "target"), [("wgmma.m64n64k16.bf16", "sm_90a"), ("tcgen05.mma.m128n64k16.bf16", "sm_100a")]
+)
+def test_operands_of_blackwell_are_not_read_from_code(name: str, target: str, at: str, tmp_path: Path) -> None:
+    """A value of the kernel says the shape of `tcgen05.mma`: the instruction in the code has none."""
+    code = Tensor().text.replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"')
+    code = code.replace("tcgen05.mma", ".loc 1 7 3\ntcgen05.mma")
+    line = lines_of(code, "tcgen05.mma")[0]
+    own = {"instruction": name, "threads": "128", "for": "", "reads": "{tile: sA, at: [0, 0], stage: 0}"}
+    path = spec_of(tmp_path, ring(), ["A"], compiled=f"{{file: k.ptx, {at.replace('LINE', str(line))}}}", **own)
+    path.write_text(path.read_text().replace("sm_90a", target))
+    (tmp_path / "k.ptx").write_text(code)
+    assert problem(path).startswith("SWZ553 ")

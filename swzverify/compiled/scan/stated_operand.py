@@ -27,7 +27,7 @@ from swzverify.compiled.scan.stated import files_of
 from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.compiled.scan.verdict import NoVerdictError
 from swzverify.engines.obligations import Answer
-from swzverify.hardware.tensor_cores import Major, OperandRole
+from swzverify.hardware.tensor_cores import Family, Major, OperandRole
 from swzverify.ir.expr import Comparison, compare, conjunction, const, variables
 from swzverify.subjects.descriptor import Descriptor
 
@@ -63,7 +63,7 @@ class StatedOperand:
 
 
 class OperandsOfCode:
-    """The operands of one kernel, each of which is judged when it is asked for."""
+    """The operands of `wgmma` of one kernel, each of which is judged when it is asked for."""
 
     def __init__(
         self, module: Module, function: Function, block: BlockShape, given: Given, smem: int | None = None
@@ -71,12 +71,13 @@ class OperandsOfCode:
         """`smem` is the bytes of dynamic shared memory, if they are known."""
         self._facts = facts_of(function, given)
         self._block, self._smem = block, smem
-        self.held: Sequence[KernelOperand] = operands(module, function, block, self._facts.arguments)
+        every = operands(module, function, block, self._facts.arguments)
+        self.held: Sequence[KernelOperand] = [each for each in every if each.family is Family.WGMMA]
         self._found: dict[KernelOperand, StatedOperand] = {}
 
     def lines_of(self, instruction: str, role: OperandRole) -> list[int]:
         """The lines of the PTX with an operand of such an instruction, in order."""
-        found = (each for each in self.held if each.role is role and each.instruction.name == instruction)
+        found = (each for each in self.held if each.role is role and each.row.name == instruction)
         return sorted({each.access.site.line for each in found})
 
     def lines_from(self, source: int, instruction: str, role: OperandRole) -> list[int]:
@@ -92,7 +93,7 @@ class OperandsOfCode:
         ]
         if len({file for _, files in there for file in files}) > 1:
             raise NotWrittenError(f"several source files have operands at line {source}: give `line`, that of the PTX")
-        if others := sorted({each.instruction.name for each, _ in there} - {instruction}):
+        if others := sorted({each.row.name for each, _ in there} - {instruction}):
             found = ", ".join(others)
             raise NotWrittenError(f"line {source} of the source has {found} too: give `line`, that of the PTX")
         return sorted({each.access.site.line for each, _ in there})
@@ -142,7 +143,7 @@ class OperandsOfCode:
             assumed.append(WINDOW_ALIGNED)
         return StatedOperand(
             access.site.line,
-            kernel.instruction.name,
+            kernel.row.name,
             major,
             descriptor,
             start.base.symbol,
