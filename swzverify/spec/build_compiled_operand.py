@@ -14,7 +14,7 @@ from swzverify.compiled.scan.stated_operand import OperandsOfCode, StatedOperand
 from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.core.words import counted
 from swzverify.errors import SwzError
-from swzverify.hardware.tensor_cores import Major, OperandRole, TensorInstruction
+from swzverify.hardware.tensor_cores import Family, Major, OperandRole, TensorInstruction
 from swzverify.ir.c_formula import CFormula, literal
 from swzverify.ir.c_parse import expression
 from swzverify.search.synth.descriptors import start_text
@@ -84,6 +84,9 @@ def build_compiled_operand(
     given = given_parameters(part, values)
     values.require_sound()
     with values.noted(values.key("compiled")):
+        if instruction.family is not Family.WGMMA:
+            message = f"{instruction.name} is not read from compiled code: a value of the kernel says its shape"
+            raise SwzError(NOT_STATED, message, hint="state its `descriptor:`; `swzverify scan` lists the fields")
         module, function = find_kernel(part, values.problems.file)
         x, y, z = (*block, 1, 1)[:3]
         check_block(function, (x, y, z))

@@ -136,6 +136,10 @@ SUMS: dict[str, tuple[Expr, LinearSum | None]] = {
     "a factor on the left": (_times(const(3, 5), extend(V9, 5, signed=False)), LinearSum({V9: 3}, 0)),
     "a factor on the right": (_times(extend(V9, 5, signed=False), const(3, 5)), LinearSum({V9: 3}, 0)),
     "a factor that wraps by one": (_times(V9, const(2, 4)), None),
+    "a shift by more bits than memory has": (
+        binary(BinaryOperator.SHL, extend(V9, 64, signed=False), const(1 << 60, 64)),
+        None,
+    ),
 }
 
 

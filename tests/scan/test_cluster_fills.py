@@ -170,6 +170,29 @@ def test_a_branch_may_leave_a_copy_to_one_rank(is_unrolled: bool) -> None:
     assert verdicts(late, IN_BRANCH.maps) == {"unknown"}
 
 
+def by_place(program: Program, condition: str) -> str:
+    """Block 1 of each cluster copies B, which its place in the grid says by a remainder."""
+    return changed(text(program, branch="1"), "setp.lt.u32 %p4, %r2, 1;", f"rem.u32 %r64, %r8, 2; {condition}")
+
+
+ONLY_FOR_ITSELF = replace(IN_BRANCH, b=replace(IN_BRANCH.b, masks=(1, 2)))
+
+
+def test_a_rank_may_be_a_remainder_of_the_place_in_the_grid() -> None:
+    """A block that surely never copies has no part in a fill, whatever is assumed of copies that are left out."""
+    of_last = "setp.lt.u32 %p4, %r64, 1;"
+    assert verdicts(by_place(IN_BRANCH, of_last), IN_BRANCH.maps) == {"proved"}
+    assert verdicts(by_place(ONLY_FOR_ITSELF, of_last), IN_BRANCH.maps) == {"unknown"}
+
+
+def test_a_remainder_of_the_place_and_the_trip_may_leave_out_a_copy() -> None:
+    """Each block copies for itself, in every second trip."""
+    every_second = "and.b32 %r65, %r11, 1; setp.ne.u32 %p4, %r64, %r65;"
+    ptx = by_place(ONLY_FOR_ITSELF, every_second)
+    assert verdicts(ptx, IN_BRANCH.maps) == {"unknown"}
+    assert any("the number of a trip alone decides whether it copies" in each for each in reasons(ptx, IN_BRANCH.maps))
+
+
 def test_branches_that_more_than_the_rank_decides_are_sections_of_their_own() -> None:
     """What memory says may be another thing in each step: then A of one step may stand with B of another one."""
     ptx = text(IN_BRANCH, is_unrolled=True, branch="1")

@@ -25,6 +25,7 @@ from swzverify.spec import Spec, SpecError, load_spec
 from swzverify.subjects import Operand
 from swzverify.subjects.operand import MN, K
 from tests.nightly import share
+from tests.scan.tensor_programs import Tensor
 from tests.scan.test_operand_stages import STAGE_BYTES, Draft
 from tests.scan.test_operands import F16, SUMS, high, make, text
 
@@ -513,33 +514,17 @@ def test_planted_mistakes_are_noticed(plant: Any, tmp_path: Path) -> None:
     builder._operands.cache_clear()
 
 
-BLACKWELL = """.version 8.7
-.target sm_100a
-.address_size 64
-.shared .align 1024 .b8 tile[16384];
-.entry k() {
-.reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<2>;
-mov.u32 %r1, tile; shr.u32 %r1, %r1, 4; cvt.u64.u32 %rd1, %r1; or.b64 %rd1, %rd1, 0x4000404000010000;
-mov.u32 %r2, 0; mov.u32 %r3, 0x08200490; mov.u32 %r4, %tid.x; setp.ne.u32 %p1, %r4, 0; @%p1 bra E;
-tcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd1, %r3, 0;
-E: ret; }
-"""
-OF_BLACKWELL = """swzverify: 1
-target: sm_100a
-tiles: {sA: {element: f16, tma: {swizzle: 128B, box: [128, 64]}}}
-operands:
-  A:
-    instruction: tcgen05.mma.m128n64k16.f16
-    role: A
-    threads: 128
-    compiled: {file: k.ptx, line: 9}
-    reads: {tile: sA, at: [0, 0]}
-claims: [{delivers: A}]
-"""
-
-
-def test_a_shape_in_an_instruction_descriptor_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "k.ptx").write_text(BLACKWELL, "utf-8")
-    path = tmp_path / "k.swz.yaml"
-    path.write_text(OF_BLACKWELL, "utf-8")
-    assert re.search(r"SWZ553 line 9 of kernel k: its instruction descriptor says the shape", problem(path))
+@pytest.mark.parametrize("at", ["line: LINE", "source: 7"])
+@pytest.mark.parametrize(
+    ("name", "target"), [("wgmma.m64n64k16.bf16", "sm_90a"), ("tcgen05.mma.m128n64k16.bf16", "sm_100a")]
+)
+def test_operands_of_blackwell_are_not_read_from_code(name: str, target: str, at: str, tmp_path: Path) -> None:
+    """A value of the kernel says the shape of `tcgen05.mma`: the instruction in the code has none."""
+    code = Tensor().text.replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"')
+    code = code.replace("tcgen05.mma", ".loc 1 7 3\ntcgen05.mma")
+    line = lines_of(code, "tcgen05.mma")[0]
+    own = {"instruction": name, "threads": "128", "for": "", "reads": "{tile: sA, at: [0, 0], stage: 0}"}
+    path = spec_of(tmp_path, ring(), ["A"], compiled=f"{{file: k.ptx, {at.replace('LINE', str(line))}}}", **own)
+    path.write_text(path.read_text().replace("sm_90a", target))
+    (tmp_path / "k.ptx").write_text(code)
+    assert problem(path).startswith("SWZ553 ")

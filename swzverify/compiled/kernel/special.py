@@ -151,6 +151,15 @@ def is_place(name: str) -> bool:
     return name in _EXTENTS
 
 
+def is_place_of_cluster(name: str) -> bool:
+    """Whether a leaf is the place of a cluster whose blocks are looked at together.
+
+    >>> is_place_of_cluster("clusterid.x of 2"), is_place_of_cluster("clusterid.x")
+    (True, False)
+    """
+    return re.fullmatch(r"clusterid\.[xyz] of \d+", name) is not None
+
+
 def is_of_grid(name: str) -> bool:
     """Whether a leaf is a register of the block's place, or of how many blocks there are."""
     return name in _EXTENTS or name in _EXTENTS.values()

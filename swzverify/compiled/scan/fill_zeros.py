@@ -12,6 +12,7 @@ from typing import TypeAlias
 from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf, Leaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import LoopLeaf, are_all, is_launch_value
+from swzverify.compiled.kernel.special import is_place_of_cluster
 from swzverify.compiled.scan.operand_offsets import by_coordinates
 from swzverify.compiled.scan.operand_subject import ValueSubject
 from swzverify.engines.obligations import Answer
@@ -95,10 +96,11 @@ def _reads_launch(subject: ValueSubject, condition: Expr) -> bool:
     """Whether a condition depends on values of the launch or on data, and not on coordinates and trips alone.
 
     A condition on the number of a trip alone holds in some trip of each launch that gets there: to assume that it
-    never does would be wrong.
+    never does would be wrong. The place of a cluster does not count: a block finds its rank by remainders of `%ctaid`.
     """
     return any(
-        is_launch_value(leaf) or (isinstance(leaf, OpaqueLeaf) and leaf.is_moment)
+        (is_launch_value(leaf) and not is_place_of_cluster(leaf.name))
+        or (isinstance(leaf, OpaqueLeaf) and leaf.is_moment)
         for leaf in _leaves_behind(subject, condition)
     )
 

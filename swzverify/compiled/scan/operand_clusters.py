@@ -23,7 +23,7 @@ from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.lanes import GROUP_THREADS, Threads
 from swzverify.compiled.kernel.operands import OperandsRead
 from swzverify.compiled.kernel.parts import Parts
-from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.special import BlockShape, is_place_of_cluster
 from swzverify.compiled.ptx import Function
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.delivers import Elements
@@ -39,7 +39,6 @@ Delivered: TypeAlias = tuple[Claim, Elements | None]
 NO_CLUSTER: Final = "line {} copies to several blocks of a cluster: --cluster X,Y says how many blocks a cluster has"
 OTHER_TRIPS: Final = "the blocks of a cluster may make other trips of the loop at line {}, as their ranks decide"
 _MASK_BITS: Final = 16
-_PLACE: Final = "clusterid."
 
 
 def several_blocks(fills: Sequence[KernelFill]) -> int | None:
@@ -105,7 +104,7 @@ class ClusterBlocks:
         for access in (each.destination for each in self._whole.fills if each.mask is not None):
             for loop in access.who.loops:
                 read = _read(loop.again.condition, access)
-                is_placed = any(each.name.startswith(_PLACE) for each in read)
+                is_placed = any(is_place_of_cluster(each.name) for each in read)
                 if not is_placed and self._rank in read:
                     return loop.line
         return None
@@ -118,9 +117,14 @@ class ClusterBlocks:
         return replace(read, subject=own, start=replace(start, offset=substitute(start.offset, self._values(rank))))
 
     def _may_execute(self, access: KernelAccess) -> bool:
-        """Whether coordinates leave it open that a thread executes an instruction."""
-        runs, _ = by_coordinates(self._judge.subject_of(access), access.who.guard, self._threads)
-        return bool(runs.any())
+        """Whether a thread may execute an instruction, as far as coordinates and the place of the cluster decide it.
+
+        A block finds its rank by remainders of `%ctaid`, too, which is the place of the cluster and the rank.
+        """
+        subject = self._judge.subject_of(access)
+        runs, rest = by_coordinates(subject, access.who.guard, self._threads)
+        reads_place = any(is_place_of_cluster(each.name) for each in variables(*rest))
+        return bool(runs.any()) and not (reads_place and self._judge.is_never_made(subject))
 
     # ---- copies
 

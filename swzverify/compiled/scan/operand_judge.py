@@ -31,7 +31,7 @@ class OperandJudge:
     def __init__(self, facts: Facts, shape: BlockShape | None, smem: int | None) -> None:
         self._facts, self._shape, self._smem = facts, shape, smem
         self._asker = Asker(*_QUESTIONS)
-        self._made: dict[tuple[Expr, ...], bool] = {}
+        self._made: dict[tuple[Expr, ...], Answer] = {}
 
     def subject_of(self, access: KernelAccess) -> ValueSubject:
         """A value with what questions about it need."""
@@ -40,8 +40,18 @@ class OperandJudge:
 
     def is_made(self, subject: ValueSubject) -> bool:
         """Whether some lane surely executes an instruction."""
+        return self._made_by(subject) is Answer.HOLDS
+
+    def is_never_made(self, subject: ValueSubject) -> bool:
+        """Whether surely no lane executes an instruction."""
+        try:
+            return self._made_by(subject) is Answer.EMPTY
+        except NoVerdictError:
+            return False
+
+    def _made_by(self, subject: ValueSubject) -> Answer:
         if subject.path not in self._made:
-            self._made[subject.path] = subject.here.made() is Answer.HOLDS
+            self._made[subject.path] = subject.here.made()
         return self._made[subject.path]
 
     def delivered(

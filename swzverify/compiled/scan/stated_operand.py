@@ -27,11 +27,10 @@ from swzverify.compiled.scan.stated import files_of
 from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.compiled.scan.verdict import NoVerdictError
 from swzverify.engines.obligations import Answer
-from swzverify.hardware.tensor_cores import Major, OperandRole
+from swzverify.hardware.tensor_cores import Family, Major, OperandRole
 from swzverify.ir.expr import Comparison, compare, conjunction, const, variables
 from swzverify.subjects.descriptor import Descriptor
 
-NO_SHAPE: Final = "its instruction descriptor says the shape of tcgen05.mma, and `compiled:` does not read it"
 _MOST_LISTED: Final = 12
 _SPELLED: Final = {"start": "start address", "lbo": "LBO", "sbo": "SBO", "base_offset": "base offset"}
 
@@ -64,7 +63,7 @@ class StatedOperand:
 
 
 class OperandsOfCode:
-    """The operands of one kernel, each of which is judged when it is asked for."""
+    """The operands of `wgmma` of one kernel, each of which is judged when it is asked for."""
 
     def __init__(
         self, module: Module, function: Function, block: BlockShape, given: Given, smem: int | None = None
@@ -72,12 +71,13 @@ class OperandsOfCode:
         """`smem` is the bytes of dynamic shared memory, if they are known."""
         self._facts = facts_of(function, given)
         self._block, self._smem = block, smem
-        self.held: Sequence[KernelOperand] = operands(module, function, block, self._facts.arguments)
+        every = operands(module, function, block, self._facts.arguments)
+        self.held: Sequence[KernelOperand] = [each for each in every if each.family is Family.WGMMA]
         self._found: dict[KernelOperand, StatedOperand] = {}
 
     def lines_of(self, instruction: str, role: OperandRole) -> list[int]:
         """The lines of the PTX with an operand of such an instruction, in order."""
-        found = (each for each in self.held if each.role is role and _name(each) == instruction)
+        found = (each for each in self.held if each.role is role and each.row.name == instruction)
         return sorted({each.access.site.line for each in found})
 
     def lines_from(self, source: int, instruction: str, role: OperandRole) -> list[int]:
@@ -93,7 +93,7 @@ class OperandsOfCode:
         ]
         if len({file for _, files in there for file in files}) > 1:
             raise NotWrittenError(f"several source files have operands at line {source}: give `line`, that of the PTX")
-        if others := sorted({_name(each) for each, _ in there} - {instruction}):
+        if others := sorted({each.row.name for each, _ in there} - {instruction}):
             found = ", ".join(others)
             raise NotWrittenError(f"line {source} of the source has {found} too: give `line`, that of the PTX")
         return sorted({each.access.site.line for each, _ in there})
@@ -131,8 +131,6 @@ class OperandsOfCode:
             raise NotWrittenError(access.reason or "the descriptor is not known")
         if not judge.is_made(subject):
             raise NotWrittenError(NEVER_MADE)
-        if kernel.instruction is None:
-            raise NotWrittenError(NO_SHAPE)
         fields, start = fields_of(subject, access.address)
         descriptor = _descriptor(fields)
         if start is None or major is None or start.base is None:
@@ -145,7 +143,7 @@ class OperandsOfCode:
             assumed.append(WINDOW_ALIGNED)
         return StatedOperand(
             access.site.line,
-            kernel.instruction.name,
+            kernel.row.name,
             major,
             descriptor,
             start.base.symbol,
@@ -154,11 +152,6 @@ class OperandsOfCode:
             _offsets(subject, start, fields.start or ""),
             tuple(dict.fromkeys(assumed)),
         )
-
-
-def _name(operand: KernelOperand) -> str:
-    """The shape and the type, as specs write them; of `tcgen05.mma` they are not in the instruction."""
-    return "tcgen05.mma" if operand.instruction is None else operand.instruction.name
 
 
 def _descriptor(fields: OperandFields) -> Descriptor:

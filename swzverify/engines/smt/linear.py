@@ -67,7 +67,7 @@ def _sum(node: Expr, sums: dict[Expr, LinearSum | None], bounds: Mapping[Expr, t
             for name, factor in b.factors.items():
                 factors[name] = factors.get(name, 0) + factor
             return LinearSum(factors, a.constant + b.constant)
-        case Binary(BinaryOperator.SHL, left, Const(amount)):
+        case Binary(BinaryOperator.SHL, left, Const(amount)) if amount < node.width:
             return _scaled(sums[left], 1 << amount, bounds[left][1], top)
         case Binary(BinaryOperator.MUL, left, Const(factor)):
             return _scaled(sums[left], factor, bounds[left][1], top)
