@@ -23,6 +23,8 @@ from swzverify.ir.expr import Const, Expr, Var
 
 _WRITES: Final = re.compile(r"(?:tcgen05\.(?:mma|st|cp|shift)|call)\b.*")
 """Instructions that may write tensor memory."""
+_WAITS: Final = re.compile(r"(?:bar|barrier|mbarrier)\b.*")
+"""Instructions within a basic block that may wait for what other threads do."""
 _ELECTED: Final = re.compile(r"elect\.sync at line \d+: (\d+)\.1\.1$")
 """The name of the predicate that an `elect.sync` makes."""
 
@@ -74,10 +76,22 @@ class TensorSums:
                 carried.add(loop.header)
         adds = [self._adds[each] for each in before]
         others = sum(flow.block_of[each.index] == block and each.index < index for each in self._others)
+        if any(flow.block_of[each.index] != block for each in self._others) or any(
+            flow.block_of[each] != block and not self._adds[each] for each in members
+        ):
+            # Threads for which this one waits may write the sums meanwhile.
+            others += self._waits(index)
         # Where the sums may be others, no two products are alike, and none surely starts the sums of another one anew.
         resets = adds.count(False) if is_one else 0
         writes = len(adds) - adds.count(True) + others if is_one else index
         return Sums(name, (), resets, writes, frozenset(carried), frozenset(kept))
+
+    def _waits(self, index: int) -> int:
+        flow, instructions = self._slices.flow, self._slices.function.instructions
+        block = flow.block_of[index]
+        return sum(
+            flow.block_of[each.index] == block and bool(_WAITS.fullmatch(each.opcode)) for each in instructions[:index]
+        )
 
     def _leaves(self, index: int) -> Iterable[Leaf]:
         return self._places[index].leaves
