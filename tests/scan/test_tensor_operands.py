@@ -323,3 +323,47 @@ def test_planted_mistakes_are_found(name: str) -> None:
 
 def test_several_threads_are_named() -> None:
     assert {each.claim("delivers").reason for each in scan(Tensor(elect=""))[0]} == {SEVERAL}
+
+
+@pytest.mark.parametrize("other", ["tcgen05.st.sync.aligned.32x32b.x1.b32 [%r20], {%r19};", None])
+def test_other_threads_may_start_sums_anew_where_one_waits_for_them(other: str | None) -> None:
+    """The columns come twice, but threads between two barriers may have set the sums to 0 before."""
+    program = Tensor(
+        steps=(0, 0), warps=2, elect="setp.ge.u32 %p2, %r7, 32; @%p2 bra OTHER; setp.ne.u32 %p2, %r7, 0; @%p2 bra DONE;"
+    )
+    text = program.text
+    for enable in ("%p5;", "%p6;"):
+        text = text.replace(f"}}, {enable}", f"}}, {enable} barrier.sync 1, 64; barrier.sync 2, 64;")
+    write = other or "setp.ne.u32 %p9, %r7, 32; @!%p9 bra M; bra N; M: " + (
+        f"{program.opcode} [%r20], %rd7, %rd8, %r3, {{%r19, %r19, %r19, %r19}}, %p8; N:"
+    )
+    text = text.replace(
+        "DONE: ret;",
+        "bra DONE; OTHER: setp.ne.u32 %p8, %r19, 0; mov.u64 %rd7, 0; mov.u64 %rd8, 0;\n"
+        "mov.u32 %r50, 0; shl.b32 %r51, %r1, 2;\n"
+        f"O: barrier.sync 1, 64; {write}\n"
+        "barrier.sync 2, 64; add.u32 %r50, %r50, 1; setp.lt.u32 %p9, %r50, %r51; @%p9 bra O;\nDONE: ret;",
+    )
+    module = read_module(text, "k.ptx")
+    found, _ = scan_operands_and_stages(module, module.functions[0], None, Given(tensor_maps=MAPS), None)
+    assert "refuted" not in {each.claim("delivers").verdict.value for each in found}
+
+
+@pytest.mark.parametrize("is_waited_for", [False, True])
+def test_other_threads_may_start_the_sums_of_a_trip_anew(is_waited_for: bool) -> None:
+    text = Tensor(
+        inside="shl.b32 %r13, %r10, 1;", ks=("%r10", "%r13"), elect="setp.ne.u32 %p2, %r7, 0; @%p2 bra DONE;"
+    ).text
+    if is_waited_for:
+        text = text.replace("@%p1 bra DONE;", "@%p1 bra OTHER;").replace(
+            "DONE: ret;",
+            "bra DONE; OTHER: setp.gt.u32 %p8, %r41, 1; @%p8 bra DONE; mov.u32 %r50, 0;\n"
+            "O: barrier.sync 1, 64; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r20], {%r19}; barrier.sync 2, 64;\n"
+            "add.u32 %r50, %r50, 1; setp.lt.u32 %p9, %r50, %r1; @%p9 bra O;\nDONE: ret;",
+        )
+        text = text.replace("L: ", "L: barrier.sync 1, 64; barrier.sync 2, 64; ")
+    for old, new in (("%p5;", "%p6;"), ("@!%p7 bra W;", ""), ("@!%p7 bra V;", "")):
+        text = text.replace(old, new)
+    module = read_module(text, "k.ptx")
+    found, _ = scan_operands_and_stages(module, module.functions[0], None, Given(tensor_maps=MAPS), None)
+    assert ("refuted" in {each.claim("delivers").verdict.value for each in found}) is not is_waited_for

@@ -34,6 +34,7 @@ class Sums:
         signs: What A and B are multiplied by: 1 or -1.
         resets: How many instructions of the basic block, up to this one, surely start these sums anew.
         writes: How many instructions of the basic block, up to this one, may write other values into these registers.
+            Of `tcgen05.mma`, barriers count, too, at which other threads may have written them.
         carried: The headers of loops around the instruction in which nothing but such instructions writes these
             registers, all of which surely add to them.
         kept: The headers of such loops in which each of these instructions may add: no other one writes the

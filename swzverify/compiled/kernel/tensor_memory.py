@@ -6,7 +6,7 @@ Source: PTX ISA 8.7, 9.7.16.10.9: tcgen05.mma; 9.7.13.14: elect.sync; docs/seman
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from swzverify.compiled.kernel.access import KernelAccess
@@ -23,6 +23,8 @@ from swzverify.ir.expr import Const, Expr, Var
 
 _WRITES: Final = re.compile(r"(?:tcgen05\.(?:mma|st|cp|shift)|call)\b.*")
 """Instructions that may write tensor memory."""
+_WAITS: Final = re.compile(r"(?:bar|barrier|mbarrier)\b.*")
+"""Instructions within a basic block that may wait for what other threads do."""
 _ELECTED: Final = re.compile(r"elect\.sync at line \d+: (\d+)\.1\.1$")
 """The name of the predicate that an `elect.sync` makes."""
 
@@ -70,14 +72,33 @@ class TensorSums:
             is_fixed = is_one and not any(each.block in loop.blocks for each in self._leaves(index))
             if not is_one or False not in adds:
                 kept.add(loop.header)
-            if is_fixed and all(adds) and not any(flow.block_of[each.index] in loop.blocks for each in self._others):
+            is_alone = not any(flow.block_of[each.index] in loop.blocks for each in self._others)
+            if self._may_write_elsewhere(members, loop.blocks):
+                is_alone = is_alone and not self._waits(range(len(self._slices.function.instructions)), loop.blocks)
+            if is_fixed and all(adds) and is_alone:
                 carried.add(loop.header)
         adds = [self._adds[each] for each in before]
         others = sum(flow.block_of[each.index] == block and each.index < index for each in self._others)
+        if self._may_write_elsewhere(members, {block}):
+            # Threads for which this one waits may write the sums meanwhile.
+            others += self._waits(range(index), {block})
         # Where the sums may be others, no two products are alike, and none surely starts the sums of another one anew.
         resets = adds.count(False) if is_one else 0
         writes = len(adds) - adds.count(True) + others if is_one else index
         return Sums(name, (), resets, writes, frozenset(carried), frozenset(kept))
+
+    def _may_write_elsewhere(self, members: Sequence[int], blocks: Collection[int]) -> bool:
+        """Whether code outside of some blocks may write sums, and does not only add to them."""
+        block_of = self._slices.flow.block_of
+        return any(block_of[each.index] not in blocks for each in self._others) or any(
+            block_of[each] not in blocks and not self._adds[each] for each in members
+        )
+
+    def _waits(self, indices: Iterable[int], blocks: Collection[int]) -> int:
+        """How many of some instructions stand in some blocks and may wait for other threads."""
+        flow, instructions = self._slices.flow, self._slices.function.instructions
+        places = (each for each in indices if flow.block_of[each] in blocks)
+        return sum(_WAITS.fullmatch(instructions[each].opcode) is not None for each in places)
 
     def _leaves(self, index: int) -> Iterable[Leaf]:
         return self._places[index].leaves
