@@ -349,3 +349,30 @@ def test_planted_mistake_in_what_may_vary(monkeypatch: pytest.MonkeyPatch) -> No
     real = race_values._feeds
     monkeypatch.setattr(race_values, "_feeds", lambda kernel, leaf: real(kernel, leaf) or ())
     assert races(PAIRS["what shared memory holds"][0]).verdict is RaceVerdict.RACE
+
+
+_ZERO = "cvt.rn.f32.u32 %f1, %r1;\nmul.f32 %f2, %f1, 0f00000000;\nmov.b32 %r10, %f2;\n"
+"""`%r10` is 0 in all threads, which is not known, and nothing that it is made of may vary."""
+ELSEWHERE = {
+    "in a later trip": "mov.u32 %r11, 0;\nL:\nst.shared.u32 [s], %r10;\nbar.sync 0;\nmul.lo.u32 %r10, %r7, %r1;\n"
+    "add.u32 %r11, %r11, 1;\nsetp.lt.u32 %p1, %r11, 3;\n@%p1 bra L;\n",
+    "by another store of the line": "mul.lo.u32 %r11, %r7, %r1;\n"
+    "st.shared.u32 [s], %r10; bar.sync 0; st.shared.u32 [s], %r11;\n",
+}
+"""Two threads store 0 at a line, and there, too, multiples of the parameter."""
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_run_may_show_the_values_of_another_trip_or_store(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = _ZERO + ELSEWHERE[name]
+    text = f"{HEAD}{body}ret;\n}}\n"
+    seen = [launched(text, "k", (64,), params=[Buffer(64), number, Buffer(64)]).verdict for number in (0, 7)]
+    assert seen == ["race-benign", "race"]
+    assert races(body).verdict.value == "depends"
+    monkeypatch.setattr(race_values, "_is_known_in_run", lambda *_: True)
+    assert races(body).verdict.value == "race"
+
+
+def test_values_that_are_not_followed_and_stored_once_race() -> None:
+    body = "cvt.rn.f32.u32 %f1, %r1;\nadd.f32 %f2, %f1, 0f3F800000;\nst.shared.f32 [s], %f2;\n"
+    assert races(body).verdict.value == "race"

@@ -5,6 +5,7 @@ Source: docs/semantics.md, section 10.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -61,14 +62,32 @@ def _of_values(
     if question.same is None:
         stored = [each.stored for each in asked.accesses]
         feeds = [feed for each in stored if each is not None for feed in each.feeds]
-        return [leaf for leaf in kernel.leaves.of(*feeds) if _may_vary(kernel, leaf)], None in stored
+        found = [leaf for leaf in kernel.leaves.of(*feeds) if _may_vary(kernel, leaf)]
+        return found, None in stored or not (found or _is_known_in_run(asked, question))
     leaves = (question.made.get(each) or _leaf_of(kernel, each) for each in variables(question.same))
     found = [leaf for leaf in dict.fromkeys(leaves) if leaf is not None and _may_vary(kernel, leaf)]
     both = conjunction((exact, question.same))
     fixed: dict[Var, Expr] = {
         each: const(point.get(each.name, 0), each.width) for each in _of_place(question, variables(both))
     }
-    return ([] if not found or never(substitute(both, fixed)) else found), False
+    if not found and _is_known_in_run(asked, question):
+        return [], False
+    return ([], False) if never(substitute(both, fixed)) else (found, not found)
+
+
+def _is_known_in_run(asked: Asked, question: Question) -> bool:
+    """Whether a run that shows two values of two threads at two lines shows them for all launches, if no value varies.
+
+    In a loop these may be the values of other trips, and at the line of a function those of another call: they prove
+    something of each launch only if nothing in the kernel may vary.
+    """
+    kernel, lines = asked.kernel, Counter(each.instruction.line for each in asked.kernel.accesses)
+    is_one = all(lines[each.instruction.line] == len(kernel.parts[each.index]) for each in asked.accesses)
+    if is_one and not any(question.places):
+        return True
+    return not any(
+        _may_vary(kernel, leaf) for leaf in kernel.leaves.by_name.values() if not isinstance(leaf, ArrayLeaf)
+    )
 
 
 def _of_place(question: Question, read: Iterable[Var]) -> list[Var]:
