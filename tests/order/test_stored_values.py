@@ -9,7 +9,7 @@ import pytest
 from swzverify.compiled.kernel import stored
 from swzverify.compiled.order import alike
 from swzverify.compiled.order.verdict import RaceVerdict
-from swzverify.compiled.scan import race_values
+from swzverify.compiled.scan import race_meetings, race_values
 from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.race_replay import Runs
 from swzverify.compiled.trial import recorder, touches
@@ -375,4 +375,28 @@ def test_a_run_may_show_the_values_of_another_trip_or_store(name: str, monkeypat
 
 def test_values_that_are_not_followed_and_stored_once_race() -> None:
     body = "cvt.rn.f32.u32 %f1, %r1;\nadd.f32 %f2, %f1, 0f3F800000;\nst.shared.f32 [s], %f2;\n"
+    assert races(body).verdict.value == "race"
+
+
+_PART = "setp.eq.u32 %p2, %r9, 0;\n"
+IN_FIRST = {
+    "other threads than in later blocks": "shr.u32 %r10, %r1, 1;\nselp.u32 %r11, 3, 0, %p2;\n"
+    "setp.eq.u32 %p1, %r10, %r11;\nmul.lo.u32 %r12, %r1, %r7;\nsetp.lt.u32 %p3, %r1, 2;\n"
+    "selp.u32 %r13, %r1, %r12, %p3;\n@%p1 st.shared.u32 [s], %r13;\n",
+    "in a later trip": _ZERO + "selp.b32 %r10, %r10, %r1, %p2;\n" + ELSEWHERE["in a later trip"],
+}
+"""Threads of the first block store multiples of the parameter, and those of other blocks their own numbers."""
+
+
+@pytest.mark.parametrize("name", IN_FIRST)
+def test_the_first_block_may_write_one_value_in_some_launch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = _PLACE + _PART + IN_FIRST[name]
+    text = f"{HEAD}{body}ret;\n}}\n"
+    seen = [
+        launched(text, "k", (64,), (blocks,), params=[Buffer(64), number, Buffer(64)]).verdict
+        for number, blocks in ((0, 1), (0, 2), (7, 1))
+    ]
+    assert seen == ["race-benign", "race", "race"]
+    assert races(body).verdict.value == "depends"
+    monkeypatch.setattr(race_meetings, "surely_differ", lambda *_: True)
     assert races(body).verdict.value == "race"

@@ -42,7 +42,7 @@ from swzverify.compiled.scan.race_found import (
 from swzverify.compiled.scan.race_groups import never_met, ruled_out
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.race_replay import MOST_RUNS, NOT_SHOWN
-from swzverify.compiled.scan.race_values import deciding
+from swzverify.compiled.scan.race_values import deciding, surely_differ
 from swzverify.compiled.scan.race_witness import (
     is_loose,
     small_values,
@@ -349,9 +349,9 @@ class MeetingJudge:
                     return Found(RaceVerdict.UNKNOWN, INEXACT)
                 return self._shown(RaceVerdict.BENIGN, ONE_VALUE, question, point, exact)
         question, what, first = deciding(asked, question, exact, point, self.never)
-        in_first = conjunction((harmful, *first))
+        in_first, sure = conjunction((harmful, *first)), conjunction((exact, *first))
         at_first = self._point(in_first) if first else None
-        if what and at_first is None:
+        if what and not (at_first and surely_differ(asked, question, sure, at_first, self.never)):
             return self._shown(RaceVerdict.DEPENDS, f"it depends on {what}", question, point, harmful)
         return self._shown(RaceVerdict.RACE, UNORDERED, question, at_first or point, in_first)
 

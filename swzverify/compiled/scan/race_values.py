@@ -49,6 +49,20 @@ def deciding(
     return replace(question, read=read), what, [] if is_open else in_first_block(leaves)
 
 
+def surely_differ(
+    asked: Asked, question: Question, exact: Expr, point: Mapping[str, int], never: Callable[[Expr], bool]
+) -> bool:
+    """Whether the threads of a point do harm in each launch, if they make both accesses in the first block of each one.
+
+    `exact` says that the block is the first one.
+    """
+    if not asked.are_writes:
+        return True
+    leaves, is_open = _of_values(asked, question, exact, point, never)
+    is_of_place = not leaves or (bool(in_first_block(leaves)) and _is_known_in_run(asked, question))
+    return is_of_place and not is_open
+
+
 def _in_words(leaf: Leaf) -> str:
     is_named = isinstance(leaf, UniformLeaf) or is_input(leaf)
     return leaf.reason if is_named else _NOT_FOLLOWED.format(leaf.reason)
