@@ -4,7 +4,7 @@ Lanes that stay in a loop make its trips together, whenever others leave it, if 
 one way. Those that left wait for them where they meet, before they come to the loop again. Inside of such
 a loop all lanes have one number of the trip. Behind it, each lane has that of its own last trip.
 
-Source: docs/semantics.md, section 9, "Lanes in loops"; Rosemann, Moll, Hack, "An Abstract Interpretation
+Source: docs/scan_rules.md, "Which lanes execute an access"; Rosemann, Moll, Hack, "An Abstract Interpretation
 for SPMD Divergence on Reducible Control Flow Graphs" (2021), which calls it temporal divergence.
 """
 
