@@ -68,7 +68,7 @@ def address_of(step: str) -> list[str]:
 
 @pytest.mark.parametrize("flip", ["xor.b32 %r6, %r6, 12;", "xor.b32 %r6, %r6, 8; xor.b32 %r6, %r6, 4;"])
 def test_flips_of_the_same_bits_are_known(flip: str) -> None:
-    assert address_of(flip) == ["trips"]
+    assert address_of(flip) == []
 
 
 @pytest.mark.parametrize(

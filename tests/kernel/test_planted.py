@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swzverify.compiled.kernel import calls, induction, linear, narrow, parameters, slices, special, uniform
+from swzverify.compiled.kernel import calls, in_step, induction, linear, narrow, parameters, slices, special, uniform
 from swzverify.compiled.kernel.arithmetic import add, mul, shift_right, widened
 from swzverify.compiled.kernel.leaves import CarriedLeaf
 from swzverify.compiled.kernel.opcodes import bits, comparisons, operation, whole_numbers
@@ -176,6 +176,26 @@ def choices_that_do_not_part_lanes_in_a_loop(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(uniform, "_meets_inside", meets)
 
 
+def lanes_that_stay_go_one_way(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(in_step.UniformityInStep, "_goes_one_way", lambda *_: True)
+
+
+def inner_loops_in_step_whatever_outer_ones_are(patch: pytest.MonkeyPatch) -> None:
+    original = in_step.UniformityInStep._leaves_together
+
+    def leaves(self: Any, header: int) -> bool:
+        kept, self.loops = self.loops, {each.header for each in self._flow.loops}
+        found = original(self, header)
+        self.loops = kept
+        return found
+
+    patch.setattr(in_step.UniformityInStep, "_leaves_together", leaves)
+
+
+def values_that_are_shared_behind_loops(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(in_step.UniformityInStep, "left_together", {0, 1, 2, 3})
+
+
 def moments_that_are_shared_in_any_loop(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(uniform.Uniformity, "_is_together", lambda *_: True)
 
@@ -298,6 +318,9 @@ PLANTED: dict[Plant, int | str] = {
     shifts_back_without_sign: "a counter that is cut by shifts",
     loops_that_all_leave_together: "trips by lane and parameter",
     choices_that_do_not_part_lanes_in_a_loop: "lanes that go on early",
+    lanes_that_stay_go_one_way: "a trip that lanes begin early",
+    inner_loops_in_step_whatever_outer_ones_are: "lanes that run an inner loop anew",
+    values_that_are_shared_behind_loops: "a break of some lanes",
     moments_that_are_shared_in_any_loop: "a load in trips by lane",
     loads_that_are_shared_at_any_address: "a load at an address of each lane",
     carried_values_that_are_shared: "a value that each trip makes of a lane",

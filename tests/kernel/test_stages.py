@@ -128,8 +128,8 @@ def test_choices_of_lanes_taken_for_shared(monkeypatch: pytest.MonkeyPatch, seed
     """The new register is the same for all lanes whatever chooses its next value."""
     original = uniform.Uniformity.leaf
 
-    def leaf(self: uniform.Uniformity, variable: induction.Var) -> bool:
-        return variable.name.startswith("multiples of") or original(self, variable)
+    def leaf(self: uniform.Uniformity, variable: induction.Var, inside: frozenset[int] = uniform.ANYWHERE) -> bool:
+        return variable.name.startswith("multiples of") or original(self, variable, inside)
 
     monkeypatch.setattr(uniform.Uniformity, "leaf", leaf)
     found_by_some(seeds)

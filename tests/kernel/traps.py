@@ -155,6 +155,12 @@ BODIES: dict[str, str] = {
     "@%p3 bra E;\nS:\n" + COUNT.format("%r2") + "E:\n" + STORE.format("%r4"),
     "lanes that go on early": "L:\nadd.u32 %r4, %r4, 1;\nxor.b32 %r6, %r4, %r0;\nand.b32 %r6, %r6, 1;\n"
     "setp.eq.u32 %p2, %r6, 0;\n@%p2 bra L;\nsetp.lt.u32 %p1, %r4, %r2;\n@%p1 bra L;\n" + STORE.format("%r4"),
+    "a trip that lanes begin early": "L:\n" + STORE.format("%r4") + "\nadd.u32 %r4, %r4, 1;\nxor.b32 %r6, %r4, %r0;\n"
+    "and.b32 %r6, %r6, 1;\nsetp.eq.u32 %p2, %r6, 0;\n@%p2 bra L;\nsetp.lt.u32 %p1, %r4, %r2;\n@%p1 bra L;",
+    "an access in a loop that lanes leave": "L:\n" + STORE.format("%r4") + "\n" + COUNT.format("%r0"),
+    "lanes that run an inner loop anew": "O:\nadd.u32 %r5, %r5, 1;\nmov.u32 %r4, 0;\nL:\nadd.u32 %r4, %r4, 1;\n"
+    "setp.eq.u32 %p2, %r4, 2;\nsetp.lt.and.u32 %p3, %r5, %r0, %p2;\n@%p3 bra O;\n" + STORE.format("%r4") + "\n"
+    "setp.lt.u32 %p1, %r4, %r2;\n@%p1 bra L;",
     "a load at an address of each lane": "shl.b32 %r6, %r0, 2;\nmov.u32 %r7, pool;\nadd.u32 %r6, %r6, %r7;\n"
     "st.shared.u32 [%r6], %r0;\nbar.sync 0;\nld.shared.u32 %r8, [%r6];\n" + STORE.format("%r8"),
     "a value that each trip makes of a lane": "L:\nmad.lo.u32 %r5, %r5, 2, %r0;\n"

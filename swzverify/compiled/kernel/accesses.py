@@ -19,6 +19,7 @@ from swzverify.compiled.kernel.evaluate import evaluate
 from swzverify.compiled.kernel.flow import FlowError, Loop
 from swzverify.compiled.kernel.forwarded import take_apart
 from swzverify.compiled.kernel.generic import if_shared, in_aligned_shared
+from swzverify.compiled.kernel.in_step import uniformity
 from swzverify.compiled.kernel.induction import Forms, by_trip, find_forms, in_one_trip, trips_of
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf, LoopLeaf, OpaqueLeaf, Open, TripsLeaf
@@ -165,9 +166,9 @@ class Reader:
         if self.threads is not None:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
-        shared = Uniformity(*of_choices)
+        shared = uniformity(*of_choices)
         self.divisions = known = with_results(slices, forms)
-        in_launches = Uniformity(*of_choices, never_read=known) if known else shared
+        in_launches = uniformity(*of_choices, never_read=known) if known else shared
         return [self._finished(each, forms, (shared, in_launches), known) for each in raw]
 
     def _raw(self, instruction: Instruction, use: Use) -> _Raw:
@@ -226,7 +227,8 @@ class Reader:
         if raw.address is None or not known:
             return access
         wider: KernelAccess | None = None
-        if any(not leaf.uniform and in_launches.leaf(leaf.variable) for leaf in access.leaves):
+        inside = frozenset(loop.header for loop in self.slices.flow.around(raw.block))
+        if any(not leaf.uniform and in_launches.leaf(leaf.variable, inside) for leaf in access.leaves):
             divisions = Divisions(self.slices, forms, raw.index, known)
             wider = self._read(raw, forms, in_launches, divisions, divisions.launches())
             wider = replace(wider, assumes=divisions.texts(all_known=True))
@@ -327,7 +329,7 @@ class Reader:
         again = self.repeats.again(
             loop, lambda value: self._behind_loops(by_trip(self.slices, forms.resolve(value)), inside)
         )
-        return LoopAround(line, loop.header in shared.loops, trips_of(self.slices, loop), again, loop.header)
+        return LoopAround(line, loop.header in shared.left_together, trips_of(self.slices, loop), again, loop.header)
 
     def _behind_loops(self, value: Expr, inside: set[int]) -> Expr:
         """A value after loops: the last trip of such a loop, and its registers then, are substituted.
@@ -363,7 +365,7 @@ class Reader:
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
         """A leaf with what the analysis found out about it."""
-        uniform = shared.leaf(leaf.variable)
+        uniform = shared.leaf(leaf.variable, frozenset(around))
         if isinstance(leaf, OpaqueLeaf):
             return replace(leaf, uniform=uniform, feeds=tuple(map(forms.resolve, leaf.feeds)))
         if isinstance(leaf, TripsLeaf):

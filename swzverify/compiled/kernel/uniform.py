@@ -17,6 +17,7 @@ Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible Control
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.flow import Flow, Loop
@@ -33,6 +34,9 @@ from swzverify.compiled.kernel.leaves import (
 )
 from swzverify.compiled.kernel.slices import Carried
 from swzverify.ir.expr import Expr, Var, operands, postorder
+
+ANYWHERE: Final = frozenset[int]()
+"""Inside of no loop: what is read there may be of any loop that has ended."""
 
 
 class Uniformity:
@@ -57,7 +61,7 @@ class Uniformity:
         self._choices, self._threads, self._counts = choices, threads, counts
         self._outside = {loop.header: _ways_out(flow, loop) for loop in flow.loops}
         self.loops = {loop.header for loop in flow.loops}
-        """Headers of the loops that all lanes leave at the same trip."""
+        """Headers of the loops whose trips lanes make together, until all leave them at the same one."""
         self._never_read, self._taken = {each.name for each in never_read}, taken
         self._own: set[str] = {
             leaf.name
@@ -66,11 +70,17 @@ class Uniformity:
             or (isinstance(leaf, OpaqueLeaf) and leaf.is_own and leaf.name not in self._never_read)
         }
         self._lane_only: dict[Expr, bool] = {}
-        self._shared: dict[Expr, bool] = {}
+        self._shared: dict[frozenset[int], dict[Expr, bool]] = {}
         self._settle()
 
-    def leaf(self, variable: Var) -> bool:
-        """Whether all lanes share a leaf."""
+    @property
+    def left_together(self) -> set[int]:
+        """Headers of the loops that all lanes leave at the same trip."""
+        return self.loops
+
+    def leaf(self, variable: Var, inside: frozenset[int] = ANYWHERE) -> bool:
+        """Whether all lanes share a leaf, where it is read: inside of the loops with these headers."""
+        del inside
         return variable.name not in self._own
 
     def add(self, leaves: Iterable[Leaf]) -> None:
@@ -78,16 +88,16 @@ class Uniformity:
         self._own.update([leaf.name for leaf in leaves if not self._stays(leaf)])
         self._shared.clear()
 
-    def shares(self, value: Expr) -> bool:
-        """Whether all lanes share a value."""
-        known = self._shared
+    def shares(self, value: Expr, inside: frozenset[int] = ANYWHERE) -> bool:
+        """Whether all lanes share a value, where it is read: inside of the loops with these headers."""
+        known = self._shared.setdefault(inside, {})
         if value in known:
             return known[value]
         for node in postorder(value):
             if node in known:
                 continue
             if isinstance(node, Var):
-                known[node] = self.leaf(node)
+                known[node] = self.leaf(node, inside)
             else:
                 known[node] = all(known[part] for part in operands(node))
             if not known[node] and self._threads is not None and self._is_lane_only(node):
@@ -128,8 +138,11 @@ class Uniformity:
             carried = self._carried.get(leaf.variable)
             if carried is None:  # the state of a loop, of which the registers are known
                 return leaf.uniform
-            return carried.loop.header in self.loops and self.shares(carried.before) and self.shares(carried.after)
-        if not isinstance(leaf, OpaqueLeaf) or not all(self.shares(each) for each in leaf.feeds):
+            inside = self._inside(leaf.block)
+            before, after = self.shares(carried.before, inside - {leaf.block}), self.shares(carried.after, inside)
+            return carried.loop.header in self.loops and before and after
+        inside = self._inside(leaf.block)
+        if not isinstance(leaf, OpaqueLeaf) or not all(self.shares(each, inside) for each in leaf.feeds):
             return False
         return not leaf.is_moment or (leaf.block is not None and self._is_together(leaf.block))
 
@@ -145,7 +158,12 @@ class Uniformity:
         return self.meet(block) and all(loop.header in self.loops for loop in self._flow.around(block))
 
     def _is_shared_choice(self, block: int) -> bool:
-        return block in self._choices and all(self.shares(each) for each in self._choices[block])
+        return block in self._choices and all(self.shares(each, self._inside(block)) for each in self._choices[block])
+
+    def _inside(self, block: int | None) -> frozenset[int]:
+        """The headers of the loops around a block, where it matters which these are."""
+        del block
+        return ANYWHERE
 
     def _leaves_together(self, header: int) -> bool:
         """Whether every choice on which leaving the loop depends is shared."""

@@ -21,7 +21,7 @@ from swzverify.compiled.kernel.flow import Flow
 from swzverify.compiled.kernel.graph import immediate_dominators, inverted, reached
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Leaf, Made, OpaqueLeaf, is_input
-from swzverify.compiled.kernel.uniform import Uniformity
+from swzverify.compiled.kernel.uniform import ANYWHERE, Uniformity
 from swzverify.compiled.kernel.whole import Kernel
 from swzverify.compiled.order.barriers import MASKED, Orders, Scope
 from swzverify.ir.expr import Expr, Var
@@ -79,11 +79,11 @@ class Sharing(Uniformity):
         together = self.steps & self.loops
         self.steps = {each for each in together if {loop.header for loop in flow.around(each)} <= together}
 
-    def leaf(self, variable: Var) -> bool:
+    def leaf(self, variable: Var, inside: frozenset[int] = ANYWHERE) -> bool:
         """Whether the threads share a leaf; one that came after the analysis has no answer."""
         if variable.name not in self._closed:
             raise AssertionError(variable.name)
-        return super().leaf(variable)
+        return super().leaf(variable, inside)
 
     def is_shared_choice(self, block: int) -> bool:
         """Whether all threads that come to a choice in one trip go on alike."""

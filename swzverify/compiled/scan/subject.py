@@ -10,6 +10,7 @@ from typing import Final
 
 from swzverify.compiled.kernel import ArrayLeaf, KernelAccess, LaneLeaf, Leaf, LoopAround, TripsLeaf
 from swzverify.compiled.kernel.arithmetic import bit_and, either, is_zero, less, sub, widened
+from swzverify.compiled.kernel.lanes import MOST_TRIPS
 from swzverify.compiled.kernel.leaves import is_launch_value
 from swzverify.compiled.kernel.special import is_of_grid
 from swzverify.compiled.kernel.symbols import SHARED_LIMIT
@@ -20,7 +21,7 @@ from swzverify.compiled.scan.met import is_met
 from swzverify.compiled.scan.price import Block
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES, MOST_SHARED_BYTES
-from swzverify.ir.expr import Expr, Var, conjunction, const, substitute, variables
+from swzverify.ir.expr import Const, Expr, Ite, Var, conjunction, const, postorder, substitute, variables
 
 _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
 
@@ -105,10 +106,22 @@ class Subject:
                 if trips is None or trips.name not in names or trips.name in found:
                     continue
                 before = again_at(loop, sub(trips, const(1, trips.width)))
-                found[trips.name] = either(is_zero(trips), before)
-                names |= {each.name for each in variables(before)}
+                facts = [either(is_zero(trips), before)]
+                # An index may wrap, so that a bound such as min(n, 256) bounds no later trip by itself.
+                facts += [either(less(trips, each, signed=False), again_at(loop, each)) for each in self._bounds(loop)]
+                found[trips.name] = conjunction(facts)
+                names |= {each.name for each in variables(found[trips.name])}
                 changed = True
         return list(found.values())
+
+    def _bounds(self, loop: LoopAround) -> list[Const]:
+        """The numbers that a choice in the end of a loop may give, as trips, if the loop is not counted."""
+        leaf = None if loop.trips is None else self.leaves[loop.trips.name]
+        if not isinstance(leaf, TripsLeaf) or leaf.most is not None:
+            return []
+        chosen = [each for each in postorder(loop.again.condition) if isinstance(each, Ite)]
+        numbers = {part.value for each in chosen for part in (each.then, each.otherwise) if isinstance(part, Const)}
+        return [const(each, leaf.variable.width) for each in sorted(numbers) if 0 < each <= MOST_TRIPS]
 
     def more_of(self, read: Iterable[Var]) -> list[Expr]:
         """Facts about values, beside those of the cost: counted loops, and arrays that end in the window."""
