@@ -8,15 +8,17 @@ a launch, and never on the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.kernel.arithmetic import is_zero, less, sub
-from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.special import BlockShape, is_place
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.collide import known_of
 from swzverify.compiled.scan.price import Block, block_of
@@ -25,7 +27,8 @@ from swzverify.compiled.scan.split import Parts, split
 from swzverify.compiled.trial.launch import Data, Launcher, Plan
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES
-from swzverify.ir.expr import Expr, conjunction, const, extract, negation, postorder, substitute, variables
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
+from swzverify.ir.expr import Expr, Var, conjunction, const, extract, negation, postorder, substitute, variables
 
 MOST_CONDITIONS: Final = 4
 """Different path conditions of one kernel that are asked for a model."""
@@ -37,23 +40,35 @@ _LIMITS: Final = (0, 20)
 """Budgets of these queries, as of `Asker`."""
 _SMALL: Final = 1 << 12
 """A limit of numbers, so that loops end soon."""
+_SAMPLES: Final = 4096
+_SEED: Final = 20_261_128
+_NUMBERS: Final = (0, 1, 1, 2, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 33, 64, 65, 100, 128, 256, 512, 1024)
+"""Values of samples."""
+_FEW: Final = 300
+"""A limit of them that is tried first: strides of large ones lead out of buffers."""
 _TINY: Final = 8
 """A limit of parameters that is tried first where two lanes are to conflict: larger ones leave arrays more often."""
 _BASES: Final = (Plan((64,), (Data.SMALL,)), Plan((8,), (Data.BYTES,)), Plan((64,), (Data.ZERO,)))
 """Where the values come from that the condition does not read. With zeros, pointers in memory are null."""
 
 
-def aimed(accesses: Iterable[KernelAccess], block: BlockShape, launcher: Launcher) -> list[Plan]:
-    """Launches in which the first and the last lane of a warp may make each of some accesses."""
+def aimed(
+    accesses: Iterable[KernelAccess], starts: Callable[[int], Expr], block: BlockShape, launcher: Launcher
+) -> list[Plan]:
+    """Launches in which the first and the last lane of a warp may make each of some accesses.
+
+    `starts` gives the condition under which a thread comes to an instruction before any loop makes a second trip.
+    """
     asker = Asker(*_LIMITS)
-    asked: set[Expr] = set()
+    # Accesses of one block have one condition: those of the most accesses are asked.
+    asked = Counter(each for access in accesses for each in [_conditions(access, starts, block)] if each)
     found: list[Plan] = []
-    for access in accesses:
-        condition = None if len(asked) == MOST_CONDITIONS else _condition(access, block)
-        if condition is not None and condition not in asked:
-            asked.add(condition)
-            values = _model(asker, condition, launcher)
-            found += [_planned(base, values) for base in _BASES if values]
+    for conditions, _ in asked.most_common(MOST_CONDITIONS):
+        values = _sampled(conditions[0], launcher) or next(
+            filter(None, (_model(asker, each, launcher) for each in conditions)), None
+        )
+        if values:
+            found += [_planned(base, values) for base in _BASES]
     return list(dict.fromkeys(found))
 
 
@@ -84,10 +99,17 @@ def aimed_at_conflicts(
     return list(dict.fromkeys(found))
 
 
-def _condition(access: KernelAccess, block: BlockShape) -> Expr | None:
-    """The condition under which the first and the last lane of some warp make an access; None without such lanes."""
+def _conditions(access: KernelAccess, starts: Callable[[int], Expr], block: BlockShape) -> tuple[Expr, ...]:
+    """Conditions under which the first and the last lane of some warp make an access; none without such lanes.
+
+    The first one is about threads that come to it before any loop makes a second trip.
+    """
     active = _Active.of(access, block)
-    return active and conjunction(dict.fromkeys(guard for guard, _ in map(active.thread, (0, -1))))
+    if active is None:
+        return ()
+    start = starts(access.site.index)
+    early = conjunction(dict.fromkeys(active.placed(start, at) for at in (0, -1)))
+    return early, conjunction(dict.fromkeys(active.thread(at)[0] for at in (0, -1)))
 
 
 def _collisions(access: KernelAccess, block: BlockShape) -> Iterator[Expr]:
@@ -129,6 +151,35 @@ class _Active:
         whole = conjunction((parts.other_guard, *known_of(variables(parts.other_guard), parts.leaves)))
         return substitute(whole, new(whole)), substitute(parts.varying, new(parts.varying))
 
+    def placed(self, condition: Expr, at: int) -> Expr:
+        """A condition with the coordinates of one of the lanes."""
+        number = self.warp * LANES + self.lanes[at]
+        point = {name: int(values.reshape(-1)[number]) for name, values in self.threads.point.items()}
+        here = {each: const(point[each.name], each.width) for each in variables(condition) if each.name in point}
+        return substitute(condition, dict[Var, Expr](here))
+
+
+def _sampled(condition: Expr, launcher: Launcher) -> Mapping[str, int]:
+    """The smallest values that fulfil a condition among some samples; empty if none do."""
+    read = variables(condition)
+    if not read or any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
+        return {}
+    draw = np.random.default_rng(_SEED)
+    point = {each.name: draw.choice(_values(each, launcher), _SAMPLES) for each in read}
+    (found,) = evaluate_many((condition,), point)
+    hits = np.flatnonzero(np.broadcast_to(found, (_SAMPLES,)))
+    if not hits.size:
+        return {}
+    size = sum(np.log2(point[each.name][hits] + 1.0) for each in read)
+    best = hits[np.argmin(size)]
+    return {name: int(values[best]) for name, values in point.items()}
+
+
+def _values(each: Var, launcher: Launcher) -> NDArray[np.int64]:
+    """What a variable may be in a sample."""
+    some = (0, 0, 1 << 40) if launcher.is_pointer(each.name) else (0, 0, *_NUMBERS) if is_place(each.name) else _NUMBERS
+    return np.array([value for value in some if value < each.limit] or [0])
+
 
 def _model(asker: Asker, condition: Expr, launcher: Launcher) -> Mapping[str, int]:
     """Values that fulfil a condition: small numbers and null pointers, where that is possible.
@@ -136,10 +187,12 @@ def _model(asker: Asker, condition: Expr, launcher: Launcher) -> Mapping[str, in
     Empty if none are found.
     """
     read = variables(condition)
-    large = [each for each in read if _SMALL < each.limit <= 1 << 32]
-    small = [less(each, const(_SMALL, each.width), signed=False) for each in large]
+    small, tiny = (
+        [less(each, const(most, each.width), signed=False) for each in read if most < each.limit <= 1 << 32]
+        for most in (_SMALL, _FEW)
+    )
     null = [is_zero(each) for each in read if launcher.is_pointer(each.name)]
-    for more in ((*small, *null), small, ()):
+    for more in ((*tiny, *null), (*small, *null), small, ()):
         try:
             found = asker.possible(conjunction((condition, *more)))
         except OutOfClockError:
