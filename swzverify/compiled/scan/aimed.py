@@ -1,9 +1,10 @@
-"""Launches that a solver aims at accesses that no trial has reached, or at conflicts that none has shown.
+"""Launches that samples and a solver aim at accesses that no trial has reached, or at conflicts that none has shown.
 
-The path condition of an access is asked for a model: values of parameters, and the place of the block. If launches
-reach the access without a conflict, the model must have two lanes in one bank as well. The model is a guess: the
-condition may allow what no launch does, and memory holds what it holds. So verdicts rest on the trial that runs such
-a launch, and never on the model.
+Values of parameters and the place of the block are wanted that fulfil the path condition of an access. One condition is
+that of threads that come to it before any loop makes a second trip: it is exact for more launches, since it says what
+loops before it leave in registers. If launches reach the access without a conflict, two lanes must come to one bank as
+well. The values are a guess: a condition may allow what no launch does, and memory holds what it holds. So verdicts
+rest on the trial that runs such a launch, and never on the values.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ _SMALL: Final = 1 << 12
 _SAMPLES: Final = 4096
 _SEED: Final = 20_261_128
 _NUMBERS: Final = (0, 1, 1, 2, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 33, 64, 65, 100, 128, 256, 512, 1024)
-"""Values of samples."""
-_FEW: Final = 300
-"""A limit of them that is tried first: strides of large ones lead out of buffers."""
+"""What numbers are in samples, the small ones more often."""
+_MOST_NODES: Final = 5000
+"""Nodes of a condition that is sampled."""
 _TINY: Final = 8
 """A limit of parameters that is tried first where two lanes are to conflict: larger ones leave arrays more often."""
 _BASES: Final = (Plan((64,), (Data.SMALL,)), Plan((8,), (Data.BYTES,)), Plan((64,), (Data.ZERO,)))
@@ -60,15 +61,15 @@ def aimed(
     `starts` gives the condition under which a thread comes to an instruction before any loop makes a second trip.
     """
     asker = Asker(*_LIMITS)
-    # Accesses of one block have one condition: those of the most accesses are asked.
-    asked = Counter(each for access in accesses for each in [_conditions(access, starts, block)] if each)
+    # Those of the most accesses are asked.
+    asked = Counter(filter(None, (_conditions(access, starts, block) for access in accesses)))
     found: list[Plan] = []
-    for conditions, _ in asked.most_common(MOST_CONDITIONS):
-        values = _sampled(conditions[0], launcher) or next(
-            filter(None, (_model(asker, each, launcher) for each in conditions)), None
-        )
-        if values:
-            found += [_planned(base, values) for base in _BASES]
+    for (early, whole), _ in asked.most_common(MOST_CONDITIONS):
+        for values in (
+            _sampled(early, launcher) or _model(asker, early, launcher),
+            _model(asker, whole, launcher),
+        ):
+            found += [_planned(base, values, launcher) for base in _BASES if values]
     return list(dict.fromkeys(found))
 
 
@@ -94,19 +95,19 @@ def aimed_at_conflicts(
             values = _model(asker, conjunction((condition, *tiny)), launcher) or _model(asker, condition, launcher)
             numbers = {each.name: values[each.name] for each in read if each.name in values}
             if numbers:
-                found.append(_planned(base, numbers))
+                found.append(_planned(base, numbers, launcher))
                 break
     return list(dict.fromkeys(found))
 
 
-def _conditions(access: KernelAccess, starts: Callable[[int], Expr], block: BlockShape) -> tuple[Expr, ...]:
-    """Conditions under which the first and the last lane of some warp make an access; none without such lanes.
+def _conditions(access: KernelAccess, starts: Callable[[int], Expr], block: BlockShape) -> tuple[Expr, Expr] | None:
+    """When the first and the last lane of some warp make an access; None without such lanes.
 
-    The first one is about threads that come to it before any loop makes a second trip.
+    The first condition is that they do so before any loop makes a second trip, the second one is the path condition.
     """
     active = _Active.of(access, block)
     if active is None:
-        return ()
+        return None
     start = starts(access.site.index)
     early = conjunction(dict.fromkeys(active.placed(start, at) for at in (0, -1)))
     return early, conjunction(dict.fromkeys(active.thread(at)[0] for at in (0, -1)))
@@ -162,7 +163,8 @@ class _Active:
 def _sampled(condition: Expr, launcher: Launcher) -> Mapping[str, int]:
     """The smallest values that fulfil a condition among some samples; empty if none do."""
     read = variables(condition)
-    if not read or any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
+    nodes = postorder(condition)
+    if not read or len(nodes) > _MOST_NODES or any(node.width > MAX_ARRAY_WIDTH for node in nodes):
         return {}
     draw = np.random.default_rng(_SEED)
     point = {each.name: draw.choice(_values(each, launcher), _SAMPLES) for each in read}
@@ -187,12 +189,10 @@ def _model(asker: Asker, condition: Expr, launcher: Launcher) -> Mapping[str, in
     Empty if none are found.
     """
     read = variables(condition)
-    small, tiny = (
-        [less(each, const(most, each.width), signed=False) for each in read if most < each.limit <= 1 << 32]
-        for most in (_SMALL, _FEW)
-    )
+    large = [each for each in read if _SMALL < each.limit <= 1 << 32]
+    small = [less(each, const(_SMALL, each.width), signed=False) for each in large]
     null = [is_zero(each) for each in read if launcher.is_pointer(each.name)]
-    for more in ((*tiny, *null), (*small, *null), small, ()):
+    for more in ((*small, *null), small, ()):
         try:
             found = asker.possible(conjunction((condition, *more)))
         except OutOfClockError:
@@ -202,9 +202,10 @@ def _model(asker: Asker, condition: Expr, launcher: Launcher) -> Mapping[str, in
     return {}
 
 
-def _planned(base: Plan, values: Mapping[str, int]) -> Plan:
+def _planned(base: Plan, values: Mapping[str, int], launcher: Launcher) -> Plan:
     """A launch with these values of parameters, and of the place and the number of blocks."""
     x, y, z = (values.get(f"ctaid.{axis}", at) for axis, at in zip("xyz", base.place, strict=True))
     wide, high, deep = (values.get(f"nctaid.{axis}", most) for axis, most in zip("xyz", base.grid, strict=True))
-    fixed = tuple(sorted({**dict(base.fixed), **{name: at for name, at in values.items() if ":" in name}}.items()))
+    own = {name: at for name, at in values.items() if launcher.is_number(name) or launcher.is_pointer(name)}
+    fixed = tuple(sorted({**dict(base.fixed), **own}.items()))
     return replace(base, place=(x, y, z), grid=(max(wide, x + 1), max(high, y + 1), max(deep, z + 1)), fixed=fixed)
