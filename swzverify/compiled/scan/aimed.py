@@ -45,6 +45,8 @@ _SAMPLES: Final = 4096
 _SEED: Final = 20_261_128
 _NUMBERS: Final = (0, 1, 1, 2, 2, 3, 4, 5, 7, 8, 12, 16, 17, 32, 33, 64, 65, 100, 128, 256, 512, 1024)
 """What numbers are in samples, the small ones more often."""
+_OF_PLACE: Final = 1000
+"""How much more the place of a block counts than other numbers."""
 _MOST_NODES: Final = 5000
 """Nodes of a condition that is sampled."""
 _TINY: Final = 8
@@ -172,8 +174,9 @@ def _sampled(condition: Expr, launcher: Launcher) -> Mapping[str, int]:
     hits = np.flatnonzero(np.broadcast_to(found, (_SAMPLES,)))
     if not hits.size:
         return {}
-    size = sum(np.log2(point[each.name][hits] + 1.0) for each in read)
-    best = hits[np.argmin(size)]
+    # Blocks behind the first one may wait for others.
+    weights = {each.name: _OF_PLACE if is_place(each.name) else 1 for each in read}
+    best = hits[np.argmin(sum(weight * np.log2(point[name][hits] + 1.0) for name, weight in weights.items()))]
     return {name: int(values[best]) for name, values in point.items()}
 
 
@@ -184,14 +187,14 @@ def _values(each: Var, launcher: Launcher) -> NDArray[np.int64]:
 
 
 def _model(asker: Asker, condition: Expr, launcher: Launcher) -> Mapping[str, int]:
-    """Values that fulfil a condition: small numbers and null pointers, where that is possible.
+    """Values that fulfil a condition: small numbers, null pointers and the first block, where that is possible.
 
     Empty if none are found.
     """
     read = variables(condition)
     large = [each for each in read if _SMALL < each.limit <= 1 << 32]
     small = [less(each, const(_SMALL, each.width), signed=False) for each in large]
-    null = [is_zero(each) for each in read if launcher.is_pointer(each.name)]
+    null = [is_zero(each) for each in read if launcher.is_pointer(each.name) or is_place(each.name)]
     for more in ((*small, *null), small, ()):
         try:
             found = asker.possible(conjunction((condition, *more)))
