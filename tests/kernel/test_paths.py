@@ -105,5 +105,5 @@ def test_edges_back_taken_for_paths(monkeypatch: pytest.MonkeyPatch, seeds: rang
 
 @found_at(0, 24)
 def test_behind_a_choice_that_all_paths_pass(monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
-    monkeypatch.setattr(paths, "_is_behind", lambda *_: True)
+    monkeypatch.setattr(paths, "leads_on", lambda *_: True)
     _found(seeds)

@@ -12,7 +12,8 @@ import click
 import pytest
 
 from swzverify.apps.cli import main
-from swzverify.compiled.kernel import KernelAccess, accesses
+from swzverify.compiled.kernel import KernelAccess, accesses, inlined
+from swzverify.compiled.kernel.starts import Starts
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Given, ScannedAccess, aimed, scan_module, trial_price, tried
 from swzverify.compiled.scan.claim import NEVER_MADE
@@ -20,7 +21,9 @@ from swzverify.compiled.scan.given import NO_FACTS
 from swzverify.compiled.scan.trial_price import words_of
 from swzverify.compiled.scan.tried import Kernel
 from swzverify.compiled.scan.verdict import FAULT, Decision, Verdict, unknown
+from swzverify.compiled.trial import Launcher
 from swzverify.compiled.trial.search import MOST_LAUNCHES
+from swzverify.ir.expr import FALSE, TRUE
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import WHOLE, last, text_of
 from tests.trial.against import by_oracle
@@ -299,6 +302,48 @@ def test_a_launch_that_the_solver_aims(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.reason == "a run with made-up data (trial 11) has this conflict: n = 2687"
     monkeypatch.setattr(tried, "aimed", lambda *_: [])
     assert last(HIDDEN).decision.verdict == "unknown"
+
+
+BEHIND_LOOP = """
+mad.lo.u32 %r40, %r2, 7, 3; AGAIN: setp.ge.u32 %p2, %r40, 18812; @%p2 bra BEHIND; add.u32 %r40, %r40, 1000003;
+bra AGAIN; BEHIND: setp.ne.u32 %p2, %r40, 18812; @%p2 bra OUT;
+"""
+"""Only a launch with n = 2687 goes on behind the loop, and makes no trip of it."""
+
+
+def test_a_launch_that_is_aimed_behind_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the loop leaves in its register is known in launches without a second trip alone."""
+    body = f"{BEHIND_LOOP} {CHASED} OUT:"
+    found = last(body).decision
+    assert (found.verdict, found.ways) == ("conflict", 2)
+    assert "has this conflict: n = 2687" in found.reason
+    monkeypatch.setattr(Starts, "to", lambda *_: FALSE)
+    assert last(body).decision.verdict == "unknown"
+
+
+def test_values_that_only_look_right_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A condition that no launch fulfils, such as one of another kernel, makes launches and no verdict."""
+    monkeypatch.setattr(Starts, "to", lambda *_: TRUE)
+    assert last(f"{BEHIND_LOOP} {CHASED} OUT:").decision.verdict == "unknown"
+
+
+def test_samples_are_tried_before_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the samples for which a condition holds, the smallest is taken; no solver is asked then."""
+    monkeypatch.setattr(aimed, "_model", lambda *_: {})
+    between = "setp.lt.u32 %p2, %r2, 65; @%p2 bra OUT; setp.ge.u32 %p2, %r2, 128; @%p2 bra OUT;"
+    between += "and.b32 %r40, %r2, 7; setp.ne.u32 %p2, %r40, 1; @%p2 bra OUT;"
+    found = last(f"{between} {CHASED} OUT:").decision
+    assert found.reason == "a run with made-up data (trial 11) has this conflict: n = 65"
+
+
+def test_what_memory_gives_is_no_value_of_a_launch() -> None:
+    """A condition on loaded words asks for values that no launch can be given: its plans are those without."""
+    body = "ld.shared.u32 %r40, [%r3]; setp.ne.u32 %p2, %r40, 3; @%p2 bra OUT;" + CHASED + "OUT:"
+    kernel, read = kernel_of(body)
+    whole = inlined(kernel.module, kernel.function).function
+    starts = Starts(kernel.module, whole, WHOLE)
+    plans = aimed.aimed(read[-1:], starts.to, WHOLE, Launcher(whole, WHOLE, 0))
+    assert plans == [*aimed._BASES]
 
 
 POINTED = (

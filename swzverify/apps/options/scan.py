@@ -125,7 +125,7 @@ class ScanOptions(Options):
     )
     trials: int | None = option(
         "--trials N",
-        "Limit the launches of a kernel, which find conflicts of accesses without a proof.  [default: 2000]",
+        "Limit the launches of a kernel, which find conflicts of accesses without a proof.  [default: 4000]",
         click.IntRange(min=0),
     )
     jobs: int | None = jobs_option("Processes to use.  [default: one per processor, for more than a few functions]")

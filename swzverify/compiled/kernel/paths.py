@@ -88,7 +88,7 @@ class Paths:
         if upper is None:
             raise AssertionError(block)
         entries = flow.entries(block)
-        is_behind = _is_behind(flow, upper, block)
+        is_behind = leads_on(flow, upper, block)
         if is_behind and entries != [upper]:
             return PathCondition()
         inside = self._slices.leading(upper, tuple(entries))
@@ -149,7 +149,7 @@ class Paths:
         return self._leaving[loop.header]
 
 
-def _is_behind(flow: Flow, upper: int, block: int) -> bool:
+def leads_on(flow: Flow, upper: int, block: int) -> bool:
     """Whether all paths from one block lead to another one."""
     node = flow.meeting[upper]
     while node is not None and node != block:

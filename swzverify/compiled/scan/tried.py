@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, islice, repeat
 from math import prod
 from typing import Final
@@ -18,6 +19,7 @@ import numpy as np
 from swzverify.compiled.kernel import KernelAccess, inlined
 from swzverify.compiled.kernel.access import ANY_SPACE
 from swzverify.compiled.kernel.special import BlockShape
+from swzverify.compiled.kernel.starts import Starts
 from swzverify.compiled.ptx import Function, Module, Space
 from swzverify.compiled.scan.aimed import aimed, aimed_at_conflicts
 from swzverify.compiled.scan.claim import NEVER_MADE
@@ -32,6 +34,7 @@ from swzverify.compiled.trial.launch import Plan
 from swzverify.compiled.trial.search import MOST_LAUNCHES
 from swzverify.errors import SwzError
 from swzverify.hardware import TARGETS, Instruction, require
+from swzverify.ir.expr import Expr
 
 STEPS: Final = (10_000, 40_000)
 """Instructions of one launch, each for all warps that are there; the more where a launch meets
@@ -111,7 +114,7 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
         reached |= trial.seen.keys()
         if launch.number == AIMED_BEHIND and not trials.has_aimed:
             unreached = [at for at in is_open if places[at] not in reached]
-            trials.aim(aimed([read[at] for at in unreached], kernel.block, trials.launcher))
+            trials.aim(aimed([read[at] for at in unreached], trials.starts, kernel.block, trials.launcher))
         for at, row in costs.items() if not trial.fault else ():
             seen = trial.seen.get(places[at])
             # All of these rows are in an earlier launch, which left the verdict as it is: they leave it so again.
@@ -175,6 +178,14 @@ class _Trials:
         self.launcher = Launcher(self._whole, block, dynamic_bytes, kernel.facts.arguments, conditions)
         self._search = Search(self.launcher)
         self.reaching = self._search.reaching
+
+    def starts(self, index: int) -> Expr:
+        """When a thread comes to an instruction before any loop makes a second trip."""
+        return self._starts.to(index)
+
+    @cached_property
+    def _starts(self) -> Starts:
+        return Starts(self._kernel.module, self._whole, self.launcher.block, self._kernel.facts.arguments)
 
     def aim(self, plans: Sequence[Plan]) -> None:
         """Try these next, behind the launches that are the same for all kernels."""

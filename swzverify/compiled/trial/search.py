@@ -17,7 +17,7 @@ from typing import Final
 from swzverify.compiled.trial.launch import GRID, ONE_BLOCK, SEED, Data, Launch, Launcher, Plan
 from swzverify.compiled.trial.machine import Trial
 
-MOST_LAUNCHES: Final = 2000
+MOST_LAUNCHES: Final = 4000
 _FIRST: Final = (
     Plan((4, 8), (Data.SMALL,)),
     Plan((64, 1), (Data.ANY,)),
