@@ -192,6 +192,7 @@ def test_zeros_behind_the_end_are_assumed_away() -> None:
         ("setp.lt.u32 %p0, %r1, %r11;", "%r1"),
         ("setp.eq.u32 %p0, %r11, 0;", "0"),  # the first trip of each launch
         ("setp.eq.u32 %p0, %r10, 1;", "0"),  # one stage
+        ("add.u32 %r65, %r1, %r11; and.b32 %r65, %r65, 1; setp.eq.u32 %p0, %r65, 0;", "0"),  # each second trip
     ],
 )
 def test_other_stores_are_not(condition: str, value: str) -> None:
