@@ -15,8 +15,8 @@ from tests.scan.cluster_programs import Part, Program, right, text
 TRIPS = 8
 """Trips of a loop that are looked at, and of the loop around it half as many."""
 _REGISTERS = {"m": "%r90", "rank": "%r2", "trip": "%r11", "place": "%r3", "block": "%r8", "tile": "%r91"}
-_VALUES = (*range(24), (1 << 32) - 1)
-"""Values of the parameter `m`."""
+_VALUES = (*range(24), *range((1 << 32) - 24, 1 << 32))
+"""Values of the parameter `m`: sums with it may wrap."""
 
 
 @dataclass(frozen=True)
