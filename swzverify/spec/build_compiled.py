@@ -22,6 +22,7 @@ from swzverify.spec.compiled_code import (
     arguments,
     by_iteration,
     check_block,
+    check_parameters,
     find_kernel,
     given_parameters,
     loop_of_lines,
@@ -71,6 +72,7 @@ def build_compiled(
     values.require_sound()
     with values.noted(values.key("compiled")):
         module, function = find_kernel(part, values.problems.file)
+        check_parameters(given, function, values)
         x, y, z = (*block, 1, 1)[:3]
         shape = (x, y, z)
         held = _accesses(module, function, shape, tuple(f"{name}={each}" for name, each in given.items()))

@@ -24,6 +24,7 @@ from swzverify.spec.compiled_code import (
     arguments,
     by_iteration,
     check_block,
+    check_parameters,
     find_kernel,
     given_parameters,
     loop_of_lines,
@@ -88,6 +89,7 @@ def build_compiled_operand(
             message = f"{instruction.name} is not read from compiled code: a value of the kernel says its shape"
             raise SwzError(NOT_STATED, message, hint="state its `descriptor:`; `swzverify scan` lists the fields")
         module, function = find_kernel(part, values.problems.file)
+        check_parameters(given, function, values)
         x, y, z = (*block, 1, 1)[:3]
         check_block(function, (x, y, z))
         size = _size(base)

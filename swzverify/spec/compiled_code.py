@@ -9,7 +9,7 @@ from functools import lru_cache
 from swzverify.compiled.ptx import Function, Module, PtxError, read_module_file
 from swzverify.compiled.scan import block_of_launch
 from swzverify.compiled.scan.given import named
-from swzverify.errors import SwzError
+from swzverify.errors import SwzError, nearest
 from swzverify.ir.c_ast import BinaryOp, Conditional, Name
 from swzverify.ir.c_formula import CFormula, joined
 from swzverify.spec.access_models import CodePart
@@ -41,6 +41,17 @@ def stated_lines(part: CodePart, values: Values) -> tuple[list[int], int | None]
 def given_parameters(part: CodePart, values: Values) -> dict[str, int]:
     """The values of the kernel's parameters."""
     return {name: values.number(each, "compiled", "parameters", name) for name, each in part.parameters.items()}
+
+
+def check_parameters(given: Mapping[str, int], function: Function, values: Values) -> None:
+    """Note names that are no parameter of the kernel."""
+    known = [each.name.removeprefix(f"{function.name}_") for each in function.parameters]
+    for name in (each for each in given if named(each, function) is None):
+        numbers = f"its parameters by number are param0 to param{len(known) - 1}" if known else "it has none"
+        hint = nearest(name, known) or f"{numbers}; nvcc drops the names of the source"
+        where = values.key("compiled", "parameters", name)
+        values.fail("SWZ551", f"kernel {function.name} has no parameter '{name}'", where, hint)
+    values.require_sound()
 
 
 def no_lines_from(source: int, what: str, function: Function, *, has_lines: bool) -> SwzError:

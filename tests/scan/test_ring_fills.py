@@ -20,6 +20,7 @@ from tests.scan.test_delivers import of_two_arrays, scanned
 
 copies: Any = import_module("swzverify.compiled.scan.fill_copies")
 delivers: Any = import_module("swzverify.compiled.scan.delivers")
+agreement: Any = import_module("swzverify.compiled.scan.operand_agreement")
 columns: Any = import_module("swzverify.compiled.scan.operand_columns")
 trips: Any = import_module("swzverify.compiled.scan.operand_trips")
 
@@ -115,6 +116,31 @@ def test_no_mistake_of_one_of_several_steps_stays_proved(old: str, new: str, at:
     assert verdicts(changed(UNROLLED, old, new, at)) != {"proved"}
 
 
+COPY_OF_ROWS = "[%r14], [%rd1, {%r16, %r23}]"
+
+
+@pytest.mark.parametrize("rows", ["add.u32 %r60, %r23, 64;", NIGHTLY("shl.b32 %r60, %r23, 1;")])
+@pytest.mark.parametrize("step", [NIGHTLY(0), 1, 2])
+def test_rows_of_another_tile_in_one_step_are_found(rows: str, step: int) -> None:
+    """Also in the step behind the loop, whose products no loop carries on."""
+    copy = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+    ptx = changed(UNROLLED, f"{copy}{COPY_OF_ROWS}", f"{rows} {copy}{COPY_OF_ROWS.replace('%r23', '%r60')}", step)
+    (only,) = {each.claim("delivers").reason for each in scanned(ptx, None, MAPS)}
+    assert only.startswith("A is of other rows in line ")
+    assert verdicts(ptx) == {"unknown"}
+
+
+def test_without_rows_in_common_loops_those_of_another_tile_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+    other = f"add.u32 %r60, %r23, 64; {copy}{COPY_OF_ROWS.replace('%r23', '%r60')}"
+
+    def alike(*_: object, **__: object) -> str:
+        return ""
+
+    monkeypatch.setattr(agreement, "compare_rows", alike)
+    assert verdicts(changed(UNROLLED, f"{copy}{COPY_OF_ROWS}", other, 1)) == {"proved"}
+
+
 def test_copies_of_two_sections_that_exchange_stages_are_not_of_one_trip() -> None:
     """The first copies of a trip bring B of the next stage, and the second ones that of the stage before."""
     ptx = changed(UNROLLED, "[%r15], [%rd2", "[%r61], [%rd2", 0)
@@ -192,6 +218,7 @@ def test_zeros_behind_the_end_are_assumed_away() -> None:
         ("setp.lt.u32 %p0, %r1, %r11;", "%r1"),
         ("setp.eq.u32 %p0, %r11, 0;", "0"),  # the first trip of each launch
         ("setp.eq.u32 %p0, %r10, 1;", "0"),  # one stage
+        ("add.u32 %r65, %r1, %r11; and.b32 %r65, %r65, 1; setp.eq.u32 %p0, %r65, 0;", "0"),  # each second trip
     ],
 )
 def test_other_stores_are_not(condition: str, value: str) -> None:

@@ -340,7 +340,8 @@ def problems(path: Path) -> list[tuple[str, str]]:
     [
         (PITCHED, "line: 16", (), "SWZ553", "it depends on pitch"),
         (PITCHED, "line: 16, parameters: {pitch: 4}", (), "", ""),
-        (PITCHED, "line: 16, parameters: {pich: 4}", (), "", "pitch"),
+        (PITCHED, "line: 16, parameters: {pich: 4}", (), "SWZ551", "has no parameter 'pich'"),
+        (UNROLLED, "line: 16, parameters: {pich: 4}", (), "SWZ551", "has no parameter 'pich'"),
         (PREDICATED, "line: 17", ("if: tid < 20",), "SWZ105", "`if` does not go"),
         (UNROLLED, "line: 15", (), "SWZ553", "no access to shared memory; there are some at lines 16, 18, 20, 22"),
         (UNROLLED, "line: 16, kernel: gemm", (), "SWZ553", "no kernel 'gemm'"),

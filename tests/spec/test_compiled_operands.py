@@ -449,6 +449,33 @@ def test_a_parameter_with_a_value(value: int, wanted: str, tmp_path: Path) -> No
     assert outcomes(path, only=["delivers"]) == {"delivers A": wanted}
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("param2", "param0 to param1"), ("param_1", "param0 to param1"), ("M", "param0 to param1")],
+)
+def test_names_that_are_no_parameter_are_refused(name: str, hint: str, tmp_path: Path) -> None:
+    compiled = COMPILED.replace("over", f"parameters: {{m: 0, {name}: 1}}, over")
+    with pytest.raises(SpecError) as caught:
+        load_spec(spec_of(tmp_path, _with_parameter(), ["A"], compiled=compiled))
+    (only,) = caught.value.problems
+    assert (only.code, only.message) == ("SWZ551", f"kernel k has no parameter '{name}'")
+    assert hint in only.hint
+
+
+def test_a_misspelt_parameter_has_a_suggestion(tmp_path: Path) -> None:
+    code = _with_parameter().replace("u32 m)", "u32 k_strideA)").replace("[m]", "[k_strideA]")
+    for name in ("strideA", "k_strideA"):
+        compiled = COMPILED.replace("over", f"parameters: {{{name}: 0}}, over")
+        assert outcomes(spec_of(tmp_path, code, ["A"], compiled=compiled), only=["delivers"]) == {
+            "delivers A": "proved"
+        }
+    compiled = COMPILED.replace("over", "parameters: {strideB: 0, stride: 0}, over")
+    with pytest.raises(SpecError) as caught:
+        load_spec(spec_of(tmp_path, code, ["A"], compiled=compiled))
+    assert [each.code for each in caught.value.problems] == ["SWZ551", "SWZ551"]
+    assert all("did you mean 'strideA'?" in each.hint for each in caught.value.problems)
+
+
 def test_code_that_is_not_known_is_refused(tmp_path: Path) -> None:
     unknown = {
         "SWZ553 .*SBO is no known number": ring().replace(f", {BITS};", ", %rd20;"),

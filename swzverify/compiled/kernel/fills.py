@@ -140,6 +140,13 @@ class KernelFill:
         parts = (self.destination, self.source, self.read_bytes, self.zeros, *boxes, self.mask)
         return tuple(each for each in parts if each is not None)
 
+    @property
+    def origins(self) -> tuple[KernelAccess, ...]:
+        """What says where a copy reads; empty for other instructions."""
+        if self.moved is not None:
+            return self.moved.coordinates
+        return () if self.source is None else (self.source,)
+
     def may_precede(self, block: int, index: int) -> bool:
         """Whether it does not stand behind an instruction of some block, in each thread.
 

@@ -118,13 +118,17 @@ def _leaves_behind(subject: ValueSubject, value: Expr) -> list[Leaf]:
     return [*found.values()]
 
 
-def may_be_left_out(writer: KernelAccess, access: KernelAccess, subject_of: SubjectOf, threads: Threads) -> bool:
-    """Whether an instruction can be executed where a writer is not, whose condition reads more than coordinates."""
+def when_left_out(writer: KernelAccess, access: KernelAccess, subject_of: SubjectOf, threads: Threads) -> Expr | None:
+    """What has to hold so that a writer is left out, whose condition reads more than coordinates.
+
+    None if an instruction cannot be executed then.
+    """
     _, rest = by_coordinates(subject_of(writer), writer.who.guard, threads)
     rest -= frozenset(conjuncts(access.who.guard))
     if not any(_reads_launch(subject_of(writer), each) for each in rest):
-        return False
+        return None
+    left = negation(conjunction(rest))
     every = (*access.leaves, *access.around, *writer.leaves, *writer.around)
     leaves = tuple({leaf.name: leaf for leaf in reversed(every)}.values())
-    answer, _ = subject_of(replace(access, leaves=leaves, around=())).other(negation(conjunction(rest)))
-    return answer is Answer.HOLDS
+    answer, _ = subject_of(replace(access, leaves=leaves, around=())).other(left)
+    return left if answer is Answer.HOLDS else None

@@ -42,7 +42,8 @@ from swzverify.compiled.scan.fill_copies import (
     states_of,
 )
 from swzverify.compiled.scan.fill_leaves import Shared
-from swzverify.compiled.scan.fill_zeros import is_left_out, may_be_left_out, may_be_zero, when_whole
+from swzverify.compiled.scan.fill_whole import Wanted, wanted
+from swzverify.compiled.scan.fill_zeros import is_left_out, may_be_zero, when_left_out, when_whole
 from swzverify.compiled.scan.filled import Fill, Filled, InLoop, Written
 from swzverify.compiled.scan.operand_fields import Start, start_at
 from swzverify.compiled.scan.operand_offsets import by_coordinates, in_threads
@@ -102,7 +103,7 @@ class Fills:
         self.owners: dict[str, str] = {}
         self._copiers: dict[object, int] = {}
         self._filled: dict[tuple[int, ...], Filled] = {}
-        self._left_out: dict[tuple[int, Expr], bool] = {}
+        self._left_out: dict[tuple[int, Expr], tuple[KernelAccess, Expr] | None] = {}
         self.has_others = any(each.of_other is not None for each in fills)
         for each in fills:
             if each.destination.address is None and each.width_bytes:
@@ -124,12 +125,22 @@ class Fills:
             self._filled[key] = self._at(begins)
         return self._filled[key]
 
+    def wanted(self) -> Iterator[Wanted]:
+        """What a launch has to fulfil so that no copy is left out, and no store of zeros made that is excused.
+
+        Raises:
+            NotFollowedError: That is not known of some of them.
+        """
+        fills = (each.fill for of_section in self._copies.values() for each in of_section)
+        return wanted(fills, filter(None, self._left_out.values()), self._subject_of, self._threads)
+
     def may_leave_out(self, writer: Written, access: KernelAccess) -> bool:
         """Whether a writer stores zeros, and an instruction can be executed without it, by more than coordinates."""
         zeros, key = writer.fill.zeros, (id(writer.fill), access.who.guard)
         if zeros is not None and key not in self._left_out:
-            self._left_out[key] = may_be_left_out(zeros, access, self._subject_of, self._threads)
-        return self._left_out.get(key, False)
+            left = when_left_out(zeros, access, self._subject_of, self._threads)
+            self._left_out[key] = None if left is None else (zeros, left)
+        return self._left_out.get(key) is not None
 
     def _at(self, begins: Mapping[Frame, int]) -> Filled:
         found = Filled([], [*self._others])
@@ -162,13 +173,13 @@ class Fills:
         if isinstance(start, str):
             return _NotPlaced(f"{where}: where it writes is not known: {start}")
         frame = frame_of(start)
-        if ranks and _origins(fill):
+        if ranks and fill.origins:
             return _NotPlaced(f"{where}: it copies to another block of the cluster", frame)
         if fill.mask is not None:
             return _NotPlaced(f"{where}: to which blocks of the cluster it copies is not known", frame)
         leaves = {leaf.variable: leaf for leaf in subject.leaves_of(start.offset)}
         sources: list[tuple[ValueSubject, Expr]] = []
-        for origin in map(self._subject_of, _origins(fill)):
+        for origin in map(self._subject_of, fill.origins):
             if origin.access.address is None:
                 return _NotPlaced(f"{where}: where it reads is not known", frame)
             sources.append((origin, origin.access.address))
@@ -201,7 +212,7 @@ class Fills:
                     not_known = f"{where}: what it copies depends on {leaf.reason}"
                 continue
             if leaf.values is None or (fill.source is not None and self._may_differ(leaf, around)):
-                places = None if _origins(fill) else all_places(whole, leaves.values())
+                places = None if fill.origins else all_places(whole, leaves.values())
                 what = fill.reason if places else f"what it copies depends on {leaf.reason}"
                 return _NotPlaced(f"{where}: {what}", frame, places)
             decide[variable] = leaf.values
@@ -385,10 +396,3 @@ class Fills:
         are_fixed = partial(self.leaves.are_fixed, variables(place, *(value for _, value in sources)))
         subjects = (subject, *(each for each, _ in sources)) if sources else ()
         return any(is_left_out(each, decide, self._threads, are_fixed) for each in subjects)
-
-
-def _origins(fill: KernelFill) -> tuple[KernelAccess, ...]:
-    """What says where a copy reads; empty for other instructions."""
-    if fill.moved is not None:
-        return fill.moved.coordinates
-    return () if fill.source is None else (fill.source,)

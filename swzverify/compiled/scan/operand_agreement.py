@@ -54,6 +54,7 @@ _NOT_DECIDED: Final = "where along K it starts is not decided"
 def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
     """Compare the operands that are affine."""
     once = Once()
+    summed = {each.kernel.sums.registers for each in operands if each.kernel.sums and each.kernel.sums.carried}
     found: list[tuple[_Roles, list[Pair]]] = []
     blocks: dict[int, dict[int, _Roles]] = {}
     for each in operands:
@@ -81,7 +82,7 @@ def agree(operands: Sequence[Judged], names: Mapping[str, str]) -> None:
             for roles, of_member in zip(members, pairs, strict=True):
                 for each in roles.values():
                     _settle(each)
-                _go_on(roles, [*of_member.values()], names, once)
+                _go_on(roles, [*of_member.values()], names, once, summed)
                 found.append((roles, [*of_member.values()]))
     known = [(roles, own) for roles, own in found if all(each.holds for each in roles.values())]
     kernels = [next(iter(roles.values())).kernel for roles, _ in known]
@@ -112,8 +113,10 @@ def _compare_orders(roles: _Roles) -> None:
             )
 
 
-def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once) -> None:
-    """Compare how A and B of an instruction go on from trip to trip."""
+def _go_on(
+    roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once: Once, summed: Container[object]
+) -> None:
+    """Compare how A and B of an instruction go on from trip to trip; `summed` are sums that some loop carries on."""
     if pairs:
         trips = compare_trips(pairs, roles[OperandRole.B].kernel.sums, names, once)
         is_apart = any(are_apart(pair) for pair in pairs)
@@ -130,7 +133,8 @@ def _go_on(roles: _Roles, pairs: Sequence[Pair], names: Mapping[str, str], once:
         moves = find_moves(groups, kernel.block, around, sums)
         for each in (each for each in roles.values() if not each.broken):
             each.leave_open(compare_with_fixed(brought, kernel.block, around, sums) or _unlike_states(roles))
-            each.leave_open(compare_rows(groups, around - once_made, sums, once))
+            if sums is not None and ((are_all := around - once_made <= sums.carried) or sums.registers in summed):
+                each.leave_open(compare_rows(groups, once, are_all=are_all))
             # An instruction that is executed in some trips only may add each element once.
             is_sure = _is_in_each_trip(kernel)
             each.broken = moves.broken if is_sure else ""

@@ -28,6 +28,7 @@ from swzverify.compiled.ptx import Function
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.fill_leaves import Shared
+from swzverify.compiled.scan.fill_whole import own_name
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_offsets import by_coordinates, in_threads
 from swzverify.compiled.scan.operand_places import described_places
@@ -212,7 +213,7 @@ class ClusterBlocks:
         values, new = self._values(rank), dict[str, Leaf]()
         for leaf in (*access.leaves, *access.around):
             if leaf.name in own:
-                new[leaf.name] = replace(leaf, variable=var(f"{leaf.name} of block {rank}", leaf.variable.limit))
+                new[leaf.name] = replace(leaf, variable=var(own_name(leaf.name, rank), leaf.variable.limit))
                 values[leaf.variable] = new[leaf.name].variable
         leaves, around = (tuple(new.get(leaf.name, leaf) for leaf in each) for each in (access.leaves, access.around))
         return replace(access.with_values(values), leaves=leaves, around=around)

@@ -10,8 +10,9 @@ from swzverify.compiled.kernel import KernelAccess, KernelFill
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.asker import Asker
-from swzverify.compiled.scan.claim import Claim, not_known
+from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.delivers import Elements, delivers
+from swzverify.compiled.scan.fill_whole import NotFollowedError, Wanted, find_left_out
 from swzverify.compiled.scan.fills import Fills
 from swzverify.compiled.scan.given import Facts
 from swzverify.compiled.scan.operand_judged import Factor
@@ -32,6 +33,7 @@ class OperandJudge:
         self._facts, self._shape, self._smem = facts, shape, smem
         self._asker = Asker(*_QUESTIONS)
         self._made: dict[tuple[Expr, ...], Answer] = {}
+        self._wanted: list[Wanted] = []
 
     def subject_of(self, access: KernelAccess) -> ValueSubject:
         """A value with what questions about it need."""
@@ -54,6 +56,14 @@ class OperandJudge:
             self._made[subject.path] = subject.here.made()
         return self._made[subject.path]
 
+    def _left_out(self, filled: Fills) -> str:
+        """Why no launch may make all copies of the blocks that were judged so far; empty if one surely does."""
+        try:
+            self._wanted += filled.wanted()
+        except NotFollowedError as error:
+            return str(error)
+        return find_left_out(self._wanted, self._asker)
+
     def delivered(
         self,
         operands: Sequence[Factor],
@@ -74,6 +84,8 @@ class OperandJudge:
         try:
             filled = Fills(fills, self.subject_of, Threads(self._shape))
             found = delivers(operands, places, filled)
+            if any(claim.verdict is ClaimVerdict.PROVED for claim, _ in found) and (words := self._left_out(filled)):
+                found = [(not_known(words), None) for _ in operands]
             assumed = (*assumed, *filled.parts.assumes, *filled.assumes)
         except (NoVerdictError, ValueError) as error:
             found = [(not_known(str(error)), None) for _ in operands]

@@ -5,7 +5,7 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -150,22 +150,29 @@ def _in_loops(pair: Pair, sums: Sums | None, names: Mapping[str, str], once: Onc
 
 
 def compare_rows(
-    groups: Sequence[Mapping[OperandRole, Sequence[Brought]]], around: frozenset[int], sums: Sums | None, once: Once
+    groups: Sequence[Mapping[OperandRole, Sequence[Brought]]],
+    once: Once,
+    *,
+    are_all: bool,
 ) -> str:
-    """Why an instruction may add products of several rows to one sum; empty if it surely adds none.
+    """Why an instruction may add products of several rows to one sum; empty if nothing says that it does.
 
-    That is known where each trip of all loops `around` surely adds to its sums: in the first trip of the loops around
-    them, all fills that bring an operand to one warp, or warp group, bring the same rows.
+    Fills that bring an operand to one warp, or warp group, bring the same rows in the first trip of the loops around
+    them. If not `are_all` of one sum, those with a loop in common do so, in one trip of it.
     """
-    if sums is None or not around <= sums.carried:
-        return ""
     for role, own in ((role, own) for group in groups for role, own in group.items()):
-        first: dict[object, Brought] = {}
+        bases: dict[object, list[Brought]] = {}
         for each in own:
-            base = first.setdefault(once(_pointers, *each), each)
-            parts = once(step_behind, *base, *each)[1]
-            if parts is not None and goes_along_rows(parts[1], each[1]):
-                return f"{role.value} is of other rows in line {each[0].lines[0]} than in line {base[0].lines[0]}"
+            of_matrix = bases.setdefault(once(_pointers, *each), [])
+            base = next((one for one in of_matrix if are_all or not one[0].around.isdisjoint(each[0].around)), None)
+            if base is None:
+                of_matrix.append(each)
+                continue
+            parts = once(step_behind if are_all else _step_beside, *base, *each)[1]
+            if parts is None or goes_along_rows(parts[1], each[1]):
+                what = "may be" if parts is None else "is"
+                lines = each[0].lines[0], base[0].lines[0]
+                return f"{role.value} {what} of other rows in line {lines[0]} than in line {lines[1]}"
     return ""
 
 
@@ -251,6 +258,13 @@ def step_behind(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) ->
     return step, parts_of(step, steps)
 
 
+def _step_beside(base: Fill, first: ElementMap, fill: Fill, steps: ElementMap) -> _Step:
+    """How far what a fill brings is behind what another one brings, in one trip of the loops around both."""
+    both = base.trips.keys() & fill.trips.keys()
+    step = difference(_without_trips(fill, steps.first, both), _without_trips(base, first.first, both))
+    return step, parts_of(step, steps)
+
+
 def _unlike(steps: Mapping[OperandRole, _Step], names: Mapping[str, str]) -> tuple[str, bool] | None:
     """How A and B go on unlike along K, empty if alike, and whether along rows, too; None if that is not known."""
     known = {role: parts for role, (_, parts) in steps.items() if parts is not None}
@@ -273,10 +287,11 @@ def _per_trip(address: Address, trips: Var, varying: frozenset[Expr]) -> Address
     return {each: number for each, number in found.items() if number}
 
 
-def _without_trips(fill: Fill, address: Address) -> Address:
-    """An address in the first trip of the loops around its fill."""
+def _without_trips(fill: Fill, address: Address, kept: Collection[Var] = ()) -> Address:
+    """An address in the first trip of the loops around its fill, but those that some leaves count."""
+    trips = {each for each in fill.trips if each not in kept}
     return {
         product: number
         for product, number in address.items()
-        if not any(each in fill.trips for factor in product for each in variables(factor))
+        if trips.isdisjoint(each for factor in product for each in variables(factor))
     }
