@@ -103,7 +103,8 @@ def _tuning(text: str, position: int) -> tuple[Tuning, int]:
         key, numbers = _EXTENTS[word], [integer(each.strip()) for each in (values or "").split(",")]
         if key in given or len(numbers) > 3:
             raise UnreadableError(f"found `.{word}` twice or with {len(numbers)} numbers, expected at most 3")
-        given[key] = (*numbers, 1, 1)[:3]
+        x, y, z = (*numbers, 1, 1)[:3]
+        given[key] = (x, y, z)
     return Tuning(**given), position
 
 
