@@ -22,7 +22,6 @@ from swzverify.testing import (
     assert_proved,
     assert_wavefronts,
 )
-from tests.testing.failures import mistake_of, story_of
 
 SWIZZLED = "Swizzle<3,3,3> o 0 o (64,64):(64,1)"
 PLAIN = "(64,64):(64,1)"
@@ -34,6 +33,18 @@ READ = {
     "loops": {"k": range(0, 64, 16)},
     "coord": ["warp*16 + lane%16", "k + lane/16*8"],
 }
+
+
+def story_of(assertion, *arguments, **given):
+    with pytest.raises(AssertionError) as failure:
+        assertion(*arguments, **given)
+    return str(failure.value)
+
+
+def mistake_of(assertion, *arguments, **given):
+    with pytest.raises(SwzError) as failure:
+        assertion(*arguments, **given)
+    return failure.value
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,20 @@ from swzverify.testing import (
     assert_equivalent,
     assert_wavefronts,
 )
-from tests.testing.failures import mistake_of, story_of
 
 WORD = {"instruction": "ld.shared.b32", "threads": 32}
+
+
+def story_of(assertion, *arguments, **given):
+    with pytest.raises(AssertionError) as failure:
+        assertion(*arguments, **given)
+    return str(failure.value)
+
+
+def mistake_of(assertion, *arguments, **given):
+    with pytest.raises(SwzError) as failure:
+        assertion(*arguments, **given)
+    return failure.value
 
 
 def test_what_was_checked_is_said():
