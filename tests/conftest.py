@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -54,6 +54,16 @@ def _nothing_asked_before() -> None:
     if panel is not None:
         panel._native.cache_clear()
         panel._by_z3.cache_clear()
+
+
+@pytest.fixture
+def nothing_remembered() -> Iterator[None]:
+    """Engines and prover remember nothing of the tests before, and nothing of this one: it exchanges engines."""
+    from tests.engines.memory import forget
+
+    forget()
+    yield
+    forget()
 
 
 @pytest.fixture

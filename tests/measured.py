@@ -1,6 +1,8 @@
-"""The names that the measured patterns (tests/data/README.md) have for the instructions."""
+"""The measured patterns (tests/data/README.md): their names for the instructions, and their warps."""
 
 from __future__ import annotations
+
+import numpy as np
 
 OPS = {
     "LDS8": "ld.shared.b8",
@@ -26,3 +28,11 @@ OPS = {
     "CPASYNC8": "cp.async.8",
     "ATOMS_ADD": "atom.shared.add.u32",
 }
+
+
+def warps_of(addresses: np.ndarray, active: np.ndarray) -> list[list[int | None]]:
+    """The address of each lane in each warp; None for a lane that is not active."""
+    return [
+        [int(address) if on else None for address, on in zip(*rows, strict=True)]
+        for rows in zip(addresses, active, strict=True)
+    ]

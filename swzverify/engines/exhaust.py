@@ -31,6 +31,7 @@ from swzverify.engines.obligations import (
 )
 from swzverify.engines.worst import judge_rows
 from swzverify.hardware import LANES
+from swzverify.ir.domain import representatives
 from swzverify.ir.expr import TRUE
 
 NAME = "exhaustion"
@@ -39,7 +40,7 @@ _OTHER = Finding(NAME, Answer.NOT_APPLICABLE, detail="more than 2^20 points")
 
 
 def _always(goal: Always) -> Finding:
-    counts = {node.name: count for node, count in goal.domain.representatives()}
+    counts = goal.domain.representatives()
     if prod(counts.values()) > MAX_POINTS:
         return _OTHER
     arrays = grid(counts)
@@ -58,7 +59,7 @@ def _copy_cost(goal: CopyCost) -> Finding:
 
 
 def _cost(goal: Cost, source: Callable[[Arrays], Numbers] | None = None) -> Finding:
-    counts = {node.name: count for node, count in goal.domain.representatives() if node is not goal.lane}
+    counts = {name: count for name, count in goal.domain.representatives().items() if name != goal.lane.name}
     rows = prod(counts.values())
     if rows * LANES > MAX_POINTS:
         return _OTHER
@@ -77,9 +78,8 @@ def _cost(goal: Cost, source: Callable[[Arrays], Numbers] | None = None) -> Find
 
 
 def _injective(goal: Injective) -> Finding:
-    enough = {node.name: count for node, count in goal.domain.representatives()}
-    nodes = (*goal.shared, *goal.distinct)
-    counts = {node.name: enough[node.name] for node in nodes}
+    enough = goal.domain.representatives()
+    counts = {node.name: enough[node.name] for node in (*goal.shared, *goal.distinct)}
     if prod(counts.values()) > MAX_POINTS:
         return _OTHER
     arrays = grid(counts)
@@ -91,9 +91,8 @@ def _injective(goal: Injective) -> Finding:
 
 def _apart(goal: Apart) -> Finding:
     """Sort the ranges of one side, and look up those of the other."""
-    enough = dict(goal.enough)
-    shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
-    sizes = [_counts(side, enough) for side in (goal.first, goal.second)]
+    nodes = (goal.shared, goal.first.variables, goal.second.variables)
+    shared, *sizes = (representatives(each, goal.enough) for each in nodes)
     points = prod(shared.values()) * sum(prod(size.values()) for size in sizes)
     if points > MAX_POINTS or not (goal.condition is TRUE or goal.tags):
         return _OTHER
@@ -113,10 +112,6 @@ def _apart(goal: Apart) -> Finding:
     return Finding(NAME, Answer.HOLDS)
 
 
-def _counts(side: Side, enough: dict[str, int]) -> dict[str, int]:
-    return {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in side.variables}
-
-
 def _ranges(side: Side, arrays: Arrays, size: int, tags: list[str]) -> Ranges:
     """The starts of a side's ranges, which of them there are, and the values of its tags."""
     on = np.asarray(True) if side.is_active is None else side.is_active(arrays)
@@ -129,9 +124,7 @@ def _ranges(side: Side, arrays: Arrays, size: int, tags: list[str]) -> Ranges:
 
 def _covers(goal: Covers) -> Finding:
     """Count for every element, unit by unit, how many points' ranges meet it."""
-    enough = dict(goal.enough)
-    shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
-    counts = {node.name: count for node, count in goal.points.representatives()}
+    shared, counts = representatives(goal.shared, goal.enough), goal.points.representatives()
     elements = {node.name: node.limit for node in goal.elements}
     if prod(shared.values()) * (prod(counts.values()) + prod(elements.values())) > MAX_POINTS:
         return _OTHER

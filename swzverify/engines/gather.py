@@ -83,7 +83,7 @@ class _Priced:
 
 def _gather(goal: GatherCost) -> Finding:
     cost = goal.cost
-    counts = {node.name: count for node, count in cost.domain.representatives() if node is not cost.lane}
+    counts = {name: count for name, count in cost.domain.representatives().items() if name != cost.lane.name}
     own = {node.name: node.limit for node in goal.own}
     rows, values = prod(counts.values()), prod(own.values())
     if rows * values * LANES > MAX_POINTS:

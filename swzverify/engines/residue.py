@@ -187,20 +187,9 @@ def _own_period(side: Side, name: str, tags: set[str]) -> int | None:
 
 
 def _gather_cost(goal: GatherCost) -> Finding:
-    return gather_bound(NAME, goal)
-
-
-class Residues(Native):
-    """Decides what repeats, by evaluating one period of every variable."""
-
-    name = NAME
-    rules = Rules(always=_always, injective=_injective, apart=_apart, cost=_cost, gather_cost=_gather_cost)
-
-
-def gather_bound(name: str, goal: GatherCost) -> Finding:
     """Holds where lanes that can meet in a slot are few enough, whatever units they choose there."""
     cost, row = goal.cost, goal.cost.instruction
-    none = Finding(name, Answer.NOT_APPLICABLE)
+    none = Finding(NAME, Answer.NOT_APPLICABLE)
     roots = (cost.address, cost.active, cost.domain.assumption)
     if (
         row.by_octets
@@ -226,7 +215,7 @@ def gather_bound(name: str, goal: GatherCost) -> Finding:
     size = row.joined_group_lanes if row.joins and cost.at_most is None else row.group_lanes
     most = _most(row, reached, size)
     bound = int(np.maximum(most - 1, 0).sum(axis=1).max() if cost.at_most is None else most.sum(axis=1).max())
-    return Finding(name, Answer.HOLDS) if bound <= (cost.at_most or 0) else none
+    return Finding(NAME, Answer.HOLDS) if bound <= (cost.at_most or 0) else none
 
 
 def _most(row: Instruction, reached: Truths, size: int) -> np.typing.NDArray[np.int64]:
@@ -250,3 +239,10 @@ def _period(goal: GatherCost, node: Var) -> int:
         return node.limit
     turn = BANK_PERIOD_BYTES // gcd(address.increment, BANK_PERIOD_BYTES) if address.increment else 1
     return min(node.limit, lcm(address.period * turn, active.period, assumed.period))
+
+
+class Residues(Native):
+    """Decides what repeats, by evaluating one period of every variable."""
+
+    name = NAME
+    rules = Rules(always=_always, injective=_injective, apart=_apart, cost=_cost, gather_cost=_gather_cost)

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swzverify.hardware.instructions import BANK_PERIOD_BYTES, LANES, SECTOR_BYTES
+from swzverify.errors import SwzError
+from swzverify.hardware.instructions import BANK_PERIOD_BYTES, LANES, SECTOR_BYTES, Instruction
 
 CHUNK_BYTES = 16
 """Bytes that one lane copies."""
@@ -207,3 +208,18 @@ def first_of_run(ordered: IntArray) -> BoolArray:
     first = ordered >= 0
     first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return first
+
+
+def check_warps(row: Instruction, addresses: IntArray, active: BoolArray) -> None:
+    """Check that both arrays have a row for each warp and a column for each lane, and hold integers and truths.
+
+    Raises:
+        SwzError: SWZ404 for another shape or another type.
+    """
+    if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
+        message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"
+        raise SwzError("SWZ404", message)
+    if addresses.dtype.kind not in "iu" or active.dtype != np.bool_:
+        raise SwzError(
+            "SWZ404", f"{row.name}: addresses are {addresses.dtype}, active {active.dtype}, not integer, bool"
+        )

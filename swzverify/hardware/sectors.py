@@ -19,7 +19,7 @@ import numpy as np
 from swzverify.errors import SwzError
 from swzverify.hardware.global_memory import find_any_instruction
 from swzverify.hardware.instructions import LANES, SECTOR_BYTES, Instruction
-from swzverify.hardware.octets import BoolArray, IntArray, first_of_run
+from swzverify.hardware.octets import BoolArray, IntArray, check_warps, first_of_run
 from swzverify.ir.whole import whole
 
 
@@ -86,13 +86,7 @@ def sectors_many(instruction: str | Instruction, addresses: IntArray, active: Bo
     [4, 8, 32]
     """
     row = _of_global_memory(instruction)
-    if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
-        message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"
-        raise SwzError("SWZ404", message)
-    if addresses.dtype.kind not in "iu" or active.dtype != np.bool_:
-        raise SwzError(
-            "SWZ404", f"{row.name}: addresses are {addresses.dtype}, active {active.dtype}, not integer, bool"
-        )
+    check_warps(row, addresses, active)
     held = np.where(active, addresses.astype(np.int64, copy=False), 0)
     wrong = np.argwhere((held < 0) | (held % row.width_bytes != 0))
     if wrong.size:

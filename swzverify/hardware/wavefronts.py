@@ -23,6 +23,7 @@ from swzverify.hardware.octets import (
     BoolArray,
     IntArray,
     OctetClass,
+    check_warps,
     copy_cost,
     copying,
     first_of_run,
@@ -306,13 +307,7 @@ def _checked_units(row: Instruction, addresses: IntArray, active: BoolArray) -> 
 
     A unit is the access's width, and at least a word.
     """
-    if addresses.ndim != 2 or addresses.shape[1] != LANES or active.shape != addresses.shape:
-        message = f"{row.name}: addresses {addresses.shape} and active {active.shape}, both must be (n, {LANES})"
-        raise SwzError("SWZ404", message)
-    if addresses.dtype.kind not in "iu" or active.dtype != np.bool_:
-        raise SwzError(
-            "SWZ404", f"{row.name}: addresses are {addresses.dtype}, active {active.dtype}, not integer, bool"
-        )
+    check_warps(row, addresses, active)
     lanes_on = active[:, : row.address_lanes]
     if row.warp_wide and not lanes_on.all():
         raise SwzError("SWZ405", f"{row.name}: lanes 0 to {row.address_lanes - 1} each need an address")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
@@ -31,7 +32,12 @@ class Domain:
         """How many points the box has, the assumption aside."""
         return prod(node.limit for node in self.variables)
 
-    def representatives(self) -> tuple[tuple[Var, int], ...]:
-        """Each variable with the number of its first values that stand for all."""
-        enough = dict(self.enough)
-        return tuple((node, min(node.limit, enough.get(node.name, node.limit))) for node in self.variables)
+    def representatives(self) -> dict[str, int]:
+        """For each variable, by its name, the number of its first values that stand for all."""
+        return representatives(self.variables, self.enough)
+
+
+def representatives(variables: Iterable[Var], enough: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """For each variable, by its name, the number of its first values that stand for all; by default its limit."""
+    known = dict(enough)
+    return {node.name: min(node.limit, known.get(node.name, node.limit)) for node in variables}

@@ -10,9 +10,9 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import stat
 from pathlib import Path
 
+from swzverify.core.regular_file import NotRegularError, read_regular
 from swzverify.spec.problems import Problems
 from swzverify.spec.tree import Place
 
@@ -73,42 +73,22 @@ def read_bytes(
             named = " or ".join(f"*{suffix}" for suffix in suffixes)
             problems.add("SWZ101", f"a symbolic link to a file that is not named {named}", None, hint)
             return None
-        if not _is_regular(os.stat(path).st_mode, problems):
-            return None
-        # The path may have come to mean a pipe since: not to wait for a writer then. No effect on
-        # regular files.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        try:
-            return _read_regular(descriptor, problems, most_bytes)
-        finally:
-            os.close(descriptor)
+        data = read_regular(path, most_bytes + 1)
+    except NotRegularError as error:
+        if error.is_directory:
+            problems.add("SWZ101", "this is a directory, not a spec file", None, "name a file in it")
+        else:
+            problems.add("SWZ101", str(error), None, "save the spec to a file")
     except FileNotFoundError:
         problems.add("SWZ101", "there is no such file", None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         problems.add("SWZ101", f"cannot be read: {reason}", None)
-    return None
-
-
-def _is_regular(mode: int, problems: Problems) -> bool:
-    if stat.S_ISDIR(mode):
-        problems.add("SWZ101", "this is a directory, not a spec file", None, "name a file in it")
-    elif not stat.S_ISREG(mode):
-        message = "not a regular file but a pipe, a socket or a device"
-        problems.add("SWZ101", message, None, "save the spec to a file")
-    return stat.S_ISREG(mode)
-
-
-def _read_regular(descriptor: int, problems: Problems, most_bytes: int) -> bytes | None:
-    if not _is_regular(os.fstat(descriptor).st_mode, problems):
-        return None
-    data = b""
-    while len(data) <= most_bytes and (more := os.read(descriptor, most_bytes + 1 - len(data))):
-        data += more
-    if len(data) > most_bytes:
+    else:
+        if len(data) <= most_bytes:
+            return data
         refuse_size(data.count(b"\n", 0, most_bytes) + 1, problems, most_bytes)
-        return None
-    return data
+    return None
 
 
 def refuse_size(line: int, problems: Problems, most_bytes: int = MAX_BYTES) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -31,15 +31,11 @@ from swzverify.prover import Options, prove
 from swzverify.search.cures import find_operand_cures
 from swzverify.spec import Spec, SpecError
 from swzverify.testing.cases import reads_at
-from tests.engines.memory import forgotten
 from tests.hardware.test_fragments import MANUAL
 
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
+
 Patch = pytest.MonkeyPatch
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    yield from forgotten()
 
 
 ELEMENTS = {"f16": ("f16", 2), "bf16": ("bf16", 2), "tf32": ("tf32", 4), "s8": ("i8", 1), "u8": ("u8", 1)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -29,17 +29,13 @@ from swzverify.search.cures import find_operand_cures
 from swzverify.spec import Spec, SpecError
 from swzverify.testing.cases import reads_at
 from tests.claims.test_fragment_claims import ELEMENTS, MANUAL, Warp, c_value
-from tests.engines.memory import forgotten
 from tests.nightly import share
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 SHAPES = {"f16": ("m16n8k16", 16), "tf32": ("m16n8k8", 8), "s8": ("m16n8k32", 32)}
 ROWS, BLOCKS = {"A": 32, "B": 16}, 2
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    yield from forgotten()
 
 
 def load(kind: str, role: str, style: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,16 +47,12 @@ from tests.differential import __main__ as runner
 from tests.differential import chunk as chunks
 from tests.differential.comparison import Comparison, compare, drawn, first_disagreement
 from tests.differential.shrink import smallest
-from tests.engines.memory import forgotten
 from tests.oracle.yaml_values import Spec
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 SEEDS = range(0, 600)
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    yield from forgotten()
 
 
 def binds_tighter(patch: Patch) -> None:

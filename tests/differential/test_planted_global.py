@@ -7,7 +7,7 @@ bound that is off by one, shifts that change the count, and choices of the lanes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,15 +23,11 @@ from swzverify.hardware import Instruction, sector_cost, sectors_many
 from swzverify.subjects import Access
 from swzverify.subjects.stated_access import StatedAccess
 from tests.differential.comparison import first_disagreement
-from tests.engines.memory import forgotten
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 SEEDS = range(250)
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    yield from forgotten()
 
 
 def every_lane_counts_its_sector(patch: Patch) -> None:

@@ -8,7 +8,7 @@ of them, so that the engines contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -23,16 +23,12 @@ from swzverify.ir import integers as ints
 from swzverify.subjects import Descriptor, Operand
 from swzverify.subjects.lowered_operand import LoweredOperand
 from tests.differential.comparison import compare_seed, first_disagreement
-from tests.engines.memory import forgotten
 from tests.nightly import counts
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 SEEDS = range(100)
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    yield from forgotten()
 
 
 @pytest.mark.parametrize("count", counts(50, 100))

@@ -7,7 +7,7 @@ and shifts that are taken to change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,11 @@ from swzverify.subjects import Access
 from swzverify.subjects.memory import Origin
 from swzverify.subjects.stated_access import SOURCE, StatedAccess
 from tests.differential.comparison import Comparison, compare_seed, first_disagreement
-from tests.engines.memory import forgotten
 from tests.nightly import counts
 
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
+
 Patch = pytest.MonkeyPatch
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    yield from forgotten()
 
 
 def sources_are_forgotten(patch: Patch) -> None:

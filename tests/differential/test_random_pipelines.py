@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from swzverify.subjects import phase, role_closure, role_lines, role_run
-from swzverify.subjects.phase import Phase
 from swzverify.subjects.role import WaitProducts
 from swzverify.subjects.role_closure import Closure
 from swzverify.subjects.role_lines import Event, Kind
@@ -19,19 +18,10 @@ from tests.differential.comparison import against_runs
 from tests.nightly import counts, share
 from tests.oracle.oracle_errors import OracleAmbiguousError
 from tests.oracle.random_pipelines import ROUNDS, pipeline_spec
-from tests.oracle.role_runs import GROUP
 from tests.oracle.yaml_values import Spec, Yaml, as_dict
 
+pytestmark = pytest.mark.usefixtures("small_groups")
 Patch = pytest.MonkeyPatch
-
-
-@pytest.fixture(autouse=True)
-def _small_groups(monkeypatch: Patch) -> Iterator[None]:
-    """A warp group of one warp, and roles with parts of warps: all runs of 128 threads are too many."""
-    monkeypatch.setattr(phase, "WARPGROUP", GROUP)
-    monkeypatch.setattr(role_lines, "WARPGROUP_THREADS", GROUP)
-    monkeypatch.setattr(Phase, "_check_whole", lambda *_: None)
-    return
 
 
 def drawn(seed: int) -> Spec:

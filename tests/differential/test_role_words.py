@@ -16,27 +16,17 @@ from swzverify.claims.role_sources import Between, Delivery
 from swzverify.prover import prove
 from swzverify.spec import SpecError
 from swzverify.spec.load import parse_spec
-from swzverify.subjects import phase, role_lines
-from swzverify.subjects.phase import Phase
 from swzverify.subjects.role_order import RoleOrder
 from tests.differential.comparison import as_yaml
 from tests.nightly import counts
 from tests.oracle.oracle_errors import OracleAmbiguousError
 from tests.oracle.random_pipelines import ROUNDS, pipeline_spec
 from tests.oracle.random_roles import ITERATIONS, role_spec
-from tests.oracle.role_runs import GROUP
 from tests.oracle.role_words import Words, all_words
 from tests.oracle.yaml_values import Spec, Yaml
 
+pytestmark = pytest.mark.usefixtures("small_groups")
 Patch = pytest.MonkeyPatch
-
-
-@pytest.fixture(autouse=True)
-def _small_groups(monkeypatch: Patch) -> None:
-    """A warp group of one warp, and roles with parts of warps: all runs of 128 threads are too many."""
-    monkeypatch.setattr(phase, "WARPGROUP", GROUP)
-    monkeypatch.setattr(role_lines, "WARPGROUP_THREADS", GROUP)
-    monkeypatch.setattr(Phase, "_check_whole", lambda *_: None)
 
 
 def drawn(seed: int) -> tuple[Spec, int, str, str, int | None]:

@@ -4,8 +4,6 @@ engines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from swzverify.claims import aligned, conflict_free, equivalent, in_bounds, injective
 from swzverify.engines import gf2, radix, residue
 from swzverify.engines.smt import cost, engine, linear, query
@@ -24,10 +22,3 @@ def forget() -> None:
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
     query._shared.place = None  # it has translated expressions
-
-
-def forgotten() -> Iterator[None]:
-    """For fixtures: nothing remembered before, nothing left behind."""
-    forget()
-    yield
-    forget()

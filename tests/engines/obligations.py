@@ -100,6 +100,20 @@ def equal(a: Map, b: Map) -> Map:
     return Map(ints.equal(a.value, b.value), lambda p: (a.plain(p) == b.plain(p)) * 1)
 
 
+def is_value(node: Var, value: int) -> Map:
+    return equal(leaf(node), number(value))
+
+
+def chosen(condition: Map, then: Map, otherwise: Map) -> Map:
+    """One of two values; in plain numbers by products, because points may be arrays."""
+
+    def plain(point: Point) -> int:
+        holds = (condition.plain(point) != 0) * 1
+        return holds * then.plain(point) + (1 - holds) * otherwise.plain(point)
+
+    return Map(ints.choose(ints.truth(condition.value), then.value, otherwise.value), plain)
+
+
 def swizzled(a: Map, bits: int, base: int, shift: int) -> Map:
     return xor(a, down(masked(a, ((1 << bits) - 1) << (base + shift)), shift))
 

@@ -15,25 +15,13 @@ from swzverify.engines.smt import SMT
 from swzverify.ir import integers as ints
 from swzverify.ir.expr import Var, var
 from tests.engines import obligations as ob
-from tests.engines.obligations import Map, leaf, less, modulo, number, plus, times, xor
+from tests.engines.obligations import Map, chosen, is_value, leaf, less, modulo, number, plus, times, xor
 
 LANE = var("lane", 32)
 A, B, C = var("a", 4), var("b", 3), var("c", 2)
 NO = Answer.NOT_APPLICABLE
 
 Make = Callable[[], Obligation]
-
-
-def chosen(condition: Map, then: Map, otherwise: Map) -> Map:
-    def plain(point: object) -> int:
-        holds = (condition.plain(point) != 0) * 1  # type: ignore[arg-type]  # arrays mean the same here
-        return holds * then.plain(point) + (1 - holds) * otherwise.plain(point)  # type: ignore[arg-type]
-
-    return Map(ints.choose(ints.truth(condition.value), then.value, otherwise.value), plain)
-
-
-def equal(node: Var, value: int) -> Map:
-    return ob.equal(leaf(node), number(value))
 
 
 def never(node: Var) -> Map:
@@ -86,7 +74,7 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
     ),
     "exhaustion, injective, fails where b is 2": (
         Exhaustion(),
-        lambda: ob.injective((B, A), (B,), modulo(leaf(A), 2), assumed=equal(B, 2)),
+        lambda: ob.injective((B, A), (B,), modulo(leaf(A), 2), assumed=is_value(B, 2)),
         Finding("exhaustion", Answer.FAILS, {"b": 2, "a": 0, "a'": 2}),
     ),
     "exhaustion, injective, fails behind a point that does not count": (
@@ -176,17 +164,17 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
     ),
     "gf2, always, false": (
         GF2(),
-        lambda: ob.always((A, C), equal(C, 5)),
+        lambda: ob.always((A, C), is_value(C, 5)),
         Finding("gf2", Answer.FAILS, {"a": 0, "c": 0}),
     ),
     "gf2, always, fails at the second variable's bit": (
         GF2(),
-        lambda: ob.always((A, C), equal(C, 0)),
+        lambda: ob.always((A, C), is_value(C, 0)),
         Finding("gf2", Answer.FAILS, {"a": 0, "c": 1}),
     ),
     "gf2, always, fails at the origin": (
         GF2(),
-        lambda: ob.always((A, C), equal(C, 1)),
+        lambda: ob.always((A, C), is_value(C, 1)),
         Finding("gf2", Answer.FAILS, {"a": 0, "c": 0}),
     ),
     "gf2, always, fails at the second bit": (
@@ -194,7 +182,11 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
         lambda: ob.always((B,), ob.equal(ob.down(leaf(B), 1), number(0))),
         Finding("gf2", Answer.FAILS, {"b": 2}),
     ),
-    "gf2, always, an assumption": (GF2(), lambda: ob.always((A, C), equal(C, 0), equal(C, 0)), Finding("gf2", NO)),
+    "gf2, always, an assumption": (
+        GF2(),
+        lambda: ob.always((A, C), is_value(C, 0), is_value(C, 0)),
+        Finding("gf2", NO),
+    ),
     "gf2, injective, fails": (
         GF2(),
         lambda: ob.injective((A, C), (), xor(leaf(A), times(leaf(C), 2))),
@@ -212,7 +204,7 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
     ),
     "gf2, injective, an assumption": (
         GF2(),
-        lambda: ob.injective((A, C), (), xor(leaf(A), leaf(C)), assumed=equal(C, 0)),
+        lambda: ob.injective((A, C), (), xor(leaf(A), leaf(C)), assumed=is_value(C, 0)),
         Finding("gf2", NO),
     ),
     "gf2, cost, odd lanes": (
@@ -258,7 +250,7 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
     ),
     "radix, injective, an assumption": (
         Radix(),
-        lambda: ob.injective((A, B), (), plus(leaf(A), leaf(B)), assumed=equal(B, 0)),
+        lambda: ob.injective((A, B), (), plus(leaf(A), leaf(B)), assumed=is_value(B, 0)),
         Finding("radix", NO),
     ),
     "radix, injective, a swizzle": (
@@ -361,7 +353,7 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
     ),
     "z3, cost, the dearest row": (
         SMT(),
-        lambda: cost("ld.shared.b32", chosen(equal(A, 2), COLUMN, ROW), A, at_most=31),
+        lambda: cost("ld.shared.b32", chosen(is_value(A, 2), COLUMN, ROW), A, at_most=31),
         Finding("z3", Answer.FAILS, {"a": 2}, free_of_lane(32, 1, a=2)),
     ),
     "z3, cost, empty": (
@@ -389,11 +381,11 @@ WHOLE: dict[str, tuple[Engine, Make, Finding]] = {
         lambda: ob.covers(
             (),
             (A,),
-            chosen(equal(A, 3), number(1), leaf(A)),
+            chosen(is_value(A, 3), number(1), leaf(A)),
             None,
             1,
             (B,),
-            chosen(equal(B, 2), number(5), leaf(B)),
+            chosen(is_value(B, 2), number(5), leaf(B)),
             1,
             1,
         ),

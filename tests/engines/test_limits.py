@@ -18,23 +18,11 @@ from swzverify.ir import integers as ints
 from swzverify.ir.domain import Domain
 from swzverify.ir.expr import TRUE, BinaryOperator, Var, binary, extend, var
 from tests.engines import obligations as ob
-from tests.engines.obligations import Map, leaf, less, modulo, number, plus, times, xor
+from tests.engines.obligations import Map, chosen, is_value, leaf, less, modulo, number, plus, times, xor
 
 LANE = var("lane", 32)
 ROW, COLUMN = times(leaf(LANE), 4), times(leaf(LANE), 128)
 FAR = Finding("exhaustion", Answer.NOT_APPLICABLE, detail="more than 2^20 points")
-
-
-def chosen(condition: Map, then: Map, otherwise: Map) -> Map:
-    def plain(point: object) -> int:
-        holds = (condition.plain(point) != 0) * 1  # type: ignore[arg-type]  # arrays mean the same here
-        return holds * then.plain(point) + (1 - holds) * otherwise.plain(point)  # type: ignore[arg-type]
-
-    return Map(ints.choose(ints.truth(condition.value), then.value, otherwise.value), plain)
-
-
-def equal(node: Var, value: int) -> Map:
-    return ob.equal(leaf(node), number(value))
 
 
 def worst(wavefronts: int, **point: int) -> WorstCost:
@@ -48,7 +36,7 @@ def _always(count: int) -> Obligation:
 
 def _cost(rows: int) -> Obligation:
     v = var("v", rows)
-    return ob.cost(LANE, (v,), "ld.shared.b32", chosen(equal(v, 1), COLUMN, ROW))
+    return ob.cost(LANE, (v,), "ld.shared.b32", chosen(is_value(v, 1), COLUMN, ROW))
 
 
 def _injective(count: int) -> Obligation:
@@ -89,7 +77,7 @@ def test_tags_cost_exhaustion_nothing() -> None:
 
 def _jump(count: int, at: int) -> Obligation:
     v = var("v", count)
-    return ob.always((v,), ob.equal(equal(v, at), number(0)))
+    return ob.always((v,), ob.equal(is_value(v, at), number(0)))
 
 
 @pytest.mark.parametrize("at", [0, 5, 2**21 - 1])
@@ -174,7 +162,11 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
     ),
     "a jump between the first and the last values": (
         lambda: ob.cost(
-            LANE, (V,), "ld.shared.b32", plus(ROW, chosen(equal(V, 1000), times(leaf(LANE), 124), number(0))), at_most=1
+            LANE,
+            (V,),
+            "ld.shared.b32",
+            plus(ROW, chosen(is_value(V, 1000), times(leaf(LANE), 124), number(0))),
+            at_most=1,
         ),
         Finding("z3", Answer.FAILS, {"v": 1000}),
     ),
@@ -190,11 +182,11 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
         Finding("z3", Answer.HOLDS),
     ),
     "a jump by one byte": (
-        lambda: ob.cost(LANE, (V,), "ld.shared.b8", plus(times(ODD, 127), equal(V, 1000)), at_most=1),
+        lambda: ob.cost(LANE, (V,), "ld.shared.b8", plus(times(ODD, 127), is_value(V, 1000)), at_most=1),
         Finding("z3", Answer.FAILS, {"v": 1000}),
     ),
     "a jump by two bytes": (
-        lambda: ob.cost(LANE, (V,), "ld.shared.b8", plus(times(ODD, 126), times(equal(V, 1000), 2)), at_most=1),
+        lambda: ob.cost(LANE, (V,), "ld.shared.b8", plus(times(ODD, 126), times(is_value(V, 1000), 2)), at_most=1),
         Finding("z3", Answer.FAILS, {"v": 1000}),
     ),
     "a jump of one variable where the other has jumped": (
@@ -202,7 +194,7 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
             LANE,
             (V, W),
             "ld.shared.b32",
-            chosen(equal(V, 1000), chosen(equal(W, 1000), COLUMN, ROW), ROW),
+            chosen(is_value(V, 1000), chosen(is_value(W, 1000), COLUMN, ROW), ROW),
             at_most=1,
         ),
         Finding("z3", Answer.FAILS, {"v": 1000, "w": 1000}),
@@ -234,7 +226,7 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
             LANE,
             (S,),
             "ld.shared.b32",
-            chosen(equal(S, 1), COLUMN, chosen(equal(S, 2), times(leaf(LANE), 8), ROW)),
+            chosen(is_value(S, 1), COLUMN, chosen(is_value(S, 2), times(leaf(LANE), 8), ROW)),
             at_most=1,
         ),
         Finding("z3", Answer.FAILS, {"s": 1}, worst(32, s=1)),
@@ -246,7 +238,7 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
             "cp.async.16",
             chosen(less(leaf(V), number(7)), COLUMN, times(leaf(LANE), 16)),
             at_most=4,
-            assumed=equal(V, 3),
+            assumed=is_value(V, 3),
         ),
         Finding("z3", Answer.FAILS, {"v": 3}),
     ),
@@ -260,7 +252,7 @@ SHORTCUTS: dict[str, tuple[Callable[[], Obligation], Finding]] = {
 
 def _some(count: int) -> Obligation:
     v = var("v", count)
-    return ob.cost(LANE, (v,), "ld.shared.b32", chosen(equal(v, 1000), COLUMN, ROW), at_most=31)
+    return ob.cost(LANE, (v,), "ld.shared.b32", chosen(is_value(v, 1000), COLUMN, ROW), at_most=31)
 
 
 @pytest.mark.parametrize(("make", "found"), SHORTCUTS.values(), ids=SHORTCUTS)
@@ -304,8 +296,8 @@ def test_the_most_wavefronts_and_the_most_conflicts_can_be_two_warps() -> None:
     # all lanes in a line each take the 4 wavefronts that they need; lanes 0 and 1 alone need 1 and
     # take 2
     first = times(leaf(LANE), 16)
-    active = chosen(equal(S, 0), number(1), less(leaf(LANE), number(2)))
-    address = chosen(equal(S, 0), first, times(leaf(LANE), 128))
+    active = chosen(is_value(S, 0), number(1), less(leaf(LANE), number(2)))
+    address = chosen(is_value(S, 0), first, times(leaf(LANE), 128))
     goal = ob.cost(LANE, (S,), "ld.shared.v4.b32", address, active)
     both = WorstCost(WarpCost(4, 4, {"s": 0}), WarpCost(2, 1, {"s": 1}))
     for engine in (Exhaustion(), Residues()):
@@ -320,7 +312,7 @@ def test_the_most_wavefronts_and_the_most_conflicts_can_be_two_warps() -> None:
 @pytest.mark.parametrize("engine", [Exhaustion(), Residues(), SMT()])
 def test_octets_are_judged_at_their_limit(engine: Engine) -> None:
     # in one chunk one lane copies; a line further for each lane, all copy and none together
-    line = chosen(equal(S, 3), times(leaf(LANE), 128), number(0))
+    line = chosen(is_value(S, 3), times(leaf(LANE), 128), number(0))
     row = WorstCost.of_one(WarpCost(32, 4, {"s": 3}))
     for limit, answer in ((31, Answer.FAILS), (32, Answer.HOLDS), (None, Answer.FAILS)):
         goal = ob.cost(LANE, (S,), "cp.async.16", line, at_most=limit)

@@ -8,7 +8,7 @@ changes. Most of them would prove something wrong; docs/attacks.md counts them.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,11 +29,13 @@ from swzverify.ir.integers import Integer
 from swzverify.subjects import AlignedBase
 from tests.engines import obligations as ob
 from tests.engines import test_wrong_encodings as first_file
-from tests.engines.memory import forget, forgotten
+from tests.engines.memory import forget
 from tests.engines.obligations import Map, leaf, table
 from tests.engines.test_wrong_encodings import says
 from tests.hardware.test_octets import CASES, SETS, Rows, rows_of
 from tests.nightly import counts
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 NAME = "cp.async.16"
@@ -448,12 +450,6 @@ MUTATIONS: list[tuple[str, Callable[[Patch], None], Callable[[], bool]]] = [
         says(RESIDUES, every_other_pair_swapped(), FAILS),
     ),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    """What a mutated engine found must not be remembered, nor what a sound one found."""
-    yield from forgotten()
 
 
 @pytest.mark.parametrize(("mutate", "right"), [row[1:] for row in MUTATIONS], ids=[row[0] for row in MUTATIONS])

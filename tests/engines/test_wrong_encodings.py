@@ -7,7 +7,7 @@ answer changes. A case that kept its answer would mean that the tests could not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -30,8 +30,10 @@ from swzverify.prover import Options, panel, prove
 from swzverify.prover import judgement as prover
 from swzverify.subjects import Access, AlignedBase
 from tests.engines import obligations as ob
-from tests.engines.memory import forget, forgotten
+from tests.engines.memory import forget
 from tests.engines.obligations import Map, leaf, number
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 
@@ -436,12 +438,6 @@ MUTATIONS: list[tuple[Callable[[Patch], None], Callable[[], bool]]] = [
     (replay_skipped, lied_to),
     (vacuity_unchecked, nobody_runs),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    """What a mutated engine found must not be remembered, nor what a sound one found."""
-    yield from forgotten()
 
 
 @pytest.mark.parametrize(("mutate", "right"), MUTATIONS, ids=[mutate.__name__ for mutate, _ in MUTATIONS])

@@ -8,7 +8,7 @@ changes. docs/attacks.md has their number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,11 @@ from tests.engines import obligations as ob
 from tests.engines import test_distances as distance_file
 from tests.engines import test_octet_encodings as octet_file
 from tests.engines import test_wrong_encodings as first_file
-from tests.engines.memory import forget, forgotten
+from tests.engines.memory import forget
 from tests.engines.obligations import Map, leaf, number
 from tests.engines.test_wrong_encodings import conflict_free, says, strided, verdict
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 PAGE = Path(__file__).parents[2] / "docs" / "attacks.md"
@@ -850,12 +852,6 @@ MUTATIONS: list[tuple[str, Callable[[Patch], None], Callable[[], bool]]] = [
         with_engine(Yes(), X32, "lane%16*4 + lane/16*128", Outcome.ERROR),
     ),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    """What a mutated engine found must not be remembered, nor what a sound one found."""
-    yield from forgotten()
 
 
 @pytest.mark.parametrize(("mutate", "right"), [row[1:] for row in MUTATIONS], ids=[row[0] for row in MUTATIONS])

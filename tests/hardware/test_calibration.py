@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from swzverify.hardware import INSTRUCTIONS, Evidence, access_cost, cost_many, evidence
+from tests.measured import warps_of
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -22,10 +23,7 @@ class Rows(NamedTuple):
     bank_conflicts: np.ndarray
 
     def warps(self) -> list[list[int | None]]:
-        return [
-            [int(address) if on else None for address, on in zip(addresses, active, strict=True)]
-            for addresses, active in zip(self.addresses, self.active, strict=True)
-        ]
+        return warps_of(self.addresses, self.active)
 
 
 def rows_of(file: str, name: str) -> Rows:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from swzverify.hardware import access_cost, cost_many
-from tests.measured import OPS
+from tests.measured import OPS, warps_of
 
 DATA = Path(__file__).parent.parent / "data"
 # rows that ptxas turns into a measured row's machine instruction, so that the same counts must come
@@ -39,10 +39,7 @@ class Measured(NamedTuple):
         return Measured(*(column[rows] for column in self))
 
     def warps(self) -> list[list[int | None]]:
-        return [
-            [int(address) if on else None for address, on in zip(addresses, active, strict=True)]
-            for addresses, active in zip(self.addresses, self.active, strict=True)
-        ]
+        return warps_of(self.addresses, self.active)
 
 
 def load(name: str) -> Measured:

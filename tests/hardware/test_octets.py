@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from swzverify.hardware import GroupCost, access_cost, cost_many
 from swzverify.hardware.octets import copying, octet_classes
+from tests.measured import warps_of
 
 DATA = Path(__file__).parent.parent / "data"
 NAME = "cp.async.16"
@@ -31,10 +32,7 @@ class Rows(NamedTuple):
     wavefronts: np.ndarray
 
     def warps(self) -> list[Warp]:
-        return [
-            [int(address) if on else None for address, on in zip(addresses, active, strict=True)]
-            for addresses, active in zip(self.addresses, self.active, strict=True)
-        ]
+        return warps_of(self.addresses, self.active)
 
 
 # name: (file, what the names of its arrays begin with, the array of addresses, bytes of their unit,

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from swzverify.apps.cli import main
+from swzverify.core.regular_file import NotRegularError, read_regular
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="file types of POSIX")
 
@@ -50,6 +51,18 @@ def test_a_pipe_without_a_writer(prove: Callable[..., Result], tmp_path: Path) -
         result = prove(path)
         assert result.exit_code == 2
         assert "a.swz.yaml: SWZ101 not a regular file" in result.output
+
+
+def test_a_file_that_becomes_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was a regular file when it was looked at: nobody waits for a writer, and nothing is read."""
+    pipe, plain = tmp_path / "pipe", tmp_path / "plain"
+    os.mkfifo(pipe)
+    plain.write_bytes(b"0123456789")
+    assert read_regular(plain, 4) == b"0123"
+    regular = os.stat(plain)
+    monkeypatch.setattr(os, "stat", lambda *_, **__: regular)
+    with pytest.raises(NotRegularError, match="a pipe, a socket or a device"):
+        read_regular(pipe, 4)
 
 
 def test_a_socket(prove: Callable[..., Result], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from .c_expr import Expr, Literal, Name, Op
+from .layout import split
 from .yaml_values import Spec, Yaml, as_dict
 
 BINARY = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||")
@@ -272,28 +273,16 @@ def map_leaves(text: str, change: Callable[[str, str], str]) -> str:
     >>> map_leaves("((2,N/2),8):((8*2,32),1)", lambda position, leaf: f"{leaf}@{position[9:11]}")
     '((2@sh,N/2@sh),8@sh):((8*2@st,32@st),1@st)'
     """
-    shape, stride = _split(text, ":")
+    shape, stride = split(text, ":")
     return f"{_map_tree(shape, 'notation.shape', change)}:{_map_tree(stride, 'notation.stride', change)}"
 
 
 def _map_tree(text: str, position: str, change: Callable[[str, str], str]) -> str:
     text = text.strip()
-    parts = _split(text[1:-1], ",") if is_bracketed(text) else []
+    parts = split(text[1:-1], ",") if is_bracketed(text) else []
     if len(parts) > 1:
         return f"({','.join(_map_tree(part, position, change) for part in parts)})"
     return change(position, text)
-
-
-def _split(text: str, separator: str) -> list[str]:
-    """The parts between separators outside all brackets."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == separator and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
 
 
 def is_bracketed(text: str) -> bool:

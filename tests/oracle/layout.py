@@ -142,7 +142,7 @@ def read_layout(value: Yaml, constants: Mapping[str, int]) -> tuple[Layout, int]
     if isinstance(value, dict):
         return _read_order(value, constants)
     text = as_str(value)
-    halves = _split(text, ":")
+    halves = split(text, ":")
     if len(halves) != 2:
         raise OracleError(f"{text!r} is not shape:stride")
     shape, stride = (_read_tree(part, constants) for part in halves)
@@ -169,7 +169,7 @@ def _read_tree(text: str, constants: Mapping[str, int]) -> Tree:
     text = text.strip()
     if not _wrapped(text):
         return c_expr.constant(text, constants)
-    parts = _split(text[1:-1], ",")
+    parts = split(text[1:-1], ",")
     if len(parts) == 1:
         inner = _read_tree(parts[0], constants)
         return inner if isinstance(inner, int) else [inner]
@@ -188,7 +188,7 @@ def _wrapped(text: str) -> bool:
     return False
 
 
-def _split(text: str, separator: str) -> list[str]:
+def split(text: str, separator: str) -> list[str]:
     """The parts between the separators outside all brackets."""
     parts, depth = [""], 0
     for character in text:

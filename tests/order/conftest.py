@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from swzverify.compiled.order.verdict import KernelRaces
 from swzverify.compiled.ptx import Module, read_module
 from swzverify.compiled.scan.given import Given
@@ -31,7 +33,14 @@ def module_of(body: str) -> Module:
     return read_module(HEAD + body + "\nret;\n}\n", "k.ptx")
 
 
+def races_in(
+    text: str, block: tuple[int, int, int] = (64, 1, 1), given: Given | None = None, **how: Any
+) -> KernelRaces:
+    """The verdict on the first kernel of a text."""
+    module = read_module(text, "k.ptx")
+    return races_of(module, module.functions[0], given or Given(), block=block, **how)
+
+
 def races(body: str, threads: int = 64, *, given: Given | None = None, lockstep: bool = False) -> KernelRaces:
     """The verdict on a kernel of one such body."""
-    module = module_of(body)
-    return races_of(module, module.functions[0], given or Given(), block=(threads, 1, 1), lockstep=lockstep)
+    return races_in(f"{HEAD}{body}\nret;\n}}\n", (threads, 1, 1), given, lockstep=lockstep)

@@ -6,9 +6,7 @@ import pytest
 
 from swzverify.compiled.kernel.leaves import Made
 from swzverify.compiled.order import alike
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
+from tests.order.conftest import races_in
 from tests.ptx_oracle.races import races_of as launched
 
 _HEAD = """.version 8.3
@@ -53,8 +51,7 @@ CASES = {
 
 
 def said(body: str) -> str:
-    module = read_module(f"{_HEAD}{body}ret;\n}}\n", "k.ptx")
-    return races_of(module, module.functions[0], Given(), block=(64, 1, 1)).verdict.value
+    return races_in(f"{_HEAD}{body}ret;\n}}\n").verdict.value
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,13 +9,11 @@ from collections import Counter
 
 import pytest
 
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.race_search import BOXES
-from swzverify.compiled.scan.races import races_of
 from swzverify.compiled.trial import bulk
 from swzverify.compiled.trial.objects import Objects
 from tests.nightly import counts
+from tests.order.conftest import races_in
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.pipeline_cases import EXPECT, LOAD, PROXY, STORE, made, wait
 from tests.ptx_oracle.race_cases import BAR, HEAD, LD, OWN, ST, Case
@@ -76,8 +74,7 @@ CASE = {each.name: each for each in CASES}
 
 def races(name: str) -> tuple[str, tuple[str, ...]]:
     """The verdict on a kernel with boxes, and what it assumes."""
-    module = read_module(tensored(CASE[name].text), "k.ptx")
-    found = races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+    found = races_in(tensored(CASE[name].text))
     return found.verdict.value, found.assumptions
 
 

@@ -19,10 +19,8 @@ import pytest
 
 from swzverify.compiled.kernel import butterflies
 from swzverify.compiled.kernel.leaves import Moved
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
 from tests.nightly import counts
+from tests.order.conftest import races_in
 from tests.ptx_oracle import Buffer, races
 from tests.ptx_oracle.race_cases import HEAD
 
@@ -89,8 +87,7 @@ def chain(seed: int) -> Chain:
 
 def judged(each: Chain) -> str:
     """What the races of a chain are said to be."""
-    module = read_module(each.text, "k.ptx")
-    return str(races_of(module, module.functions[0], Given(), block=each.block).verdict)
+    return str(races_in(each.text, each.block).verdict)
 
 
 def held(seeds: Iterable[int]) -> Counter[str]:

@@ -11,11 +11,9 @@ import pytest
 from swzverify.compiled.order.choices import Choices
 from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.tracked import Tracked
-from swzverify.compiled.order.verdict import KernelRaces
-from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import race_ranges, races
-from swzverify.compiled.scan.given import Given
 from swzverify.ir.expr import TRUE, Var, const
+from tests.order.conftest import races_in
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import races_of as launched
 
@@ -29,12 +27,6 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 def _no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what is proved counts here: nothing is run."""
     monkeypatch.setattr(races.Runs, "confirmed", lambda _, found, *__: found)
-
-
-def judged(text: str) -> KernelRaces:
-    """The verdict on a kernel."""
-    module = read_module(text, "k.ptx")
-    return races.races_of(module, module.functions[0], Given(), block=(64, 1, 1))
 
 
 def wait(place: str, parity: str, label: str) -> str:
@@ -236,14 +228,14 @@ def test_right_kernels_are_free(name: str) -> None:
     """The warp that counts tiles waits for ever in its second one; it does not race."""
     run = launched(RIGHT[name], "k", (64,), params=[1, Buffer(128, "iota")], steps=3000)
     assert run.verdict == ("deadlock" if name == "counter" else "free")
-    assert judged(RIGHT[name]).verdict.value == "free"
+    assert races_in(RIGHT[name]).verdict.value == "free"
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_kernels_are_not(name: str) -> None:
     runs = [launched(WRONG[name], "k", (64,), params=[1, Buffer(128, "iota")], shuffle=e, steps=3000) for e in range(9)]
     assert any(each.verdict == "race" for each in runs)
-    assert judged(WRONG[name]).verdict.value != "free"
+    assert races_in(WRONG[name]).verdict.value != "free"
 
 
 def _choices_stay(patch: pytest.MonkeyPatch) -> None:
@@ -288,7 +280,7 @@ def _stores_have_no_guards(patch: pytest.MonkeyPatch) -> None:
 def test_planted_mistakes(name: str, patch: Patch, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a mistake in the package, the wrong kernel is `free`."""
     patch(monkeypatch)
-    assert judged(WRONG[name]).verdict.value == "free"
+    assert races_in(WRONG[name]).verdict.value == "free"
 
 
 @pytest.mark.parametrize("is_late", [False, True])
@@ -304,7 +296,7 @@ def test_copies_of_boxes_before_their_announcement(is_late: bool) -> None:
     tensor = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
     boxed = text.replace(plain, tensor).replace("[%d1], 128,", "[%d1, {%r1, %r1}],")
     assert boxed != text
-    found = judged(boxed)
+    found = races_in(boxed)
     assert found.verdict.value == "free"
     assert sum("has 128 bytes" in each for each in found.assumptions) == boxed.count(tensor)
 
@@ -330,6 +322,6 @@ ld.shared.u32 %r9, [%r11+128];
 ret;
 }}
 """
-    found = judged(text)
+    found = races_in(text)
     assert found.verdict.value == verdict
     assert ("boxes of 128 and 256 bytes" in found.reason) is (verdict == "unknown")

@@ -13,12 +13,9 @@ from swzverify.compiled.kernel import clusters as alone
 from swzverify.compiled.kernel import whole
 from swzverify.compiled.order import barriers, boxes, events, interleaved, objects, projections
 from swzverify.compiled.order.verdict import KernelRaces
-from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import races as scan
-from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
 from tests.order.clusters import CLUSTERS, ENDED
-from tests.order.conftest import HEAD, races
+from tests.order.conftest import HEAD, races, races_in
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import races_of as launched
 
@@ -34,8 +31,7 @@ def text_of(name: str) -> str:
 
 def found(name: str) -> KernelRaces:
     """The verdict on a kernel."""
-    module = read_module(text_of(name), "k.ptx")
-    return races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+    return races_in(text_of(name))
 
 
 @pytest.mark.parametrize("name", CLUSTERS)

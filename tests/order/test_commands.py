@@ -13,16 +13,13 @@ import pytest
 from swzverify.compiled.order import handed
 from swzverify.compiled.order.handed import Handed
 from swzverify.compiled.order.verdict import KernelRaces
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.race_parts import Parts
 from swzverify.compiled.scan.race_replay import Runs
-from swzverify.compiled.scan.races import races_of
 from swzverify.ir.expr import Expr, Var
 from tests.nightly import counts
 from tests.order.commands import COMMANDS, MEET, SEE_ZERO
 from tests.order.commands import kernel as kernel_of
-from tests.order.conftest import HEAD
+from tests.order.conftest import HEAD, races_in
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import races_of as launched
 
@@ -41,8 +38,7 @@ def text_of(name: str) -> str:
 
 def found(name: str) -> KernelRaces:
     """The verdict on a kernel."""
-    module = read_module(text_of(name), "k.ptx")
-    return races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+    return races_in(text_of(name))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -73,8 +69,7 @@ def test_arrays_of_dynamic_memory_have_one_start() -> None:
     for first in (tells, tells[::-1]):
         body = kernel_of("".join(first) + MEET + SEE_ZERO, load=load, end="@%p4 st.shared.u8 [a+5], 7;\n")
         text = f"{head}{body}\nret;\n}}\n"
-        module = read_module(text, "k.ptx")
-        said = races_of(module, module.functions[0], Given(), block=(64, 1, 1), smem=1024).verdict.value
+        said = races_in(text, smem=1024).verdict.value
         shown = launched(text, "k", (64,), smem=1024, params=[Buffer(8), 0, Buffer(8)], steps=3000).verdict
         assert said not in HARMLESS or shown == "free"
         seen.append({said, shown})

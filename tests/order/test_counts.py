@@ -12,12 +12,11 @@ import pytest
 from swzverify.compiled.order import boxes, launch_counts
 from swzverify.compiled.order.interleaved import _Runs
 from swzverify.compiled.order.launch_counts import LaunchCount
-from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
-from swzverify.compiled.ptx import read_module
+from swzverify.compiled.order.verdict import RaceVerdict
 from swzverify.compiled.scan import races
-from swzverify.compiled.scan.given import Given
 from swzverify.ir.expr import FALSE, Expr
 from tests.order.conftest import HEAD as HEAD_OF_RINGS
+from tests.order.conftest import races_in
 from tests.order.pipeline_pieces import HEAD
 from tests.order.random_counts import drawn
 from tests.order.rings import RINGS
@@ -36,12 +35,6 @@ def text_of(seed: int, mistake: int = -1) -> str:
     """A kernel of 64 threads."""
     pipeline, _, _ = drawn(seed, mistake)
     return HEAD + "\n".join(pipeline.lines) + "\nret;\n}\n"
-
-
-def judged(text: str) -> KernelRaces:
-    """The verdict on a kernel."""
-    module = read_module(text, "k.ptx")
-    return races.races_of(module, module.functions[0], Given(), block=(64, 1, 1))
 
 
 COPIES, STORES = 3, 13
@@ -152,7 +145,7 @@ def _not_waited_for() -> str:
 @pytest.mark.parametrize("seed", [COPIES, STORES])
 def test_right_kernels_are_free(seed: int) -> None:
     """And what is assumed of the count is said."""
-    found = judged(text_of(seed))
+    found = races_in(text_of(seed))
     assert found.verdict is RaceVerdict.FREE
     assert ASSUMED.format("bytes 0 to 3 of the parameter n") in found.assumptions
 
@@ -174,7 +167,7 @@ def test_a_count_that_may_be_negative(count: str, words: str) -> None:
     text = text.replace("bar.sync 0;", f"{count};\nbar.sync 0;")
     text = text.replace("setp.eq.u32 %p9, %r21, 6;", "add.u32 %r50, %r21, 1;")
     text = text.replace("selp.u32 %r40, 1, 0, %p9;", "bar.sync %r50, 32;\nshr.u32 %r40, %r24, 31;")
-    found = judged(text)
+    found = races_in(text)
     assert found.verdict is RaceVerdict.FREE
     assert words in found.assumptions
 
@@ -184,7 +177,7 @@ def test_bytes_that_no_launch_gives(bytes_of: str) -> None:
     """No number is 128 then, or not in all blocks: nothing can be assumed."""
     text = given().replace("add.u32 %r996, %r996, 64", bytes_of)
     assert text != given()
-    assert judged(text.replace("ld.param.u32 %r996, [n];\n", "")).verdict is not RaceVerdict.FREE
+    assert races_in(text.replace("ld.param.u32 %r996, [n];\n", "")).verdict is not RaceVerdict.FREE
 
 
 @pytest.mark.parametrize(
@@ -197,12 +190,12 @@ def test_bytes_that_no_launch_gives(bytes_of: str) -> None:
 )
 def test_a_count_that_is_read_with_another_width(comparison: str) -> None:
     """A period is shown for it as for 32 bits."""
-    assert judged(_beyond_in_other_widths(comparison)).verdict is not RaceVerdict.FREE
+    assert races_in(_beyond_in_other_widths(comparison)).verdict is not RaceVerdict.FREE
 
 
 def test_trips_and_a_count_with_two_periods() -> None:
     """Trips that are kept as numbers of another period do not say which number the count is."""
-    assert judged(_two_periods(5)).verdict is not RaceVerdict.FREE
+    assert races_in(_two_periods(5)).verdict is not RaceVerdict.FREE
 
 
 @pytest.mark.nightly
@@ -210,7 +203,7 @@ def test_trips_and_a_count_with_two_periods() -> None:
 def test_mistakes_are_not_free(seed: int) -> None:
     """Each mistake in the stages, phases, trips, waits and arrivals."""
     right, _, _ = drawn(seed, -1)
-    said = {what: judged(text_of(seed, at)).verdict for at, what in enumerate(right.chances)}
+    said = {what: races_in(text_of(seed, at)).verdict for at, what in enumerate(right.chances)}
     assert [what for what, verdict in said.items() if verdict is RaceVerdict.FREE] == []
 
 
@@ -257,6 +250,6 @@ def test_planted_mistakes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a mistake of ours, a wrong kernel is free."""
     patch, make = MISTAKES[name]
     text = make()
-    assert judged(text).verdict is not RaceVerdict.FREE
+    assert races_in(text).verdict is not RaceVerdict.FREE
     patch(monkeypatch)
-    assert judged(text).verdict is RaceVerdict.FREE
+    assert races_in(text).verdict is RaceVerdict.FREE

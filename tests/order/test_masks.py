@@ -6,9 +6,7 @@ import pytest
 
 from swzverify.compiled.order import masks
 from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given
-from swzverify.compiled.scan.races import races_of
+from tests.order.conftest import races_in
 
 _KERNEL = """.version 8.3
 .target sm_90
@@ -34,8 +32,7 @@ def _races(
     *, ones: int = 0xFFFF, start: int = -16, mask: str = "", before: str = "", partner: int = 32, threads: int = 64
 ) -> KernelRaces:
     text = _KERNEL.format(ones=ones, start=start, mask=mask, before=before, partner=partner)
-    module = read_module(text, "k.ptx")
-    return races_of(module, module.functions[0], Given(), block=(threads, 1, 1))
+    return races_in(text, (threads, 1, 1))
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 
 from swzverify.compiled.order.memory_bounds import MemoryBounds
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
 from tests.nightly import counts
+from tests.order.conftest import races_in
 from tests.ptx_oracle import Buffer, races
 from tests.ptx_oracle.race_cases import HEAD
 
@@ -108,8 +106,7 @@ def text_of(seed: int) -> str:
 
 def judged(text: str) -> Any:
     """What the races of a kernel are said to be."""
-    module = read_module(text, "k.ptx")
-    return races_of(module, module.functions[0], Given(), block=BLOCK)
+    return races_in(text, BLOCK)
 
 
 @lru_cache(maxsize=256)

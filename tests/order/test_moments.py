@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
+from tests.order.conftest import races_in
 
 _NEIGHBOURS = """
 .version 8.3
@@ -78,8 +76,7 @@ ret;
 
 
 def _verdict(text: str, threads: int) -> str:
-    module = read_module(text, "k.ptx")
-    return races_of(module, module.functions[0], Given(), block=(threads, 1, 1)).verdict.value
+    return races_in(text, (threads, 1, 1)).verdict.value
 
 
 @pytest.mark.parametrize(("offset", "verdict"), [(16, "race"), (0, "race"), (1024, "free")])

@@ -11,9 +11,7 @@ from swzverify.compiled.order import interleaved, projections
 from swzverify.compiled.order.interleaved import moments_of
 from swzverify.compiled.order.projections import Projections
 from swzverify.compiled.order.together import ACTIVE, AllMoments, Being, Member
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
+from tests.order.conftest import races_in
 
 from .random_ranks import ranked
 from .test_random_ranks import said
@@ -161,8 +159,7 @@ def test_what_decides_the_runs(knows: bool, monkeypatch: pytest.MonkeyPatch) -> 
     """The threads of both stages have one graph: what their objects expect, which a third thread says, is another."""
     if not knows:
         monkeypatch.setattr(projections, "_facts", lambda key, *_: key if isinstance(key, int) else None)
-    module = read_module(_STAGES, "k.ptx")
-    found = races_of(module, module.functions[0], Given(), block=(96, 1, 1))
+    found = races_in(_STAGES, (96, 1, 1))
     assert (found.verdict.value == "free") is not knows
 
 
@@ -190,6 +187,5 @@ ret;
 def test_a_phase_without_parity_lets_all_go_on(knows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not knows:
         monkeypatch.setattr(interleaved._Runs, "_released", staticmethod(lambda state, _: state.waits))
-    module = read_module(_NAMED, "k.ptx")
-    found = races_of(module, module.functions[0], Given(), block=(96, 1, 1))
+    found = races_in(_NAMED, (96, 1, 1))
     assert (found.verdict.value == "free") is not knows

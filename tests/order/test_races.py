@@ -25,7 +25,7 @@ from swzverify.engines.obligations import Answer
 from swzverify.engines.smt import SMT
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import BinaryOperator, Comparison, binary, compare, const, extend, extract, var, variables
-from tests.order.conftest import HEAD, module_of, races
+from tests.order.conftest import HEAD, module_of, races, races_in
 from tests.order.traps import TRAPS
 
 FLAG = (
@@ -163,8 +163,7 @@ def test_pointers_that_a_kernel_publishes_in_other_ways() -> None:
     )
     for value, is_own in (("g", True), ("generic(g)", True), ("5", False)):
         declared = f".global .align 8 .u32 g;\n.global .align 8 .u64 p = {value};\n.visible"
-        module = read_module(text.replace(".visible", declared), "k.ptx")
-        found = races_of(module, module.functions[0], Given(), block=(64, 1, 1))
+        found = races_in(text.replace(".visible", declared))
         assert found.verdict is (RaceVerdict.UNKNOWN if is_own else RaceVerdict.FREE)
 
 
@@ -189,8 +188,7 @@ def test_trips_of_a_loop_at_the_begin_are_an_assumption() -> None:
     """Its header is block 0, which is a block like any other."""
     text = HEAD.replace("mov.u32 %r1, %tid.x;", "L:\nmov.u32 %r1, %tid.x;")
     text += "st.shared.u32 [%r4], %r1;\nbar.sync 0;\nld.shared.u32 %r30, [%r4];\nsetp.eq.u32 %p1, %r7, 3;\n"
-    module = read_module(text + "@%p1 bra L;\nret;\n}\n", "k.ptx")
-    assert TRIPS in races_of(module, module.functions[0], Given(), block=(64, 1, 1)).assumptions
+    assert TRIPS in races_in(text + "@%p1 bra L;\nret;\n}\n").assumptions
 
 
 def test_without_a_block_nothing_is_known() -> None:

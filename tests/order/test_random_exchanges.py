@@ -6,10 +6,9 @@ from collections import Counter
 
 import pytest
 
-from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import races
-from swzverify.compiled.scan.given import Given
 from tests.nightly import counts
+from tests.order.conftest import races_in
 
 from .random_exchanges import exchange
 
@@ -25,8 +24,7 @@ class NoRuns:
 
 
 def verdict(text: str) -> str:
-    module = read_module(text, "k.ptx")
-    return races.races_of(module, module.functions[0], Given(), block=(256, 1, 1), target="sm_90a").verdict.value
+    return races_in(text, (256, 1, 1), target="sm_90a").verdict.value
 
 
 @pytest.mark.parametrize("count", counts(2, 12))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.race_replay import Runs
-from swzverify.compiled.scan.races import races_of
+from tests.order.conftest import races_in
 
 from .random_judge import Said, judge_random, said_of
 from .test_traps import PLANTED
@@ -20,8 +18,7 @@ BY_NIGHT = range(5000, 6000)
 
 def package(text: str, block: tuple[int, int, int]) -> Said:
     """What the package says of a kernel."""
-    module = read_module(text, "k.ptx")
-    return said_of(races_of(module, module.functions[0], Given(), block=block))
+    return said_of(races_in(text, block))
 
 
 @pytest.mark.parametrize("seeds", [BY_DAY, pytest.param(BY_NIGHT, marks=pytest.mark.nightly)], ids=str)

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import races as scan
 from swzverify.compiled.scan.given import Given
+from tests.order.conftest import races_in
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import Races
 from tests.ptx_oracle.races import races_of as launched
@@ -47,9 +47,8 @@ def test_no_run_contradicts_the_judge(seeds: range, many: int, monkeypatch: pyte
     total: Counter[str] = Counter()
     wrong: list[str] = []
     for kernel in map(messages, seeds):
-        module = read_module(kernel.text, "k.ptx")
         given = Given(cluster=kernel.cluster) if kernel.ranks > 1 else Given()
-        found = scan.races_of(module, module.functions[0], given, block=kernel.block)
+        found = races_in(kernel.text, kernel.block, given)
         runs = [each for each in runs_of(kernel) if each.verdict in ENDINGS]
         denied = sorted({race.lines for each in runs for race in said_of(found).denies(each)})
         is_wrong = found.verdict.value == "free" and any(each.pairs for each in runs)

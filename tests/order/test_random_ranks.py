@@ -12,9 +12,8 @@ import pytest
 from swzverify.compiled.order import interleaved, projections
 from swzverify.compiled.order.events import Act
 from swzverify.compiled.order.objects import Key
-from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
+from tests.order.conftest import races_in
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import Races
 from tests.ptx_oracle.races import races_of as launched
@@ -32,8 +31,7 @@ STAYS = "no block of a cluster returns before"
 
 def said(kernel: Cluster) -> tuple[Said, bool]:
     """What the package says, and whether it assumes that no block returns too early."""
-    module = read_module(kernel.text, "k.ptx")
-    found = races_of(module, module.functions[0], Given(cluster=kernel.cluster), block=kernel.block)
+    found = races_in(kernel.text, kernel.block, Given(cluster=kernel.cluster))
     return said_of(found), any(each.startswith(STAYS) for each in found.assumptions)
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import race_values
 from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
 from tests.nightly import found_at
+from tests.order.conftest import races_in
 
 from .random_judge import CannotRunError, said_of
 from .random_stores import launches, marked, stores
@@ -23,9 +22,8 @@ BY_NIGHT = range(1000, 3000)
 def judged(seed: int) -> str:
     """What the launches of a random kernel say of the package's answer."""
     drawn = stores(seed)
-    module = read_module(drawn.text, "k.ptx")
     given = Given() if drawn.number is None else Given((f"n={drawn.number}",))
-    said = said_of(races_of(module, module.functions[0], given, block=drawn.block))
+    said = said_of(races_in(drawn.text, drawn.block, given))
     try:
         return marked(said, drawn, launches(drawn))
     except CannotRunError as error:

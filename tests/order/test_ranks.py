@@ -10,12 +10,10 @@ import pytest
 from swzverify.compiled.kernel import ranks
 from swzverify.compiled.order import barriers, events, objects, pipelines, walk
 from swzverify.compiled.order.verdict import KernelRaces
-from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import race_parts
 from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.races import races_of
 from swzverify.ir.expr import TRUE
-from tests.order.conftest import HEAD
+from tests.order.conftest import HEAD, races_in
 from tests.order.ranks import RANKS
 from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import races_of as launched
@@ -37,8 +35,7 @@ def known(name: str) -> KernelRaces:
 
 def found(name: str) -> KernelRaces:
     """The verdict on a kernel."""
-    module = read_module(text_of(name), "k.ptx")
-    return races_of(module, module.functions[0], Given(cluster=CLUSTER), block=(64, 1, 1))
+    return races_in(text_of(name), given=Given(cluster=CLUSTER))
 
 
 @pytest.mark.parametrize("name", RANKS)

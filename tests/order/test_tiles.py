@@ -15,11 +15,9 @@ from swzverify.compiled.order.flights import Flight, Flights, Running
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.tracked import Tracked
 from swzverify.compiled.order.verdict import KernelRaces
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan.given import Given
 from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import OF_LINES
-from swzverify.compiled.scan.races import races_of
+from tests.order.conftest import races_in
 from tests.order.tiles import FIELDS, TILES
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -27,8 +25,7 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 
 def found(name: str) -> KernelRaces:
     text, _, threads = TILES[name]
-    module = read_module(text, "k.ptx")
-    return races_of(module, module.functions[0], Given(), block=(threads, 1, 1), target="sm_90a")
+    return races_in(text, (threads, 1, 1), target="sm_90a")
 
 
 @pytest.mark.parametrize("name", TILES)
@@ -61,8 +58,7 @@ def test_the_wait_of_one_warp_is_assumed_in_words() -> None:
 def test_lines_of_an_array_of_unknown_alignment(align: int) -> None:
     """What `wgmma` reads with a swizzle mode is known only if it is known where lines begin."""
     text = TILES["ring"].text.replace(str(FIELDS), str(FIELDS | 3 << 62)).replace(".align 128", f".align {align}")
-    module = read_module(text, "k.ptx")
-    races = races_of(module, module.functions[0], Given(), block=(160, 1, 1), target="sm_90a")
+    races = races_in(text, (160, 1, 1), target="sm_90a")
     assert (races.verdict.value, races.reason == OF_LINES) == (("free", False) if align == 128 else ("unknown", True))
 
 
@@ -76,8 +72,7 @@ def test_each_piece_of_wmma_counts() -> None:
             "wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, [%r2], %r3; ret;\n"
             f"L: shl.b32 %r4, %r1, 2; add.u32 %r4, %r4, %r2; st.shared.u32 [%r4+{128 * row}], %r1; ret; }}"
         )
-        module = read_module(text, "k.ptx")
-        assert races_of(module, module.functions[0], Given(), block=(64, 1, 1)).verdict.value != "free"
+        assert races_in(text).verdict.value != "free"
 
 
 def _products_are_done_at_once(patch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -24,7 +24,9 @@ from swzverify.prover import Options, panel, prove
 from swzverify.prover.judgement import _smallest_alignment
 from swzverify.prover.panel import Panel
 from swzverify.subjects import Access, AlignedBase, Loop, Tile
-from tests.engines.memory import forget, forgotten
+from tests.engines.memory import forget
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 Patch = pytest.MonkeyPatch
 K_MAJOR = Layout((8, 64), (64, 1))
@@ -69,11 +71,6 @@ class Fake:
 
 def always(name: str, answer: Answer, point: dict[str, int] | None = None) -> Fake:
     return Fake(name, lambda _: Finding(name, answer, point))
-
-
-@pytest.fixture(autouse=True)
-def _no_memory() -> Iterator[None]:
-    yield from forgotten()
 
 
 def natives(patch: Patch, *engines: Fake) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,11 @@ import z3
 from swzverify.engines.smt import query as smt_query
 from swzverify.prover import prove
 from swzverify.spec import load_spec
-from tests.engines.memory import forgotten
+
+pytestmark = pytest.mark.usefixtures("nothing_remembered")
 
 SPECS = Path(__file__).parents[2] / "specs"
 SEEDS = (1, 2026, 4_000_000_007 % 2**31)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_remembered() -> Iterator[None]:
-    yield from forgotten()
 
 
 def _with_seed(monkeypatch: pytest.MonkeyPatch, seed: int) -> list[int]:

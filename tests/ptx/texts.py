@@ -61,6 +61,6 @@ def meaning(function: Function) -> Any:
 
 def said(found: Module) -> Any:
     """All that a module says but for lines."""
-    head = (found.version, found.target, found.target_options, found.address_size, dict(found.files))
+    head = (found.version, found.target, found.address_size, dict(found.files))
     symbols = [(each.name, each.space, each.align_bytes, each.size_bytes, each.data) for each in found.symbols]
     return (head, symbols, dict(found.aliases), [meaning(each) for each in found.functions], len(found.problems))

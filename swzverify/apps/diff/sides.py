@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import stat
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from typing import TypeAlias
 
 from swzverify.apps.diff import git
 from swzverify.apps.diff.result import SideName
+from swzverify.core.regular_file import NotRegularError, read_regular
 from swzverify.errors import Problem, SwzError
 from swzverify.spec.beside import LISTING_SUFFIXES, PTX_SUFFIX
 from swzverify.spec.guard import is_spec_name
@@ -292,9 +292,9 @@ def _copy(snapshot: _Snapshot, path: str, source: str, listed: Collection[str]) 
             snapshot.put(path, None)
         return
     try:
-        descriptor = os.open(target, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with open(descriptor, "rb") as file:
-            content = file.read(_MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        content = read_regular(target, _MOST_BYTES)
+    except NotRegularError:
+        content = None
     except OSError as error:
         snapshot.refuse(path, f"cannot be read: {error.strerror}")
         return

@@ -12,13 +12,12 @@ written, or a run whose failures cannot be.
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn, cast
 
 from swzverify.claims.verdict import Outcome
+from swzverify.core.regular_file import NotRegularError, read_regular
 from swzverify.errors import SwzError
 from swzverify.report.result import BaselineUse, ClaimResult, Report, fingerprint_of
 
@@ -240,10 +239,9 @@ def _costs(result: ClaimResult) -> tuple[int | None, int | None, int | None]:
 def _read(path: str) -> str:
     """The text of a regular file of at most `MAX_BYTES`; anything else could wait or never end."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise SwzError("SWZ511", f"cannot read the known failures: {path!r} is no regular file")
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_regular(path, MAX_BYTES + 1)
+    except NotRegularError as error:
+        raise SwzError("SWZ511", f"cannot read the known failures: {path!r} is no regular file") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         hint = "`swzverify prove --write-baseline FILE` writes one" if isinstance(error, FileNotFoundError) else ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from enum import StrEnum
 from typing import Final
 
+from swzverify.core.regular_file import NotRegularError, read_regular
 from swzverify.errors import SwzError, graphic
 
 _HEAD_BYTES: Final = 1 << 16
@@ -70,11 +69,10 @@ def _is_ptx(head: bytes) -> bool:
 def _head(path: str) -> bytes:
     shown = graphic(path)
     try:
-        # Nothing that could wait or never end is opened.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise SwzError("SWZ531", f"{shown}: not a regular file", hint="give a file that holds compiled kernels")
-        with open(path, "rb") as file:
-            return file.read(_HEAD_BYTES)
+        return read_regular(path, _HEAD_BYTES)
+    except NotRegularError as error:
+        hint = "give a file that holds compiled kernels"
+        raise SwzError("SWZ531", f"{shown}: not a regular file", hint=hint) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SwzError("SWZ531", f"{shown}: cannot be read: {reason}") from error

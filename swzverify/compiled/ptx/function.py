@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter as Counts
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from swzverify.compiled.ptx.declaration import read_parameters
 from swzverify.compiled.ptx.literals import integer
@@ -26,15 +26,8 @@ _FUNCTION: Final = rf"{LINKAGE}\.(?:entry|func)\b"
 _NEXT: Final = compiled(_FUNCTION)
 _BRACE: Final = compiled(rf'[{{}}]|"[^"\n]*+"?+|{_FUNCTION}')
 _SIGN: Final = compiled(rf'[{{}};]|"[^"\n]*+"?+|{_FUNCTION}')
-_NUMBERS: Final = {
-    "minnctapersm": "min_ctas",
-    "maxnctapersm": "max_ctas",
-    "maxnreg": "max_registers",
-    "maxclusterrank": "max_cluster_rank",
-}
 _EXTENTS: Final = {"maxntid": "max_threads", "reqntid": "required_threads", "reqnctapercluster": "cluster"}
 _MANY_PARAMETERS: Final = 100_000
-_MANY_DIRECTIVES: Final = 100
 _DEEPEST: Final = MAX_SCOPES + MAX_NESTING
 
 
@@ -101,25 +94,18 @@ def _parameters(text: str | None) -> tuple[Parameter, ...]:
 
 def _tuning(text: str, position: int) -> tuple[Tuning, int]:
     """The directives between parameters and body, and where they end."""
-    given: dict[str, Any] = {}
-    others: list[str] = []
+    given: dict[str, tuple[int, int, int]] = {}
     while found := _TUNING.match(text, position):
         position = found.end()
         word, values = found[1], found[2]
-        if word is None:
+        if word not in _EXTENTS:
             continue
-        if word in _NUMBERS or word in _EXTENTS:
-            key = _NUMBERS.get(word) or _EXTENTS[word]
-            numbers = [integer(each.strip()) for each in (values or "").split(",")]
-            most = 3 if word in _EXTENTS else 1
-            if key in given or len(numbers) > most:
-                raise UnreadableError(f"found `.{word}` twice or with {len(numbers)} numbers, expected at most {most}")
-            given[key] = tuple((*numbers, 1, 1)[:3]) if most == 3 else numbers[0]
-        elif len(others) < _MANY_DIRECTIVES:
-            others.append(word)
-        else:
-            raise UnreadableError(f"found more than {_MANY_DIRECTIVES} directives of one function", "SWZ533")
-    return Tuning(**given, others=tuple(others)), position
+        key, numbers = _EXTENTS[word], [integer(each.strip()) for each in (values or "").split(",")]
+        if key in given or len(numbers) > 3:
+            raise UnreadableError(f"found `.{word}` twice or with {len(numbers)} numbers, expected at most 3")
+        x, y, z = (*numbers, 1, 1)[:3]
+        given[key] = (x, y, z)
+    return Tuning(**given), position
 
 
 def extent_of_body(text: str, start: int, braces: Counter) -> Extent:

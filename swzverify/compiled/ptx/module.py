@@ -86,19 +86,14 @@ class Prototype:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The directives between a function's parameters and its body, which limit launches.
+    """The directives between a function's parameters and its body that state shapes of launches.
 
-    Numbers are None if the text does not state them.
+    None stands for a directive that the text does not have. Other directives are not kept.
 
     Attributes:
         max_threads: The three numbers of `.maxntid`, 1 where the text has none.
         required_threads: The three numbers of `.reqntid`, likewise.
         cluster: The three numbers of `.reqnctapercluster`, likewise.
-        min_ctas: The number of `.minnctapersm`.
-        max_ctas: The number of `.maxnctapersm`.
-        max_registers: The number of `.maxnreg`.
-        max_cluster_rank: The number of `.maxclusterrank`.
-        others: The names of all further directives.
 
     Source: PTX ISA, Performance-Tuning Directives; Cluster Dimension Directives.
     """
@@ -106,11 +101,6 @@ class Tuning:
     max_threads: tuple[int, int, int] | None = None
     required_threads: tuple[int, int, int] | None = None
     cluster: tuple[int, int, int] | None = None
-    min_ctas: int | None = None
-    max_ctas: int | None = None
-    max_registers: int | None = None
-    max_cluster_rank: int | None = None
-    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,7 +180,6 @@ class Module:
         name: The name of the file, for messages.
         version: The ISA version.
         target: The target, such as `sm_90a`.
-        target_options: The options of the target.
         address_size: The bits of an address.
         files: The source files by number.
         symbols: The variables of the module.
@@ -205,7 +194,6 @@ class Module:
     name: str
     version: tuple[int, int]
     target: str
-    target_options: tuple[str, ...]
     address_size: int
     files: Mapping[int, str]
     symbols: tuple[Symbol, ...]

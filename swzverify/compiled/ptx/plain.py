@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-from pathlib import Path
 from typing import Final
 
 from swzverify.compiled.ptx.problems import MAX_BYTES, MAX_COMMENTS, PtxError
 from swzverify.compiled.ptx.syntax import COMMENT
+from swzverify.core.regular_file import NotRegularError, read_regular
 
 _MAGIC: Final = (
     (b"\x7fELF", "a cubin or another ELF file"),
@@ -72,7 +71,7 @@ def text_of_file(path: str | os.PathLike[str]) -> str:
         PtxError: SWZ531 or SWZ533, with the reason why it cannot be read.
     """
     name = os.fspath(path)
-    data = _bytes_of(Path(path), name)
+    data = _bytes_of(path, name)
     for magic, what in _MAGIC:
         if data.startswith(magic):
             raise PtxError("SWZ531", f"this is {what}", hint=_HINT, line=0, name=name)
@@ -84,27 +83,17 @@ def text_of_file(path: str | os.PathLike[str]) -> str:
         raise PtxError("SWZ531", message, hint=_HINT, line=line, name=name) from None
 
 
-def _bytes_of(path: Path, name: str) -> bytes:
+def _bytes_of(path: str | os.PathLike[str], name: str) -> bytes:
     try:
-        _refuse_irregular(os.stat(path).st_mode, name)
-        # The path may name a pipe by now: O_NONBLOCK does not wait for a writer then. It has no
-        # effect on regular files.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(descriptor, "rb") as file:
-            _refuse_irregular(os.fstat(descriptor).st_mode, name)
-            data = file.read(MAX_BYTES + 1)
+        data = read_regular(path, MAX_BYTES + 1)
+    except NotRegularError as error:
+        raise PtxError("SWZ531", str(error), hint="name a PTX file", line=0, name=name) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise PtxError("SWZ531", f"cannot be read: {reason}", line=0, name=name) from None
     if len(data) > MAX_BYTES:
         raise _too_large(name)
     return data
-
-
-def _refuse_irregular(mode: int, name: str) -> None:
-    if not stat.S_ISREG(mode):
-        what = "a directory" if stat.S_ISDIR(mode) else "a pipe, a socket or a device"
-        raise PtxError("SWZ531", f"not a regular file but {what}", hint="name a PTX file", line=0, name=name)
 
 
 def _too_large(name: str) -> PtxError:

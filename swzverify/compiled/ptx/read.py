@@ -38,7 +38,7 @@ from swzverify.errors import Problem, graphic
 _BLANKS: Final = compiled(r"\s*+")
 _WORD: Final = compiled(rf"{LINKAGE}\.(\w++)")
 _VERSION: Final = compiled(r"\.version\s++(\d{1,4})\.(\d{1,4})(?![\w.])")
-_TARGET: Final = compiled(r"\.target\s++(\w++)((?:\s*+,\s*+\w++){0,99})")
+_TARGET: Final = compiled(r"\.target\s++(\w++)(?:\s*+,\s*+\w++){0,99}")
 _ADDRESS_SIZE: Final = compiled(r"\.address_size\s++(32|64)(?!\w)")
 _FILE: Final = compiled(r'\.file\s++(\d{1,9})\s*+"([^"\n]*+)"(?:\s*+,\s*+\w++\s*+,\s*+\w++)?')
 _SECTION: Final = compiled(r"\.section\s++([.\w$]++)\s*+\{([^{}]*+)\}")
@@ -97,7 +97,7 @@ class _Reader:
         self.position = self.counted = 0
         self.line = 1
         self.version = (0, 0)
-        self.target: list[str] = []
+        self.target = ""
         self.address_size = 32
         self.files: dict[int, str] = {}
         self.symbols: dict[str, Symbol] = {}
@@ -125,8 +125,7 @@ class _Reader:
         return Module(
             self.name,
             self.version,
-            self.target[0],
-            tuple(self.target[1:]),
+            self.target,
             self.address_size,
             MappingProxyType(self.files),
             tuple(self.symbols.values()),
@@ -190,7 +189,7 @@ class _Reader:
     def _directive(self, word: str) -> None:
         text, position = self.text, self.position
         if word == "target" and (found := _TARGET.match(text, position)) and not self.target:
-            self.target = [found[1], *(each.strip() for each in found[2].split(",")[1:])]
+            self.target = found[1]
         elif word == "address_size" and (found := _ADDRESS_SIZE.match(text, position)):
             self.address_size = int(found[1])
         elif word == "file" and (found := _FILE.match(text, position)):

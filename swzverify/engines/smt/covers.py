@@ -14,6 +14,7 @@ from swzverify.engines.smt.injective import digit_differences
 from swzverify.engines.smt.linear import linear_sum
 from swzverify.engines.smt.query import NAME, Query, copied, evaluable, joined_bits, overlap, value
 from swzverify.engines.smt.terms import Bits, Truth
+from swzverify.ir.domain import representatives
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Var
 
@@ -156,9 +157,7 @@ def _unchanged(goal: Covers, node: Var, bit: int, last: bool) -> bool:
 
 def _count_touches(goal: Covers) -> Finding | bool | None:
     """Whether all touches add up to times * elements; a finding where an element has too few."""
-    enough = dict(goal.enough)
-    shared = {node.name: min(node.limit, enough.get(node.name, node.limit)) for node in goal.shared}
-    points = {node.name: count for node, count in goal.points.representatives()}
+    shared, points = representatives(goal.shared, goal.enough), goal.points.representatives()
     cells = {node.name: node.limit for node in goal.elements}
     if prod(shared.values()) * (prod(points.values()) + prod(cells.values())) > 1 << 21:
         return None
