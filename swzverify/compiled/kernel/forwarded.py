@@ -154,7 +154,7 @@ class _Places:
         )
 
     def _distances(self, first: Expr, second: Expr) -> list[int] | None:
-        """How far the first base is behind the second one, for all threads in ascending order; None if it is not known."""
+        """How far the first base is behind the second one in any thread, in ascending order; None if not known."""
         threads, apart = self._slices.threads, normal(sub(first, second))
         is_known = all(isinstance(each, LaneLeaf) for each in self._slices.leaves.of(apart))
         if threads is None or not is_known or not is_small(apart):

@@ -10,6 +10,7 @@ import numpy as np
 
 from swzverify.compiled.order.known import without_products
 from swzverify.compiled.scan.any_shared import any_shared
+from swzverify.compiled.scan.claim import Claim
 from swzverify.compiled.scan.cost_goal import GoalsMade, banks_goal, plain_roots, plainly_named
 from swzverify.compiled.scan.pair_points import conflicting_pair
 from swzverify.compiled.scan.race_points import NAME as POINTS
@@ -72,7 +73,7 @@ class Asker:
 
     Each query has a budget of the solver's steps. At most `most_open` queries may use all of it, fewer if
     they are large. Each later query gets 1 / `share` of it, and large ones are not sent. `goals` has the costs
-    that were made.
+    that were made, and `claims` what was proved, by all that it depends on.
 
     >>> Asker(most_open=1, share=2).possible(FALSE).answer.value
     'empty'
@@ -84,6 +85,7 @@ class Asker:
         self._asked: dict[Expr, Finding] = {}
         self._proved: dict[Cost | GatherCost, Finding] = {}
         self.goals: GoalsMade = {}
+        self.claims: dict[tuple[object, ...], Claim] = {}
         self._held: dict[Cost | GatherCost, Proof] = {}
         self._near: dict[Cost | GatherCost, bool] = {}
         self._points = Points()

@@ -31,7 +31,7 @@ _NAMED: Final = 3
 
 def claimed(subject: Subject, claim: Property) -> Claim:
     """The verdict on one claim. A `DisagreementError` where two ways contradict each other."""
-    made = subject.made()
+    made = subject.made
     if made is not Answer.HOLDS:
         return not_known(NEVER_MADE if made is Answer.EMPTY else NOT_DECIDED)
     answer = Answer.HOLDS

@@ -45,7 +45,15 @@ from swzverify.compiled.scan.verdict import (
 from swzverify.compiled.scan.written import Written, written
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, Kind, capability_of, find_target, require
+from swzverify.hardware import (
+    BANK_PERIOD_BYTES,
+    BANK_WORD_BYTES,
+    Instruction,
+    Kind,
+    capability_of,
+    find_target,
+    require,
+)
 from swzverify.ir.expr import TRUE, Expr
 
 if TYPE_CHECKING:
@@ -244,6 +252,8 @@ class _Judge:
     def __init__(self, shape: BlockShape | None, target: str) -> None:
         self._shape, self._target = shape, target
         self._asker, self._briefly = Asker(*_COSTS), Asker(*_BRIEF)
+        self._alike: dict[tuple[object, ...], Decision] = {}
+        """Verdicts of accesses that are free."""
 
     def safely(self, access: KernelAccess) -> Decision:
         """As `decide`; what cannot be computed is unknown."""
@@ -324,7 +334,15 @@ class _Judge:
         return decided if of_words is False else unknown(MAY_INCREMENT)
 
     def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
-        return in_each_place(Question(row, parts, block_of(shape), self._asker, loops), self._decided)
+        # Accesses of unrolled code differ in a number that all lanes add. It rotates the banks: only its rest counts.
+        period = BANK_PERIOD_BYTES if row.by_octets else max(row.width_bytes, BANK_WORD_BYTES)
+        key = (row, parts.shared.number % period, shape, loops, *parts.key)
+        if key not in self._alike:
+            found = in_each_place(Question(row, parts, block_of(shape), self._asker, loops), self._decided)
+            if found.verdict is not Verdict.FREE:
+                return found
+            self._alike[key] = found
+        return self._alike[key]
 
     def _decided(self, question: Question) -> Decision:
         found = (octets if question.row.by_octets else exact if question.parts.is_exact else mixed)(question)

@@ -56,6 +56,12 @@ class Subject:
         """The leaves by their names."""
         return {leaf.name: leaf for leaf in self.access.leaves}
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All that claims read, but for the address and the number of bytes."""
+        who = self.access.who
+        return (who.guard, who.sure, who.loops, self.block, self.address_lanes, *self.access.leaves)
+
     def lane(self, mark: str = "") -> Lane:
         """A lane of the block; with a mark another one."""
         return Lane(self.block.shape, self.leaves, mark)
@@ -87,6 +93,7 @@ class Subject:
         read = variables(*found, bad)
         return [*found, *known_of(read, self.leaves), *self.more_of(read)]
 
+    @cached_property
     def made(self) -> Answer:
         """Whether some lane makes the access at all."""
         if is_met(conjunction(self.makes(const(0, 1), with_loops=False)), self.leaves, self.block, self.address_lanes):
