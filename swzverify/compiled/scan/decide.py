@@ -18,7 +18,7 @@ from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing, SassInstruction
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.assuming import judged
-from swzverify.compiled.scan.claims import claims_on
+from swzverify.compiled.scan.claims import all_claims
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
@@ -180,7 +180,7 @@ def scan_function(
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
-    claims = [claims_on(access, facts, block, asker, smem, target) for access in read]
+    claims = all_claims(read, facts, block, asker, smem, target)
     helped: list[tuple[tuple[Cure, ...], str]] = [((), "")] * len(read)
     if suggest and any(each.verdict is Verdict.CONFLICT for each in decisions):
         from swzverify.compiled.scan.cured import Judged, Launched, advice  # noqa: PLC0415 - few kernels need it

@@ -40,6 +40,8 @@ class Subject:
         asker: Asks the engines.
         smem: The bytes of dynamic shared memory; None if not known.
         most: The most bytes that a block of the target can have.
+        numbers: The lowest and the highest number in the addresses of accesses that are alike otherwise; None if
+            there are not three of them.
     """
 
     access: KernelAccess
@@ -50,6 +52,7 @@ class Subject:
     asker: Asker
     smem: int | None = None
     most: int = MOST_SHARED_BYTES
+    numbers: tuple[int, int] | None = None
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
