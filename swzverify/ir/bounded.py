@@ -8,6 +8,7 @@ of what it is divided by stands outside of the quotient.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from swzverify.ir.expr import (
@@ -35,6 +36,7 @@ _UNSIGNED: Final = {
 _UNSIGNED_ORDER: Final = {Comparison.SLT: Comparison.ULT, Comparison.SLE: Comparison.ULE}
 
 
+@lru_cache(maxsize=64)
 def bounded(root: Expr) -> Expr:
     """An expression with the value of `root` at every point where variables are below their limits.
 

@@ -281,7 +281,7 @@ def test_plain_numbers_that_see_nothing_are_contradicted(monkeypatch: pytest.Mon
 
 
 def test_no_lane_at_all_taken_for_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Subject, "made", lambda _: Answer.HOLDS)
+    monkeypatch.setattr(Subject, "made", property(lambda _: Answer.HOLDS))
     found_by(verdicts.test_an_access_that_no_lane_makes_proves_nothing)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE, CopySource, Executions, KernelAccess, LoopAround, Site, blank
 from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments
@@ -130,6 +130,7 @@ class Reader:
         self._bounded = Bounded()
         self._behind: dict[Var, Expr | None] = {}
         """What leaves of loops are behind them."""
+        self._leaves_told: dict[tuple[object, ...], Leaf] = {}
 
     def read(self, uses: list[tuple[Instruction, Use]]) -> list[KernelAccess]:
         """All accesses, in order."""
@@ -365,16 +366,16 @@ class Reader:
 
     def _told(self, leaf: Leaf, forms: Forms, shared: Uniformity, around: set[int]) -> Leaf:
         """A leaf with what the analysis found out about it."""
-        uniform = shared.leaf(leaf.variable, frozenset(around))
+        new: dict[str, Any] = {"uniform": shared.leaf(leaf.variable, frozenset(around))}
         if isinstance(leaf, OpaqueLeaf):
-            return replace(leaf, uniform=uniform, feeds=tuple(map(forms.resolve, leaf.feeds)))
+            new["feeds"] = tuple(map(forms.resolve, leaf.feeds))
         if isinstance(leaf, TripsLeaf):
-            most = self._last(self.slices.flow.loop_at[leaf.block])
-            values = tuple(range(most + 1)) if most is not None and most < MOST_VALUES else None
-            leaf = replace(leaf, values=values, most=most)
+            new["most"] = most = self._last(self.slices.flow.loop_at[leaf.block])
+            new["values"] = tuple(range(most + 1)) if most is not None and most < MOST_VALUES else None
         if isinstance(leaf, LoopLeaf):
-            leaf = replace(leaf, first=self._first(leaf, around))
-        return replace(leaf, uniform=uniform)
+            new["first"] = self._first(leaf, around)
+        # One object for all accesses of which the same is known: questions about them are equal.
+        return self._leaves_told.setdefault((leaf, *new.values()), replace(leaf, **new))
 
     def _last(self, loop: Loop) -> int | None:
         """The last trip that any thread makes of a loop; None if it is not counted."""

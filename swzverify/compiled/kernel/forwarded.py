@@ -8,6 +8,10 @@ do this; a verdict on costs does not rest on there being none.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -16,7 +20,7 @@ from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.induction import Forms
 from swzverify.compiled.kernel.lanes import is_small
 from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, Made, OpaqueLeaf
-from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import address_of
 from swzverify.compiled.ptx import Address, Instruction
@@ -28,6 +32,8 @@ _LOAD: Final = re.compile(r"ld(?:\.weak)?(?:\.shared(?:::(?:cta|cluster))?)?(?:\
 _STRONG: Final = re.compile(r".*\.(?:volatile|relaxed|acquire|release|mmio|global|local|param|const)\b.*")
 WIDEST_BYTES: Final = 32
 """Of a load or store."""
+_ADDRESSES: Final = 1 << 32
+_INDEX: Final = attrgetter("index")
 _BARRIER: Final = re.compile(r"bar(?:rier)?\..*|mbarrier\.(?:try|test)_wait.*")
 
 
@@ -35,59 +41,124 @@ def take_apart(slices: Slices, forms: Forms) -> None:
     """Let each lane have its own value of the loads that may give it what it stored itself."""
     plain = [each for each in slices.function.instructions if not _STRONG.fullmatch(each.opcode)]
     stores = [each for each in plain if _STORE.fullmatch(each.opcode)]
+    if not stores:
+        return
     loads = {each.index: each for each in plain if _LOAD.fullmatch(each.opcode)}
-    for leaf in [*slices.leaves.by_name.values()] if stores else ():
+    before, places = _Before(slices, stores), _Places(slices, forms)
+    for leaf in [*slices.leaves.by_name.values()]:
         if not isinstance(leaf, OpaqueLeaf) or leaf.made is not Made.MOMENT:
             continue
-        if (load := loads.get(leaf.index)) is None:
-            continue
-        before = _before(slices, load)
-        if any(each.index in before and _may_meet(slices, forms, each, load) for each in stores):
+        load = loads.get(leaf.index)
+        if load is not None and any(places.may_meet(each, load) for each in before.of(load)):
             slices.leaves.make_own(leaf)
 
 
-def _before(slices: Slices, load: Instruction) -> set[int]:
-    """The instructions from which a path leads to a load without a barrier."""
-    flow, instructions = slices.flow, slices.function.instructions
-    found: set[int] = set()
-    pending = [(flow.block_of[load.index], load.index)]
-    seen: set[int] = set()
-    while pending:
-        block, stop = pending.pop()
-        for at in range(stop - 1, flow.blocks[block].start - 1, -1):
-            if _BARRIER.fullmatch(instructions[at].opcode):
-                break
-            found.add(at)
-        else:
-            more = [each for each in flow.before[block] if each not in seen and flow.is_reachable(each)]
-            seen.update(more)
-            pending += [(each, flow.blocks[each].stop) for each in more]
-    return found
+class _Before:
+    """The stores from which a path leads to a load without a barrier."""
+
+    def __init__(self, slices: Slices, stores: list[Instruction]) -> None:
+        self._flow = flow = slices.flow
+        self._stores: list[list[Instruction]] = [[] for _ in flow.blocks]
+        for each in stores:
+            self._stores[flow.block_of[each.index]].append(each)
+        self._barriers: list[list[int]] = [[] for _ in flow.blocks]
+        for each in slices.function.instructions:
+            if _BARRIER.fullmatch(each.opcode):
+                self._barriers[flow.block_of[each.index]].append(each.index)
+
+    def of(self, load: Instruction) -> Iterator[Instruction]:
+        """The stores before a load; one that it may run after in a loop, too."""
+        flow = self._flow
+        pending = [(flow.block_of[load.index], load.index)]
+        seen: set[int] = set()
+        while pending:
+            block, stop = pending.pop()
+            stores, barriers = self._stores[block], self._barriers[block]
+            barrier = bisect_left(barriers, stop)
+            first = bisect_left(stores, barriers[barrier - 1], key=_INDEX) if barrier else 0
+            yield from stores[first : bisect_left(stores, stop, key=_INDEX)]
+            if not barrier:
+                more = [each for each in flow.before[block] if each not in seen and flow.is_reachable(each)]
+                seen.update(more)
+                pending += [(each, flow.blocks[each].stop) for each in more]
 
 
-def _may_meet(slices: Slices, forms: Forms, store: Instruction, load: Instruction) -> bool:
-    """Whether a store and a load of one thread may touch a common byte."""
-    first, second = (_place(slices, forms, each) for each in (store, load))
-    if first is None or second is None:
-        return True
-    leaves = [slices.leaves.of(each) for each in (first, second)]
-    arrays = [[each for each in of if isinstance(each, ArrayLeaf)] for of in leaves]
-    if all(len(of) == 1 and not of[0].symbol.is_extern for of in arrays) and arrays[0][0] is not arrays[1][0]:
-        return False
-    apart = normal(sub(first, second))
-    if slices.threads is None or not all(isinstance(each, LaneLeaf) for each in slices.leaves.of(apart)):
-        return True
-    # A place that does not depend on trips is the same in all of them.
-    if not all(isinstance(each, ArrayLeaf | LaneLeaf) for of in leaves for each in of) or not is_small(apart):
-        return True
-    (distance,) = evaluate_many((apart,), slices.threads.point)
-    away = np.minimum(distance % (1 << apart.width), -distance % (1 << apart.width))
-    return bool((away < WIDEST_BYTES).any())
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An address of 32 bits as a sum.
+
+    Attributes:
+        base: The sum without its number.
+        number: The number.
+        array: The array of the kernel that it is in; None if that is not known.
+        is_fixed: Whether it is the same in all trips of loops.
+    """
+
+    base: Expr
+    number: int
+    array: ArrayLeaf | None
+    is_fixed: bool
 
 
-def _place(slices: Slices, forms: Forms, instruction: Instruction) -> Expr | None:
-    """The address, of 32 bits; None for a generic one."""
-    operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
-    if operand is None or "shared" not in instruction.opcode:
-        return None
-    return widened(forms.resolve(slices.run(address_of(slices, operand, instruction))), 32)
+class _Places:
+    """Whether a store and a load of one thread may touch a common byte.
+
+    Many addresses differ in their number alone, so the distances of all threads are computed once for two bases.
+    """
+
+    def __init__(self, slices: Slices, forms: Forms) -> None:
+        self._slices, self._forms = slices, forms
+        self._known: dict[int, _Place | None] = {}
+        self._between: dict[tuple[Expr, Expr], list[int] | None] = {}
+
+    def may_meet(self, store: Instruction, load: Instruction) -> bool:
+        """Whether both may touch a byte."""
+        first, second = self._of(store), self._of(load)
+        if first is None or second is None:
+            return True
+        if first.array is not None and second.array is not None and first.array is not second.array:
+            return False
+        # A place that does not depend on trips is the same in all of them.
+        if not first.is_fixed or not second.is_fixed:
+            return True
+        bases = (first.base, second.base)
+        if bases not in self._between:
+            self._between[bases] = self._distances(*bases)
+        distances = self._between[bases]
+        if distances is None:
+            return True
+        least = (second.number - first.number - WIDEST_BYTES + 1) % _ADDRESSES
+        at = bisect_left(distances, least)
+        nearest = distances[at] if at < len(distances) else distances[0] + _ADDRESSES
+        return nearest - least < 2 * WIDEST_BYTES - 1
+
+    def _of(self, instruction: Instruction) -> _Place | None:
+        if instruction.index not in self._known:
+            self._known[instruction.index] = self._read(instruction)
+        return self._known[instruction.index]
+
+    def _read(self, instruction: Instruction) -> _Place | None:
+        """Where an instruction reads or writes; None for a generic address."""
+        slices = self._slices
+        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        if operand is None or "shared" not in instruction.opcode:
+            return None
+        address = widened(self._forms.resolve(slices.run(address_of(slices, operand, instruction))), 32)
+        leaves, total = slices.leaves.of(address), sum_of(address)
+        arrays = [each for each in leaves if isinstance(each, ArrayLeaf)]
+        return _Place(
+            replace(total, number=0).expression(),
+            total.number,
+            arrays[0] if len(arrays) == 1 and not arrays[0].symbol.is_extern else None,
+            all(isinstance(each, ArrayLeaf | LaneLeaf) for each in leaves),
+        )
+
+    def _distances(self, first: Expr, second: Expr) -> list[int] | None:
+        """How far the first base is behind the second one in any thread, in ascending order; None if not known."""
+        threads, apart = self._slices.threads, normal(sub(first, second))
+        is_known = all(isinstance(each, LaneLeaf) for each in self._slices.leaves.of(apart))
+        if threads is None or not is_known or not is_small(apart):
+            return None
+        (distances,) = evaluate_many((apart,), threads.point)
+        found: list[int] = np.unique(distances).tolist()
+        return found

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from swzverify.claims.places import Places
 from swzverify.claims.stated import multiple
 from swzverify.compiled.kernel import ArrayLeaf
-from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.linear import normal, sum_of
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known
 from swzverify.compiled.scan.claimed import claimed
 from swzverify.compiled.scan.subject import Subject
-from swzverify.ir.expr import extract, negation, variables
+from swzverify.ir.expr import Expr, extract, negation, variables
 from swzverify.ir.integers import Integer
 
 
@@ -39,6 +39,18 @@ def aligned(subject: Subject) -> Claim:
         return not_known("the address is not known")
     if width == 1:
         return Claim(ClaimVerdict.PROVED, engines=("width",))
+    # Accesses of unrolled code differ in a number, of which only the rest counts.
+    total = sum_of(address)
+    key = ("aligned", width, total.number % width, *total.terms.items(), *subject.key)
+    known = subject.asker.claims.get(key)
+    if known is None:
+        known = _aligned(subject, address, width)
+        if known.verdict is ClaimVerdict.PROVED:
+            subject.asker.claims[key] = known
+    return known
+
+
+def _aligned(subject: Subject, address: Expr, width: int) -> Claim:
     bits = width.bit_length() - 1
     low = normal(extract(address, 0, bits))
     bad = negation(multiple(Integer(low, 0, width - 1), width))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from swzverify.compiled.order.known import without_products
 from swzverify.compiled.scan.any_shared import any_shared
+from swzverify.compiled.scan.claim import Claim
 from swzverify.compiled.scan.cost_goal import GoalsMade, banks_goal, plain_roots, plainly_named
 from swzverify.compiled.scan.pair_points import conflicting_pair
 from swzverify.compiled.scan.race_points import NAME as POINTS
@@ -72,7 +74,7 @@ class Asker:
 
     Each query has a budget of the solver's steps. At most `most_open` queries may use all of it, fewer if
     they are large. Each later query gets 1 / `share` of it, and large ones are not sent. `goals` has the costs
-    that were made.
+    that were made, and `claims` verdicts by all that they depend on.
 
     >>> Asker(most_open=1, share=2).possible(FALSE).answer.value
     'empty'
@@ -80,13 +82,19 @@ class Asker:
 
     def __init__(self, most_open: int, share: int) -> None:
         self._panel, self._small = Panel(Options(rlimit=BUDGET)), Panel(Options(rlimit=BUDGET // share))
-        self._left = most_open
+        self._left, self._share = most_open, share
         self._asked: dict[Expr, Finding] = {}
         self._proved: dict[Cost | GatherCost, Finding] = {}
         self.goals: GoalsMade = {}
+        self.claims: dict[tuple[object, ...], Claim | None] = {}
         self._held: dict[Cost | GatherCost, Proof] = {}
         self._near: dict[Cost | GatherCost, bool] = {}
         self._points = Points()
+
+    @cached_property
+    def brief(self) -> Asker:
+        """Another asker, whose queries have only their share of the budget and take nothing from this one."""
+        return Asker(0, self._share)
 
     def possible(self, condition: Expr) -> Finding:
         """Whether a condition can hold. Parts that share no variable are asked by themselves, each of them once.

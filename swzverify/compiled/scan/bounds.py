@@ -9,7 +9,7 @@ Source: PTX ISA, State Spaces: Shared State Space; Addresses as Operands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -20,14 +20,16 @@ from swzverify.claims.stated import within
 from swzverify.compiled.kernel import ArrayLeaf
 from swzverify.compiled.kernel.arithmetic import add, either, sub, widened
 from swzverify.compiled.kernel.leaves import begin_of
-from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kernel.linear import Sum, normal, sum_of
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Property, Values, WitnessLane, not_known, size_unknown
-from swzverify.compiled.scan.claimed import claimed
+from swzverify.compiled.scan.claimed import claimed, proved
 from swzverify.compiled.scan.evaluated import seen
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.subject import Subject
-from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, negation, variables
+from swzverify.compiled.scan.verdict import NoVerdictError
+from swzverify.engines.obligations import Answer
+from swzverify.ir.expr import FALSE, TRUE, Expr, Extend, Extract, Ite, conjunction, negation, to_signed, variables
 from swzverify.ir.integers import Integer, integer
 
 MOST_CASES: Final = 8
@@ -87,6 +89,8 @@ def in_bounds(subject: Subject) -> Claim:
             if subject.smem is None:
                 open_arrays.append(spell_leaf(arrays[0]))
         cases.append(_Case(condition, part, arrays[0], size))
+    if len(cases) == 1 and not open_arrays and (between := _between(subject, cases[0])) is not None:
+        return between
     whole = _property(subject, address, cases)
     if open_arrays and _is_fine_somewhere(subject, whole):
         return _open(subject, cases, dict.fromkeys(open_arrays))
@@ -94,6 +98,42 @@ def in_bounds(subject: Subject) -> Claim:
     if open_arrays and found.verdict is not ClaimVerdict.REFUTED:
         return _open(subject, cases, dict.fromkeys(open_arrays))
     return found
+
+
+def _between(subject: Subject, case: _Case) -> Claim | None:
+    """The verdict if two accesses that differ in a number alone, one below and one above, are proved in bounds.
+
+    Unrolled code has many such accesses. Only two of them are asked about: docs/semantics.md, section 6.
+    """
+    total = sum_of(case.address)
+    if subject.numbers is None:
+        return None
+    low, high = subject.numbers
+    is_between = low <= to_signed(total.number, total.width) <= high
+    if not is_between or not _is_one_turn(high - low, case.size, total.width):
+        return None
+    known, key = subject.asker.brief.claims, (subject.width, low, high, *total.terms.items(), *subject.key)
+    if key not in known:
+        ends = [_at_number(subject, case, replace(total, number=each % (1 << total.width))) for each in (low, high)]
+        known[key] = ends[0] if ends[0] == ends[1] else None
+    return known[key]
+
+
+def _is_one_turn(distance: int, size: int, width: int) -> bool:
+    """Whether an address in an array plus a distance does not go round."""
+    return distance <= size <= 1 << (width - 1)
+
+
+def _at_number(subject: Subject, case: _Case, total: Sum) -> Claim | None:
+    """The verdict on an access at an address with another number, if it is proved in few steps."""
+    address = total.expression()
+    there = replace(subject, access=replace(subject.access, whole=address), asker=subject.asker.brief)
+    try:
+        is_made = there.made is Answer.HOLDS
+        found = proved(there, _property(there, address, [replace(case, address=address)])) if is_made else None
+    except (NoVerdictError, ValueError):
+        return None
+    return found if isinstance(found, Claim) else None
 
 
 def _is_fine_somewhere(subject: Subject, whole: Property) -> bool:

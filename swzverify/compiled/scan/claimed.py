@@ -31,9 +31,19 @@ _NAMED: Final = 3
 
 def claimed(subject: Subject, claim: Property) -> Claim:
     """The verdict on one claim. A `DisagreementError` where two ways contradict each other."""
-    made = subject.made()
+    made = subject.made
     if made is not Answer.HOLDS:
         return not_known(NEVER_MADE if made is Answer.EMPTY else NOT_DECIDED)
+    found = proved(subject, claim)
+    if isinstance(found, Claim):
+        return found
+    if found is not Answer.FAILS:
+        return not_known(NOT_DECIDED)
+    return _needs(subject, claim) or _Breaking(subject, claim).found()
+
+
+def proved(subject: Subject, claim: Property) -> Claim | Answer:
+    """The verdict if no lane that makes the access is bad; else what the engines say. Errors as in `claimed`."""
     answer = Answer.HOLDS
     for with_loops in (False, True):
         found = subject.never(*subject.makes(claim.bad, with_loops=with_loops), claim.bad)
@@ -44,9 +54,7 @@ def claimed(subject: Subject, claim: Property) -> Claim:
             second = (EXHAUSTION,) if len(found.engines) == 1 and told.is_whole and told.is_made else ()
             return Claim(ClaimVerdict.PROVED, engines=(*found.engines, *second))
         answer = found.answer
-    if answer is not Answer.FAILS:
-        return not_known(NOT_DECIDED)
-    return _needs(subject, claim) or _Breaking(subject, claim).found()
+    return answer
 
 
 def _needs(subject: Subject, claim: Property) -> Claim | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Final
 
 from swzverify.compiled.kernel import KernelAccess
+from swzverify.compiled.kernel.linear import Sum, sum_of
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import size_of_type
@@ -21,7 +22,10 @@ from swzverify.compiled.scan.price import block_of
 from swzverify.compiled.scan.subject import Subject
 from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
 from swzverify.hardware import LANES, MOST_SHARED_BYTES, TARGETS
+from swzverify.ir.expr import to_signed
 
+_FEW: Final = 2
+"""Accesses that are alike and asked about one by one."""
 _NO_WIDTH: Final = "the number of bytes that a lane touches is not known"
 _OTHER_BLOCK: Final = (
     "the address leaves the array; with .shared::cluster it may belong to another block of the cluster"
@@ -29,12 +33,35 @@ _OTHER_BLOCK: Final = (
 _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf]\d+|bf16|f16x2|bf16x2)")
 
 
-def claims_on(
-    access: KernelAccess, facts: Facts, shape: BlockShape | None, asker: Asker, smem: int | None, target: str
+def all_claims(
+    read: Sequence[KernelAccess], facts: Facts, shape: BlockShape | None, asker: Asker, smem: int | None, target: str
+) -> list[tuple[Claim, ...]]:
+    """The verdicts on each access, in the order of the registry `compiled/kinds.py`."""
+    alike: dict[tuple[object, ...], set[int]] = {}
+    keys: list[tuple[object, ...]] = []
+    for each in read:
+        total = Sum({}, 0, 1) if each.whole is None else sum_of(each.whole)
+        keys.append((width_of(each), each.who.guard, *total.terms.items()))
+        alike.setdefault(keys[-1], set()).add(to_signed(total.number, total.width))
+    numbers = {key: (min(found), max(found)) for key, found in alike.items() if len(found) > _FEW}
+    return [
+        _claims_on(each, facts, shape, asker, smem, target, numbers.get(key))
+        for each, key in zip(read, keys, strict=True)
+    ]
+
+
+def _claims_on(
+    access: KernelAccess,
+    facts: Facts,
+    shape: BlockShape | None,
+    asker: Asker,
+    smem: int | None,
+    target: str,
+    numbers: tuple[int, int] | None,
 ) -> tuple[Claim, ...]:
-    """The verdicts on one access, in the order of the registry `compiled/kinds.py`."""
+    """The verdicts on one access."""
     most = TARGETS[target].shared_bytes_per_block if target in TARGETS else MOST_SHARED_BYTES
-    found = _claims(access, facts, shape, asker, smem, most)
+    found = _claims(access, facts, shape, asker, smem, most, numbers)
     strict = in_one_launch(access) if any(each.is_broken for each in found) else None
     if strict is None:
         return found
@@ -50,7 +77,13 @@ def _sure(claim: Claim, strict: Claim) -> Claim:
 
 
 def _claims(
-    access: KernelAccess, facts: Facts, shape: BlockShape | None, asker: Asker, smem: int | None, most: int
+    access: KernelAccess,
+    facts: Facts,
+    shape: BlockShape | None,
+    asker: Asker,
+    smem: int | None,
+    most: int,
+    numbers: tuple[int, int] | None = None,
 ) -> tuple[Claim, ...]:
     if access.reason:
         return _none_known(access.reason)
@@ -63,7 +96,7 @@ def _claims(
     if no_shape and any(leaf.name.startswith(("tid.", "ntid.")) for leaf in whole.leaves):
         return _none_known(NO_BLOCK)
     lanes = LANES if access.cost.row is None else access.cost.row.address_lanes
-    subject = Subject(whole, width or 1, multiple, lanes, block_of(shape or (LANES, 1, 1)), asker, smem, most)
+    subject = Subject(whole, width or 1, multiple, lanes, block_of(shape or (LANES, 1, 1)), asker, smem, most, numbers)
     texts = facts.texts_on(whole)
     found = tuple(
         not_known(_NO_WIDTH) if width is None and number == PLACE_OF_BOUNDS else _said(each, subject)

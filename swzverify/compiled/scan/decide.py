@@ -18,7 +18,7 @@ from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.sass import Listing, SassInstruction
 from swzverify.compiled.scan.asker import Asker, OutOfClockError
 from swzverify.compiled.scan.assuming import judged
-from swzverify.compiled.scan.claims import claims_on
+from swzverify.compiled.scan.claims import all_claims
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
 from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
@@ -45,7 +45,15 @@ from swzverify.compiled.scan.verdict import (
 from swzverify.compiled.scan.written import Written, written
 from swzverify.engines.obligations import Answer
 from swzverify.errors import SwzError
-from swzverify.hardware import Instruction, Kind, capability_of, find_target, require
+from swzverify.hardware import (
+    BANK_PERIOD_BYTES,
+    BANK_WORD_BYTES,
+    Instruction,
+    Kind,
+    capability_of,
+    find_target,
+    require,
+)
 from swzverify.ir.expr import TRUE, Expr
 
 if TYPE_CHECKING:
@@ -172,7 +180,7 @@ def scan_function(
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
-    claims = [claims_on(access, facts, block, asker, smem, target) for access in read]
+    claims = all_claims(read, facts, block, asker, smem, target)
     helped: list[tuple[tuple[Cure, ...], str]] = [((), "")] * len(read)
     if suggest and any(each.verdict is Verdict.CONFLICT for each in decisions):
         from swzverify.compiled.scan.cured import Judged, Launched, advice  # noqa: PLC0415 - few kernels need it
@@ -244,6 +252,8 @@ class _Judge:
     def __init__(self, shape: BlockShape | None, target: str) -> None:
         self._shape, self._target = shape, target
         self._asker, self._briefly = Asker(*_COSTS), Asker(*_BRIEF)
+        self._alike: dict[tuple[object, ...], Decision] = {}
+        """Verdicts of accesses that are free."""
 
     def safely(self, access: KernelAccess) -> Decision:
         """As `decide`; what cannot be computed is unknown."""
@@ -324,7 +334,15 @@ class _Judge:
         return decided if of_words is False else unknown(MAY_INCREMENT)
 
     def _placed(self, row: Instruction, parts: Parts, shape: BlockShape, loops: tuple[LoopAround, ...]) -> Decision:
-        return in_each_place(Question(row, parts, block_of(shape), self._asker, loops), self._decided)
+        # Accesses of unrolled code differ in a number that all lanes add. It rotates the banks: only its rest counts.
+        period = BANK_PERIOD_BYTES if row.by_octets else max(row.width_bytes, BANK_WORD_BYTES)
+        key = (row, parts.shared.number % period, shape, loops, *parts.key)
+        if key not in self._alike:
+            found = in_each_place(Question(row, parts, block_of(shape), self._asker, loops), self._decided)
+            if found.verdict is not Verdict.FREE:
+                return found
+            self._alike[key] = found
+        return self._alike[key]
 
     def _decided(self, question: Question) -> Decision:
         found = (octets if question.row.by_octets else exact if question.parts.is_exact else mixed)(question)

@@ -53,7 +53,7 @@ class OperandJudge:
 
     def _made_by(self, subject: ValueSubject) -> Answer:
         if subject.path not in self._made:
-            self._made[subject.path] = subject.here.made()
+            self._made[subject.path] = subject.here.made
         return self._made[subject.path]
 
     def _left_out(self, filled: Fills) -> str:

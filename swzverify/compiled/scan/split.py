@@ -69,6 +69,13 @@ class Parts:
         """The address without what all lanes share."""
         return Sum({self.own: 1, self.mixed: 1}, 0, 32).expression()
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All parts but the number that lanes share: equal for accesses that are alike."""
+        source = () if self.source is None else (self.source.shared.number, *self.source.key)
+        parts = (self.own, self.mixed, self.own_guard, self.other_guard, self.sure, self.is_together, self.has_results)
+        return (*parts, *self.shared.terms.items(), *self.leaves.values(), *source)
+
     def leaves_of(self, *values: Expr) -> list[Leaf]:
         """The leaves of some expressions."""
         return [self.leaves[each.name] for each in variables(*values)]

@@ -145,7 +145,7 @@ def _with_others(
     }
     if not sides <= {0, int(np.sign(found.brings - found.expects))}:
         return replace(found, claim=not_known(f"{words}; another announcement may make up for it"))
-    if stage.subject.here.made() is not Answer.HOLDS:
+    if stage.subject.here.made is not Answer.HOLDS:
         return replace(found, claim=not_known(f"{words}; whether it is executed is not known"))
     return replace(found, claim=Claim(ClaimVerdict.REFUTED, words, engines=_ENGINES))
 

@@ -41,6 +41,8 @@ class Subject:
         asker: Asks the engines.
         smem: The bytes of dynamic shared memory; None if not known.
         most: The most bytes that a block of the target can have.
+        numbers: The lowest and the highest number in the addresses of accesses that are alike otherwise; None if
+            there are not three of them.
     """
 
     access: KernelAccess
@@ -51,11 +53,18 @@ class Subject:
     asker: Asker
     smem: int | None = None
     most: int = MOST_SHARED_BYTES
+    numbers: tuple[int, int] | None = None
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
         """The leaves by their names."""
         return {leaf.name: leaf for leaf in self.access.leaves}
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """All that claims read, but for the address and the number of bytes."""
+        who = self.access.who
+        return (who.guard, who.sure, who.loops, self.block, self.address_lanes, *self.access.leaves)
 
     def lane(self, mark: str = "") -> Lane:
         """A lane of the block; with a mark another one."""
@@ -88,6 +97,7 @@ class Subject:
         read = variables(*found, bad)
         return [*found, *known_of(read, self.leaves), *self.more_of(read)]
 
+    @cached_property
     def made(self) -> Answer:
         """Whether some lane makes the access at all."""
         if is_met(conjunction(self.makes(const(0, 1), with_loops=False)), self.leaves, self.block, self.address_lanes):

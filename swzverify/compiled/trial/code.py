@@ -261,6 +261,11 @@ class Code:
         value, known = self._lanes.read(base, width_of(base) if isinstance(base, Register) else 64)
         return value + offset, known
 
+    def _check(self, addresses: Array, threads: Array, size: int, count: int) -> None:
+        """Raise an error where threads cannot access so many words; of one word, the access itself says the rest."""
+        check = self._memory.check_alignment if count == 1 else self._memory.check
+        check(addresses, threads, size * count)
+
     def _load(self, instruction: Instruction, active: Mask) -> None:
         targets = written(instruction)
         places, sure = self._reached(instruction, active)
@@ -271,7 +276,7 @@ class Code:
         threads = self._threads[sure]
         at_once = places[threads]
         if len(threads):
-            self._memory.check(at_once, threads, size * len(targets))
+            self._check(at_once, threads, size, len(targets))
         for at, target in enumerate(targets):
             values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.nothing.copy()
             if len(threads):
@@ -287,7 +292,7 @@ class Code:
         items = source.items if isinstance(source, Vector) else (source,)
         threads = self._threads[sure]
         if len(threads):
-            self._memory.check(places[threads], threads, size * len(items))
+            self._check(places[threads], threads, size, len(items))
         if (active & ~sure).any():
             self._memory.forget(self._threads[active & ~sure])
         for at, item in enumerate(items if len(threads) else ()):

@@ -9,6 +9,7 @@ generic proxy and an access through the async proxy, there has to be a fence, to
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -94,7 +95,11 @@ class History:
         self.knowledge = Knowledge(threads, has_proxies=has_proxies)
         self.ended: Mask = np.zeros(threads, dtype=np.bool_)
         self.time = 0
-        self._only, self._has_proxies, self._lockstep = only, has_proxies, lockstep
+        self._only: Mask | None = None
+        if only is not None:
+            self._only = np.zeros(threads, dtype=np.bool_)
+            self._only[[*only]] = True
+        self._has_proxies, self._lockstep = has_proxies, lockstep
         self._bytes, self._look_at = 0, LOOK_BYTES
         self._is_partial = False
         self._accesses: list[Accesses] = []
@@ -123,7 +128,7 @@ class History:
         """An instruction of some threads, which know `row` if it is given; None if none of them is wanted."""
         self.time += 1
         if self._only is not None:
-            mine = np.isin(threads, [*self._only])
+            mine = self._only[threads]
             threads, starts = threads[mine], starts[mine]
             values = None if values is None else values[mine]
         if not len(threads):
@@ -240,35 +245,39 @@ class History:
             each.is_old = True
 
     def _touches(self) -> Touches:
-        columns: list[list[Array]] = []
-        for each in self._accesses:
-            count, width = len(each.threads), each.width
-            shape = (count, width)
+        """A row for each byte of each thread."""
+        kept = self._accesses
+        counts = [len(each.threads) for each in kept]
+        sizes = np.asarray([count * each.width for count, each in zip(counts, kept, strict=True)])
+        widths = np.repeat(np.asarray([each.width for each in kept]), counts)
 
-            def wide(values: Array | int, shape: tuple[int, int] = shape) -> Array:
-                column = np.asarray(values, dtype=np.int64)
-                return np.broadcast_to(column[:, None] if column.ndim else column, shape).reshape(-1)
+        def of_access(values: Iterable[int]) -> Array:
+            return np.repeat(np.asarray([*values], dtype=np.int64), sizes)
 
-            written = np.full(shape, -1, dtype=np.int64) if each.values is None else each.values.astype(np.int64)
-            columns.append(
-                [
-                    (each.starts[:, None] + np.arange(width)).reshape(-1),
-                    wide(each.threads),
-                    wide(each.line),
-                    wide(int(each.effect)),
-                    wide(each.starts),
-                    wide(width),
-                    wide(each.time),
-                    wide(each.ends),
-                    wide(each.components),
-                    wide(each.closes),
-                    wide(each.wide),
-                    wide(each.warp),
-                    wide(int(each.is_old)),
-                    written.reshape(-1),
-                ]
-            )
-        return Touches(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+        def of_thread(values: Iterable[Array]) -> Array:
+            return np.repeat(np.concatenate([*values]).astype(np.int64, copy=False), widths)
+
+        starts = of_thread(each.starts for each in kept)
+        written = [
+            np.full(size, -1, dtype=np.int64) if each.values is None else each.values.reshape(-1).astype(np.int64)
+            for size, each in zip(sizes.tolist(), kept, strict=True)
+        ]
+        return Touches(
+            starts + np.arange(len(starts)) - np.repeat(np.cumsum(widths) - widths, widths),
+            of_thread(each.threads for each in kept),
+            of_access(each.line for each in kept),
+            of_access(int(each.effect) for each in kept),
+            starts,
+            of_access(each.width for each in kept),
+            of_access(each.time for each in kept),
+            of_thread(each.ends for each in kept),
+            of_thread(each.components for each in kept),
+            of_thread(each.closes for each in kept),
+            of_thread(each.wide for each in kept),
+            of_thread(each.warp for each in kept),
+            of_access(int(each.is_old) for each in kept),
+            np.concatenate(written),
+        )
 
 
 def _rank(pair: Unordered) -> tuple[bool, ...]:

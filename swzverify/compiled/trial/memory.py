@@ -172,10 +172,14 @@ class Memory:
 
     def check(self, addresses: Array, threads: Array, width_bytes: int) -> None:
         """Raise the error that `load` would raise, or one for an address that is not a multiple of the width."""
+        self.check_alignment(addresses, threads, width_bytes)
+        self._at(addresses, threads, width_bytes)
+
+    def check_alignment(self, addresses: Array, threads: Array, width_bytes: int) -> None:
+        """Raise an error for an address that is not a multiple of the width."""
         misaligned = addresses % width_bytes != 0
         if misaligned.any():
             raise FaultError("an address is not aligned", threads[misaligned])
-        self._at(addresses, threads, width_bytes)
 
     def room(self, address: int) -> int:
         """The bytes from an address to the end of its region."""
