@@ -153,7 +153,8 @@ class Reader:
             if block.is_choice and flow.is_reachable(block.index)
         }
         forms = find_forms(slices)
-        take_apart(slices, forms)
+        self.divisions = known = with_results(slices, forms)
+        take_apart(slices, forms, choices if raw else None)
         for each in raw:
             for loop in flow.around(each.block):
                 trips_of(slices, loop)
@@ -166,7 +167,6 @@ class Reader:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
         shared = Uniformity(*of_choices)
-        self.divisions = known = with_results(slices, forms)
         in_launches = Uniformity(*of_choices, never_read=known) if known else shared
         return [self._finished(each, forms, (shared, in_launches), known) for each in raw]
 

@@ -1,13 +1,17 @@
-"""Loads of shared memory that may give a lane what it stored itself.
+"""Loads that may give a lane what it stored itself, and loads of words that the kernel itself may write.
 
 Lanes that load one word together get one value. But if a lane stored to this word before, without a barrier between,
 ptxas may use the stored register in place of the load, and the other lanes see another value. Only kernels with a race
 do this; a verdict on costs does not rest on there being none.
+
+Source: docs/semantics.md, section 6, "Words that lanes load".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -15,47 +19,92 @@ import numpy as np
 from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.induction import Forms
 from swzverify.compiled.kernel.lanes import is_small
-from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, Made, OpaqueLeaf
+from swzverify.compiled.kernel.leaves import (
+    ArrayLeaf,
+    LaneLeaf,
+    Made,
+    OpaqueLeaf,
+    UniformLeaf,
+    are_all,
+    is_written_perhaps,
+)
 from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.own_stores import OwnStores
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import address_of
 from swzverify.compiled.ptx import Address, Instruction
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr
 
-_STORE: Final = re.compile(r"st(?:\.weak)?(?:\.shared(?:::(?:cta|cluster))?)?(?:\.(?!async|bulk)\w+)*")
-_LOAD: Final = re.compile(r"ld(?:\.weak)?(?:\.shared(?:::(?:cta|cluster))?)?(?:\.\w+)*")
-_STRONG: Final = re.compile(r".*\.(?:volatile|relaxed|acquire|release|mmio|global|local|param|const)\b.*")
+_PLAIN: Final = re.compile(
+    r"(?:st|ldu?)(?:\.weak)?(?:\.(shared|global)(?:::(?:cta|cluster))?)?(?:\.(?!async|bulk|nc)[\w:]+)*"
+)
+_STRONG: Final = re.compile(r".*\.(?:volatile|relaxed|acquire|release|mmio|local|param|const)\b.*")
 WIDEST_BYTES: Final = 32
 """Of a load or store."""
-_BARRIER: Final = re.compile(r"bar(?:rier)?\..*|mbarrier\.(?:try|test)_wait.*")
+_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
+_BARRIER_OR_WAIT: Final = re.compile(rf"{_BARRIER.pattern}|mbarrier\.(?:try|test)_wait.*")
+_SHARED: Final = "shared"
+_GLOBAL: Final = "global"
+_ADDRESSES: Final = 1 << 32
+"""Distances count modulo this: addresses that are so many bytes apart are taken to meet."""
 
 
-def take_apart(slices: Slices, forms: Forms) -> None:
-    """Let each lane have its own value of the loads that may give it what it stored itself."""
-    plain = [each for each in slices.function.instructions if not _STRONG.fullmatch(each.opcode)]
-    stores = [each for each in plain if _STORE.fullmatch(each.opcode)]
-    loads = {each.index: each for each in plain if _LOAD.fullmatch(each.opcode)}
-    for leaf in [*slices.leaves.by_name.values()] if stores else ():
-        if not isinstance(leaf, OpaqueLeaf) or leaf.made is not Made.MOMENT:
-            continue
-        if (load := loads.get(leaf.index)) is None:
-            continue
-        before = _before(slices, load)
-        if any(each.index in before and _may_meet(slices, forms, each, load) for each in stores):
-            slices.leaves.make_own(leaf)
+def take_apart(slices: Slices, forms: Forms, choices: Mapping[int, tuple[Expr, ...]] | None = None) -> None:
+    """Mark the loads of words to which stores of the kernel may have written.
+
+    `choices` has what decides each choice. Without it, loads of global memory are left out.
+    """
+    loads = _Loads(slices, forms)
+    not_global = [each for each in loads.stores if _space(each) != _GLOBAL]
+    words = [each for each in slices.leaves.by_name.values() if isinstance(each, OpaqueLeaf)]
+    for leaf in words:
+        if leaf.made is Made.MOMENT and loads.is_forwarded(leaf.index, not_global):
+            slices.leaves.mark(leaf, is_forwarded=True)
+    inputs = [] if choices is None else [each for each in words if is_written_perhaps(each)]
+    if not inputs:
+        return
+    stores = OwnStores(slices)
+    conditions = [*chain.from_iterable((choices or {}).values()), *map(slices.run, map(slices.guard, loads.plain))]
+    for leaf in inputs:
+        writers = stores.writers(leaf.feeds)
+        asked = {*writers, *stores.compared(leaf.feeds, conditions)}
+        is_forwarded = loads.is_forwarded(leaf.index, [each for each in loads.stores if each.index in asked])
+        slices.leaves.mark(leaf, is_forwarded=is_forwarded, is_written=bool(writers))
+
+
+class _Loads:
+    """Says which loads may give a lane what it stored itself."""
+
+    def __init__(self, slices: Slices, forms: Forms) -> None:
+        self._slices, self._forms = slices, forms
+        instructions = slices.function.instructions
+        self.plain = [
+            each for each in instructions if _PLAIN.fullmatch(each.opcode) and not _STRONG.fullmatch(each.opcode)
+        ]
+        self.stores = [each for each in self.plain if each.opcode.startswith("st")]
+        self._loads = {each.index: each for each in self.plain if each.opcode.startswith("ld")}
+
+    def is_forwarded(self, index: int, stores: Sequence[Instruction]) -> bool:
+        """Whether the load of this index may give a lane what one of some stores wrote."""
+        load = self._loads.get(index)
+        if load is None or not stores:
+            return False
+        before = _before(self._slices, load)
+        return any(each.index in before and _may_meet(self._slices, self._forms, each, load) for each in stores)
 
 
 def _before(slices: Slices, load: Instruction) -> set[int]:
     """The instructions from which a path leads to a load without a barrier."""
     flow, instructions = slices.flow, slices.function.instructions
+    barrier = _BARRIER if _space(load) == _GLOBAL else _BARRIER_OR_WAIT
     found: set[int] = set()
     pending = [(flow.block_of[load.index], load.index)]
     seen: set[int] = set()
     while pending:
         block, stop = pending.pop()
         for at in range(stop - 1, flow.blocks[block].start - 1, -1):
-            if _BARRIER.fullmatch(instructions[at].opcode):
+            if barrier.fullmatch(instructions[at].opcode):
                 break
             found.add(at)
         else:
@@ -67,27 +116,35 @@ def _before(slices: Slices, load: Instruction) -> set[int]:
 
 def _may_meet(slices: Slices, forms: Forms, store: Instruction, load: Instruction) -> bool:
     """Whether a store and a load of one thread may touch a common byte."""
-    first, second = (_place(slices, forms, each) for each in (store, load))
-    if first is None or second is None:
+    spaces = {_space(store), _space(load)}
+    if spaces == {_SHARED, _GLOBAL}:
+        return False
+    if _GLOBAL not in spaces and spaces != {_SHARED}:
         return True
+    bits = 64 if _GLOBAL in spaces else 32
+    first, second = (_place(slices, forms, each, bits) for each in (store, load))
     leaves = [slices.leaves.of(each) for each in (first, second)]
     arrays = [[each for each in of if isinstance(each, ArrayLeaf)] for of in leaves]
     if all(len(of) == 1 and not of[0].symbol.is_extern for of in arrays) and arrays[0][0] is not arrays[1][0]:
         return False
     apart = normal(sub(first, second))
-    if slices.threads is None or not all(isinstance(each, LaneLeaf) for each in slices.leaves.of(apart)):
+    if slices.threads is None or not are_all(slices.leaves.of(apart), LaneLeaf):
         return True
     # A place that does not depend on trips is the same in all of them.
-    if not all(isinstance(each, ArrayLeaf | LaneLeaf) for of in leaves for each in of) or not is_small(apart):
+    if not all(are_all(of, (UniformLeaf, LaneLeaf)) for of in leaves) or not is_small(apart):
         return True
     (distance,) = evaluate_many((apart,), slices.threads.point)
-    away = np.minimum(distance % (1 << apart.width), -distance % (1 << apart.width))
+    away = np.minimum(distance % _ADDRESSES, -distance % _ADDRESSES)
     return bool((away < WIDEST_BYTES).any())
 
 
-def _place(slices: Slices, forms: Forms, instruction: Instruction) -> Expr | None:
-    """The address, of 32 bits; None for a generic one."""
-    operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
-    if operand is None or "shared" not in instruction.opcode:
-        return None
-    return widened(forms.resolve(slices.run(address_of(slices, operand, instruction))), 32)
+def _space(instruction: Instruction) -> str:
+    """`shared`, `global` or empty."""
+    found = _PLAIN.fullmatch(instruction.opcode)
+    return (found[1] if found else None) or ""
+
+
+def _place(slices: Slices, forms: Forms, instruction: Instruction, bits: int) -> Expr:
+    """The address."""
+    operand = next(each for each in instruction.operands if isinstance(each, Address))
+    return widened(forms.resolve(slices.run(address_of(slices, operand, instruction))), bits)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Final
 
 from swzverify.compiled.kernel import CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
-from swzverify.compiled.kernel.leaves import is_input
+from swzverify.compiled.kernel.leaves import is_given
 from swzverify.compiled.kernel.linear import Sum, normal
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE
@@ -178,7 +178,7 @@ def _contended(question: Question, samples: _Samples, point: Mapping[str, int]) 
     if (first := _first_block(question)) is not None:
         return first
     free_for = _free_for(question, sampler, found)
-    if computed := [leaf for leaf in blamed if isinstance(leaf, OpaqueLeaf) and not is_input(leaf)]:
+    if computed := [leaf for leaf in blamed if isinstance(leaf, OpaqueLeaf) and not is_given(leaf)]:
         # A value that nobody chooses need not be one for which lanes meet.
         free_for = ""
         names = tuple(dict.fromkeys(map(spell_leaf, computed)))
@@ -257,7 +257,7 @@ def limited_by_data(question: Question, sure: Question, worst: WorstCost | None)
     """
     read = question.parts.leaves_of(question.parts.varying, question.guard)
     data = [leaf for leaf in read if not isinstance(leaf, LaneLeaf) and not is_shared(leaf)]
-    loaded = [leaf for leaf in data if is_input(leaf)]
+    loaded = [leaf for leaf in data if is_given(leaf)]
     if len(loaded) < len(data) or not all(from_places_of_their_own(question.block, leaf) for leaf in loaded):
         return None
     if worst is None or question.row.group_lanes < question.row.address_lanes:

@@ -1,0 +1,67 @@
+"""Words of global memory that the kernel may write itself: no launch chooses them, so no conflict rests on them.
+
+In every run of these kernels the words are 0, and no lanes meet that could meet with other words.
+"""
+
+import pytest
+
+from swzverify.compiled.kernel.leaves import Leaves, OpaqueLeaf
+from tests.kernel.texts import last as read_last
+from tests.scan.texts import last
+
+HEAD = "ld.param.u64 %d1, [q]; mul.wide.u32 %d7, %r1, 4; add.s64 %d7, %d7, %d1; mov.u32 %r9, 0;"
+ONE = "ld.global.u32 %r7, [%d1];"
+EACH = "ld.global.u32 %r7, [%d7];"
+USES = {
+    "whether lanes get there": (
+        ONE + "setp.eq.u32 %p1, %r7, 3; shl.b32 %r8, %r1, 7; add.u32 %r8, %r8, %r3; @%p1 st.shared.u32 [%r8], %r2;",
+        "conflict",
+    ),
+    "how often lanes get there": (
+        ONE + "L: setp.ge.u32 %p1, %r9, %r7; @%p1 bra E; shl.b32 %r8, %r1, 7; add.u32 %r8, %r8, %r3;"
+        "st.shared.u32 [%r8], %r2; add.u32 %r9, %r9, 1; bra L; E:",
+        "conflict",
+    ),
+    "how far lanes are apart": (
+        ONE + "add.u32 %r7, %r7, 1; mul.lo.u32 %r7, %r7, %r1; shl.b32 %r7, %r7, 2; add.u32 %r8, %r7, %r3;"
+        "st.shared.u32 [%r8], %r2;",
+        "depends",
+    ),
+    "where each lane goes": (
+        EACH + "and.b32 %r7, %r7, 1; mul.lo.u32 %r7, %r7, 132; shl.b32 %r8, %r1, 2; add.u32 %r8, %r8, %r7;"
+        "add.u32 %r8, %r8, %r3; st.shared.u32 [%r8], %r2;",
+        "conflict",
+    ),
+}
+STORES = {
+    "to all words": "st.global.u32 [%d7], %r9; bar.sync 0;",
+    "by a generic address": "st.u32 [%d7], %r9; bar.sync 0;",
+    "volatile": "st.volatile.global.u32 [%d7], %r9; bar.sync 0;",
+    "an atomic operation": "atom.global.and.b32 %r10, [%d7], 0; bar.sync 0;",
+    "a reduction": "red.global.and.b32 [%d7], 0; bar.sync 0;",
+}
+
+
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+@pytest.mark.parametrize(("use", "otherwise"), USES.values(), ids=USES)
+def test_words_that_the_kernel_writes(store: str, use: str, otherwise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the rule it would be a conflict, which no run has."""
+    assert last(HEAD + store + use).decision.verdict == "unknown"
+    monkeypatch.setattr(Leaves, "mark", lambda *_, **__: None)
+    assert last(HEAD + store + use).decision.verdict == otherwise
+
+
+@pytest.mark.parametrize(("use", "otherwise"), USES.values(), ids=USES)
+def test_words_that_the_host_chooses(use: str, otherwise: str) -> None:
+    """Stores by another pointer, or to shared memory, change nothing: some launch has the conflict."""
+    for store in ("", "mov.u64 %d9, g; st.global.u32 [%d9], %r9; bar.sync 0;", "st.shared.u32 [%r3], %r9; bar.sync 0;"):
+        assert last(HEAD + store + use, outside=".global .u32 g[64];").decision.verdict == otherwise
+    read_only = STORES["to all words"] + use.replace("ld.global", "ld.global.nc")
+    assert last(HEAD + read_only).decision.verdict == otherwise
+
+
+def test_the_marks_of_a_load_are_apart() -> None:
+    """Behind a barrier lanes share a word that the kernel writes."""
+    access = read_last(HEAD + STORES["to all words"] + USES["how far lanes are apart"][0])
+    (leaf,) = (each for each in access.leaves if isinstance(each, OpaqueLeaf))
+    assert (leaf.is_written, leaf.is_forwarded, leaf.uniform) == (True, False, True)
