@@ -7,6 +7,7 @@ import pytest
 
 from swzverify.compiled.kernel.leaves import Leaves, OpaqueLeaf
 from tests.kernel.texts import last as read_last
+from tests.scan.test_forwarded import nothing
 from tests.scan.texts import last
 
 HEAD = "ld.param.u64 %d1, [q]; mul.wide.u32 %d7, %r1, 4; add.s64 %d7, %d7, %d1; mov.u32 %r9, 0;"
@@ -47,7 +48,7 @@ STORES = {
 def test_words_that_the_kernel_writes(store: str, use: str, otherwise: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the rule it would be a conflict, which no run has."""
     assert last(HEAD + store + use).decision.verdict == "unknown"
-    monkeypatch.setattr(Leaves, "mark", lambda *_, **__: None)
+    monkeypatch.setattr(Leaves, "mark", nothing)
     assert last(HEAD + store + use).decision.verdict == otherwise
 
 
