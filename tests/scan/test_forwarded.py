@@ -110,10 +110,10 @@ GLOBAL_HARMLESS = {
 }
 
 
-def verdict(body: str) -> str:
-    """Of the last access of a kernel with two pointers, q in %d1 and p in %d2."""
+def of_two_pointers(body: str) -> str:
+    """Of the last access of a kernel with two pointers, q and p."""
     module = read_module(
-        text_of(P + body, ".global .u32 g[4];").replace(".param .u64 q", ".param .u64 q, .param .u64 p"), "k.ptx"
+        text_of(body, ".global .u32 g[4];").replace(".param .u64 q", ".param .u64 q, .param .u64 p"), "k.ptx"
     )
     return scan_module(module, WHOLE)[-1].decision.verdict.value
 
@@ -122,26 +122,26 @@ def verdict(body: str) -> str:
 def test_a_store_to_global_memory_before_the_load(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     body = store if USE in store else store + WORD
     body += "E:" if "bra E" in store else ""
-    assert verdict(body) == "unknown"
+    assert of_two_pointers(P + body) == "unknown"
     monkeypatch.setattr(Leaves, "mark", nothing)
-    assert verdict(body) in ("free", "depends")
+    assert of_two_pointers(P + body) in ("free", "depends")
 
 
 @pytest.mark.parametrize("store", GLOBAL_HARMLESS.values(), ids=GLOBAL_HARMLESS)
 def test_a_store_to_global_memory_that_does_no_harm(store: str) -> None:
-    assert verdict(store + WORD + TO_WORD.replace("%r1", "%r7")) == "free"
+    assert of_two_pointers(P + store + WORD + TO_WORD.replace("%r1", "%r7")) == "free"
 
 
 @pytest.mark.parametrize(
     "load", ["ld.global.nc", "ld.volatile.global", "ld.relaxed.gpu.global", "ld.acquire.gpu.global"]
 )
 def test_loads_that_ptxas_makes_as_they_are(load: str) -> None:
-    assert verdict(TO_WORD + WORD.replace("ld.global", load)) == "free"
+    assert of_two_pointers(P + TO_WORD + WORD.replace("ld.global", load)) == "free"
 
 
 @pytest.mark.parametrize("load", ["ld.weak.global", "ldu.global", "ld.global.cg", "ld.global.L1::evict_last"])
 def test_loads_that_may_be_forwarded(load: str) -> None:
-    assert verdict(TO_WORD + WORD.replace("ld.global", load)) == "unknown"
+    assert of_two_pointers(P + TO_WORD + WORD.replace("ld.global", load)) == "unknown"
 
 
 MISTAKES = {
@@ -157,4 +157,4 @@ MISTAKES = {
 def test_planted_mistakes_that_forward_too_little(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each rule has a kernel that is wrongly free without it."""
     monkeypatch.setattr(*MISTAKES[name])
-    assert verdict(GLOBAL_STORES[name] + WORD + "E:") == "free"
+    assert of_two_pointers(P + GLOBAL_STORES[name] + WORD + "E:") == "free"

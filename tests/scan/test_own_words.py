@@ -6,8 +6,10 @@ In every run of these kernels the words are 0, and no lanes meet that could meet
 import pytest
 
 from swzverify.compiled.kernel.leaves import Leaves, OpaqueLeaf
+from swzverify.compiled.kernel.own_stores import OwnStores
+from swzverify.compiled.scan import mixed
 from tests.kernel.texts import last as read_last
-from tests.scan.test_forwarded import nothing
+from tests.scan.test_forwarded import nothing, of_two_pointers
 from tests.scan.texts import last
 
 HEAD = "ld.param.u64 %d1, [q]; mul.wide.u32 %d7, %r1, 4; add.s64 %d7, %d7, %d1; mov.u32 %r9, 0;"
@@ -59,6 +61,45 @@ def test_words_that_the_host_chooses(use: str, otherwise: str) -> None:
         assert last(HEAD + store + use, outside=".global .u32 g[64];").decision.verdict == otherwise
     read_only = STORES["to all words"] + use.replace("ld.global", "ld.global.nc")
     assert last(HEAD + read_only).decision.verdict == otherwise
+
+
+ONES = {
+    "global": "mov.u32 %r9, 1; st.global.u32 [%d1], %r9; bar.sync 0; ld.global.u32 %r7, [%d1];",
+    "shared": "mov.u32 %r9, 1; st.shared.u32 [s+12], %r9; bar.sync 0; ld.shared.u32 %r7, [s+12];",
+}
+BEHIND_A_LOOP = (
+    "mov.u32 %r40, 0; L: mul.lo.u32 %r41, %r40, %r40; add.u32 %r40, %r40, 1; setp.lt.u32 %p1, %r40, %r2; @%p1 bra L;"
+    "mul.lo.u32 %r8, %r1, %r7; shl.b32 %r8, %r8, 2; mul.lo.u32 %r42, %r40, 128; mad.lo.u32 %r8, %r1, %r42, %r8;"
+    "add.u32 %r8, %r8, %r3; st.shared.u32 [%r8], %r2;"
+)
+
+
+@pytest.mark.parametrize("ones", ONES.values(), ids=ONES)
+def test_a_word_that_is_1_behind_a_loop(ones: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes are a word apart in every run: that they meet for other words says nothing."""
+    assert last(HEAD + ones + BEHIND_A_LOOP).decision.verdict == "unknown"
+    monkeypatch.setattr(mixed, "is_given", lambda leaf: leaf is not None)
+    assert last(HEAD + ones + BEHIND_A_LOOP).decision.verdict == "depends"
+
+
+EQUAL = {
+    "by a branch": "setp.ne.u64 %p1, %d1, %d2; @%p1 bra E; {0} setp.eq.u32 %p2, %r7, 3; {1}"
+    "@%p2 st.shared.u32 [%r8], %r2; E:",
+    "by the guard": "{0} setp.eq.u32 %p2, %r7, 3; {1} setp.eq.and.u64 %p1, %d1, %d2, %p2;"
+    "@%p1 st.shared.u32 [%r8], %r2;",
+    "by the address": "{0} setp.eq.u32 %p2, %r7, 3; setp.eq.and.u64 %p1, %d1, %d2, %p2; {1} shl.b32 %r10, %r1, 2;"
+    "add.u32 %r10, %r10, %r3; selp.b32 %r8, %r8, %r10, %p1; st.shared.u32 [%r8], %r2;",
+}
+
+
+@pytest.mark.parametrize("use", EQUAL.values(), ids=EQUAL)
+def test_pointers_that_have_to_be_one(use: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes meet only where both pointers are one, and there the word is 0."""
+    words = "st.global.u32 [%d2], %r9; bar.sync 0; ld.global.u32 %r7, [%d1];"
+    body = HEAD + "ld.param.u64 %d2, [p];" + use.format(words, "shl.b32 %r8, %r1, 7; add.u32 %r8, %r8, %r3;")
+    assert of_two_pointers(body) == "unknown"
+    monkeypatch.setattr(OwnStores, "compared", nothing)
+    assert of_two_pointers(body) in ("conflict", "depends")
 
 
 def test_the_marks_of_a_load_are_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE, CopySource, Executions, KernelAccess, LoopAround, Site, blank
@@ -147,14 +148,13 @@ class Reader:
 
     def _all(self, raw: list[_Raw], together: int = 0) -> list[KernelAccess]:
         slices, flow = self.slices, self.slices.flow
-        choices = {
-            block.index: slices.choice_values(block.index)
-            for block in flow.blocks
-            if block.is_choice and flow.is_reachable(block.index)
-        }
+        ends = [each.index for each in flow.blocks if each.is_choice and flow.is_reachable(each.index)]
+        choices = {each: slices.choice_values(each) for each in ends}
         forms = find_forms(slices)
         self.divisions = known = with_results(slices, forms)
-        take_apart(slices, forms, choices if raw else None)
+        places = [each.address for each in raw if each.address is not None and each.access.touch is Touch.SHARED]
+        conditions = [*chain.from_iterable(choices.values()), *(each.own for each in raw), *places]
+        take_apart(slices, forms, conditions if raw else None)
         for each in raw:
             for loop in flow.around(each.block):
                 trips_of(slices, loop)

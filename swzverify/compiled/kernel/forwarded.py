@@ -10,8 +10,7 @@ Source: docs/semantics.md, section 6, "Words that lanes load".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -50,27 +49,30 @@ _ADDRESSES: Final = 1 << 32
 """Distances count modulo this: addresses that are so many bytes apart are taken to meet."""
 
 
-def take_apart(slices: Slices, forms: Forms, choices: Mapping[int, tuple[Expr, ...]] | None = None) -> None:
+def take_apart(slices: Slices, forms: Forms, conditions: Sequence[Expr] | None = None) -> None:
     """Mark the loads of words to which stores of the kernel may have written.
 
-    `choices` has what decides each choice. Without it, loads of global memory are left out.
+    `conditions` are those that decide where threads go and which accesses they make. Without them, loads of global
+    memory are left out.
     """
     loads = _Loads(slices, forms)
     not_global = [each for each in loads.stores if _space(each) != _GLOBAL]
-    words = [each for each in slices.leaves.by_name.values() if isinstance(each, OpaqueLeaf)]
-    for leaf in words:
-        if leaf.made is Made.MOMENT and loads.is_forwarded(leaf.index, not_global):
-            slices.leaves.mark(leaf, is_forwarded=True)
-    inputs = [] if choices is None else [each for each in words if is_written_perhaps(each)]
-    if not inputs:
+    in_shared: dict[int, list[OpaqueLeaf]] = {}
+    in_global: dict[int, list[OpaqueLeaf]] = {}
+    for leaf in slices.leaves.by_name.values():
+        if is_written_perhaps(leaf):
+            in_global.setdefault(leaf.index, []).append(leaf)
+        elif isinstance(leaf, OpaqueLeaf) and leaf.made is Made.MOMENT:
+            in_shared.setdefault(leaf.index, []).append(leaf)
+    for index, leaves in in_shared.items():
+        slices.leaves.mark(leaves, is_forwarded=loads.is_forwarded(index, not_global))
+    if not in_global or conditions is None:
         return
-    stores = OwnStores(slices)
-    conditions = [*chain.from_iterable((choices or {}).values()), *map(slices.run, map(slices.guard, loads.plain))]
-    for leaf in inputs:
-        writers = stores.writers(leaf.feeds)
-        asked = {*writers, *stores.compared(leaf.feeds, conditions)}
-        is_forwarded = loads.is_forwarded(leaf.index, [each for each in loads.stores if each.index in asked])
-        slices.leaves.mark(leaf, is_forwarded=is_forwarded, is_written=bool(writers))
+    stores = OwnStores(slices, [*conditions, *(slices.run(slices.guard(each)) for each in loads.plain)])
+    for index, leaves in in_global.items():
+        writers = {*stores.writers(leaves[0].feeds), *stores.compared(leaves[0].feeds)}
+        is_forwarded = loads.is_forwarded(index, [each for each in loads.stores if each.index in writers])
+        slices.leaves.mark(leaves, is_forwarded=is_forwarded, is_written=bool(writers))
 
 
 class _Loads:

@@ -254,9 +254,10 @@ class Leaves:
         """Keep the division that a leaf is the result of."""
         self.by_name[variable.name] = replace(self[variable], open=division)
 
-    def mark(self, leaf: OpaqueLeaf, *, is_forwarded: bool, is_written: bool = False) -> None:
-        """Keep what stores of the kernel may do to the words that a leaf loads."""
-        self.by_name[leaf.name] = replace(leaf, is_forwarded=is_forwarded, is_written=is_written)
+    def mark(self, words: Iterable[OpaqueLeaf], *, is_forwarded: bool, is_written: bool = False) -> None:
+        """Keep what stores of the kernel may do to the words of one load."""
+        for leaf in words:
+            self.by_name[leaf.name] = replace(leaf, is_forwarded=is_forwarded, is_written=is_written)
 
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
         """A value that all threads of the block share."""

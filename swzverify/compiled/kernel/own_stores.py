@@ -41,27 +41,33 @@ def own_store(slices: Slices, loads: Iterable[OpaqueLeaf]) -> tuple[int, int] | 
 
 
 class OwnStores:
-    """The stores of a function to global memory, and the pointers of which their addresses are made."""
+    """The stores of a function to global memory, and the pointers of which their addresses are made.
 
-    def __init__(self, slices: Slices) -> None:
-        self._slices = slices
+    `conditions` may compare pointers.
+    """
+
+    def __init__(self, slices: Slices, conditions: Iterable[Expr] = ()) -> None:
+        self._slices, self._conditions = slices, conditions
 
     def writers(self, addresses: Iterable[Expr]) -> list[int]:
         """The indices of the stores that may write the memory at some addresses."""
         read = self.pointers(addresses)
         return [index for index, written in self._writes.items() if written & read or _ANY in written | read]
 
-    def compared(self, addresses: Iterable[Expr], conditions: Iterable[Expr]) -> list[int]:
-        """The indices of the stores that have a pointer which conditions may compare with one of some addresses."""
-        read, found = self.pointers(addresses), self._whole(_parts(self._slices, conditions)[0])
-        if _ANY not in found and read.isdisjoint(found):
+    def compared(self, addresses: Iterable[Expr]) -> list[int]:
+        """The indices of the stores that have a pointer which the conditions may compare with one of some addresses."""
+        if _ANY not in self._compared and self._compared.isdisjoint(self.pointers(addresses)):
             return []
-        return [index for index, written in self._writes.items() if _ANY in found or written & found]
+        return [index for index, written in self._writes.items() if _ANY in self._compared or written & self._compared]
 
     def pointers(self, addresses: Iterable[Expr]) -> frozenset[str]:
         """The pointers that addresses are made of, also by registers that loops change; none for shared memory."""
         found, is_shared = _parts(self._slices, addresses)
         return self._whole(found or (set() if is_shared else {_ANY}))
+
+    @cached_property
+    def _compared(self) -> frozenset[str]:
+        return self._whole(_parts(self._slices, self._conditions)[0])
 
     @cached_property
     def _writes(self) -> Mapping[int, frozenset[str]]:
