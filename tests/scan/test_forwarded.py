@@ -92,6 +92,9 @@ GLOBAL_STORES = {
     "by a pointer that is compared with this one": "setp.ne.u64 %p1, %d1, %d2; @%p1 bra E; st.global.u32 [%d2+8], %r1;",
     "by a pointer of which both are compared with a number": "setp.eq.u64 %p1, %d1, 4096;"
     "setp.eq.u64 %p2, %d2, 4096; and.pred %p1, %p1, %p2; @%p1 st.global.u32 [%d2+8], %r1;",
+    "by a pointer whose distance from this one a loop steps to 0": "sub.s64 %d9, %d1, %d2;"
+    "L: add.s64 %d9, %d9, 8; setp.lt.s64 %p1, %d9, 0; @%p1 bra L; setp.ne.s64 %p1, %d9, 0; @%p1 bra E;"
+    "st.global.u32 [%d2+8], %r1;",
     "in the trip before": "mov.u32 %r5, 0; L: ld.global.u32 %r7, [%d1+8]; st.global.u32 [%d1+8], %r1;"
     "add.u32 %r5, %r5, %r7; setp.lt.u32 %p1, %r5, 3; @%p1 bra L; mov.u32 %r7, %r5;" + USE,
 }
@@ -104,6 +107,8 @@ GLOBAL_HARMLESS = {
     "to words that are elsewhere": OWN + "st.global.u32 [%d7+128], %r1;",
     "by another pointer": "st.global.u32 [%d2+8], %r1;",
     "by another pointer that is no null": "setp.eq.u64 %p1, %d2, 0; @%p1 bra L; st.global.u32 [%d2+8], %r1; L:",
+    "by another pointer, if both are no null": "setp.eq.u64 %p1, %d1, 0; setp.eq.u64 %p2, 0, %d2;"
+    "or.pred %p1, %p1, %p2; @%p1 bra L; st.global.u32 [%d2+8], %r1; L:",
     "to a variable": "mov.u64 %d9, g; st.global.u32 [%d9+8], %r1;",
     "to shared memory": "st.shared.u32 [s+12], %r1;",
     "behind the load": "",

@@ -102,6 +102,13 @@ def test_pointers_that_have_to_be_one(use: str, monkeypatch: pytest.MonkeyPatch)
     assert of_two_pointers(body) in ("conflict", "depends")
 
 
+def test_pointers_that_are_no_null() -> None:
+    """A test for null compares no pointers with each other: lanes meet in some launch."""
+    body = HEAD + "ld.param.u64 %d2, [p]; setp.eq.u64 %p1, %d1, 0; setp.ne.u64 %p3, %d2, 0; or.pred %p1, %p1, %p3;"
+    body += "@%p1 bra E; st.global.u32 [%d2], %r9; bar.sync 0; E:" + USES["whether lanes get there"][0]
+    assert of_two_pointers(body) == "conflict"
+
+
 def test_the_marks_of_a_load_are_apart() -> None:
     """Behind a barrier lanes share a word that the kernel writes."""
     access = read_last(HEAD + STORES["to all words"] + USES["how far lanes are apart"][0])

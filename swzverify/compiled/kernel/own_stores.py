@@ -19,11 +19,12 @@ from typing import Final
 from swzverify.compiled.kernel.effects import registers_in
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
+from swzverify.compiled.kernel.graph import closure
 from swzverify.compiled.kernel.leaves import ArrayLeaf, Made, OpaqueLeaf, TripsLeaf, is_input
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import address_of
 from swzverify.compiled.ptx import Address, Instruction, Space
-from swzverify.ir.expr import Expr, Var, variables
+from swzverify.ir.expr import Compare, Comparison, Const, Expr, Var, operands, variables
 
 _WRITES: Final = ("st", "atom", "red", "cp", "multimem", "wmma", "discard", "tensormap")
 _PUBLISHES: Final = re.compile(rf"(?:{'|'.join(_WRITES)}|st[a-z]+|su(?:st|red))")
@@ -67,7 +68,16 @@ class OwnStores:
 
     @cached_property
     def _compared(self) -> frozenset[str]:
-        return self._whole(_parts(self._slices, self._conditions)[0])
+        """The pointers that the conditions read, but for tests of a pointer for null: no access is made by null."""
+        read = closure(self._conditions, lambda node: () if self._is_test_for_null(node) else operands(node))
+        return self._whole(_parts(self._slices, (each for each in read if isinstance(each, Var)))[0])
+
+    def _is_test_for_null(self, node: Expr) -> bool:
+        match node:
+            case Compare(Comparison.EQ, Var() as read, Const(0)) | Compare(Comparison.EQ, Const(0), Var() as read):
+                return self._slices.symbols.is_parameter(read)
+            case _:
+                return False
 
     @cached_property
     def _writes(self) -> Mapping[int, frozenset[str]]:
