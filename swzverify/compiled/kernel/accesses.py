@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from swzverify.compiled.kernel.access import ANY_SPACE, CopySource, Executions, KernelAccess, LoopAround, Site, blank
@@ -149,13 +150,13 @@ class Reader:
 
     def _all(self, raw: list[_Raw], together: int = 0) -> list[KernelAccess]:
         slices, flow = self.slices, self.slices.flow
-        choices = {
-            block.index: slices.choice_values(block.index)
-            for block in flow.blocks
-            if block.is_choice and flow.is_reachable(block.index)
-        }
+        ends = [each.index for each in flow.blocks if each.is_choice and flow.is_reachable(each.index)]
+        choices = {each: slices.choice_values(each) for each in ends}
         forms = find_forms(slices)
-        take_apart(slices, forms)
+        self.divisions = known = with_results(slices, forms)
+        places = [each.address for each in raw if each.address is not None and each.access.touch is Touch.SHARED]
+        conditions = [*chain.from_iterable(choices.values()), *(each.own for each in raw), *places]
+        take_apart(slices, forms, conditions if raw else None)
         for each in raw:
             for loop in flow.around(each.block):
                 trips_of(slices, loop)
@@ -168,7 +169,6 @@ class Reader:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
         shared = uniformity(*of_choices)
-        self.divisions = known = with_results(slices, forms)
         in_launches = uniformity(*of_choices, never_read=known) if known else shared
         return [self._finished(each, forms, (shared, in_launches), known) for each in raw]
 

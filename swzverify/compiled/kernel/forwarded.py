@@ -1,15 +1,17 @@
-"""Loads of shared memory that may give a lane what it stored itself.
+"""Loads that may give a lane what it stored itself, and loads of words that the kernel itself may write.
 
 Lanes that load one word together get one value. But if a lane stored to this word before, without a barrier between,
 ptxas may use the stored register in place of the load, and the other lanes see another value. Only kernels with a race
 do this; a verdict on costs does not rest on there being none.
+
+Source: docs/semantics.md, section 6, "Words that lanes load".
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
@@ -19,51 +21,98 @@ import numpy as np
 from swzverify.compiled.kernel.arithmetic import sub, widened
 from swzverify.compiled.kernel.induction import Forms
 from swzverify.compiled.kernel.lanes import is_small
-from swzverify.compiled.kernel.leaves import ArrayLeaf, LaneLeaf, Made, OpaqueLeaf
+from swzverify.compiled.kernel.leaves import (
+    ArrayLeaf,
+    LaneLeaf,
+    Made,
+    OpaqueLeaf,
+    UniformLeaf,
+    are_all,
+    is_written_perhaps,
+)
 from swzverify.compiled.kernel.linear import normal, sum_of
+from swzverify.compiled.kernel.own_stores import OwnStores
 from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import address_of
 from swzverify.compiled.ptx import Address, Instruction
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr
 
-_STORE: Final = re.compile(r"st(?:\.weak)?(?:\.shared(?:::(?:cta|cluster))?)?(?:\.(?!async|bulk)\w+)*")
-_LOAD: Final = re.compile(r"ld(?:\.weak)?(?:\.shared(?:::(?:cta|cluster))?)?(?:\.\w+)*")
-_STRONG: Final = re.compile(r".*\.(?:volatile|relaxed|acquire|release|mmio|global|local|param|const)\b.*")
+_PLAIN: Final = re.compile(
+    r"(?:st|ldu?)(?:\.weak)?(?:\.(shared|global)(?:::(?:cta|cluster))?)?(?:\.(?!async|bulk|nc)[\w:]+)*"
+)
+_STRONG: Final = re.compile(r".*\.(?:volatile|relaxed|acquire|release|mmio|local|param|const)\b.*")
 WIDEST_BYTES: Final = 32
 """Of a load or store."""
+_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
+_BARRIER_OR_WAIT: Final = re.compile(rf"{_BARRIER.pattern}|mbarrier\.(?:try|test)_wait.*")
+_SHARED: Final = "shared"
+_GLOBAL: Final = "global"
 _ADDRESSES: Final = 1 << 32
+"""Distances count modulo this: addresses that are so many bytes apart are taken to meet."""
 _INDEX: Final = attrgetter("index")
-_BARRIER: Final = re.compile(r"bar(?:rier)?\..*|mbarrier\.(?:try|test)_wait.*")
 
 
-def take_apart(slices: Slices, forms: Forms) -> None:
-    """Let each lane have its own value of the loads that may give it what it stored itself."""
-    plain = [each for each in slices.function.instructions if not _STRONG.fullmatch(each.opcode)]
-    stores = [each for each in plain if _STORE.fullmatch(each.opcode)]
-    if not stores:
+def take_apart(slices: Slices, forms: Forms, conditions: Sequence[Expr] | None = None) -> None:
+    """Mark the loads of words to which stores of the kernel may have written.
+
+    `conditions` are those that decide where threads go and which accesses they make. Without them, loads of global
+    memory are left out.
+    """
+    loads = _Loads(slices, forms)
+    not_global = {each.index for each in loads.stores if _space(each) != _GLOBAL}
+    in_shared: dict[int, list[OpaqueLeaf]] = {}
+    in_global: dict[int, list[OpaqueLeaf]] = {}
+    for leaf in slices.leaves.by_name.values():
+        if is_written_perhaps(leaf):
+            in_global.setdefault(leaf.index, []).append(leaf)
+        elif isinstance(leaf, OpaqueLeaf) and leaf.made is Made.MOMENT:
+            in_shared.setdefault(leaf.index, []).append(leaf)
+    for index, leaves in in_shared.items():
+        slices.leaves.mark(leaves, is_forwarded=loads.is_forwarded(index, not_global))
+    if not in_global or conditions is None:
         return
-    loads = {each.index: each for each in plain if _LOAD.fullmatch(each.opcode)}
-    before, places = _Before(slices, stores), _Places(slices, forms)
-    for leaf in [*slices.leaves.by_name.values()]:
-        if not isinstance(leaf, OpaqueLeaf) or leaf.made is not Made.MOMENT:
-            continue
-        load = loads.get(leaf.index)
-        if load is not None and any(places.may_meet(each, load) for each in before.of(load)):
-            slices.leaves.make_own(leaf)
+    stores = OwnStores(slices, [*conditions, *(slices.run(slices.guard(each)) for each in loads.plain)])
+    for index, leaves in in_global.items():
+        writers = {*stores.writers(leaves[0].feeds), *stores.compared(leaves[0].feeds)}
+        slices.leaves.mark(leaves, is_forwarded=loads.is_forwarded(index, writers), is_written=bool(writers))
+
+
+class _Loads:
+    """Says which loads may give a lane what it stored itself."""
+
+    def __init__(self, slices: Slices, forms: Forms) -> None:
+        self.plain = [
+            each
+            for each in slices.function.instructions
+            if _PLAIN.fullmatch(each.opcode) and not _STRONG.fullmatch(each.opcode)
+        ]
+        self.stores = [each for each in self.plain if each.opcode.startswith("st")]
+        self._loads = {each.index: each for each in self.plain if each.opcode.startswith("ld")}
+        self._places = _Places(slices, forms)
+        self._before_global = _Before(slices, self.stores, _BARRIER)
+        self._before = _Before(slices, self.stores, _BARRIER_OR_WAIT)
+
+    def is_forwarded(self, index: int, writers: Collection[int]) -> bool:
+        """Whether the load of this index may give a lane what one of the stores of some indices wrote."""
+        load = self._loads.get(index)
+        if load is None or not writers:
+            return False
+        before = self._before_global if _space(load) == _GLOBAL else self._before
+        return any(each.index in writers and self._places.may_meet(each, load) for each in before.of(load))
 
 
 class _Before:
     """The stores from which a path leads to a load without a barrier."""
 
-    def __init__(self, slices: Slices, stores: list[Instruction]) -> None:
+    def __init__(self, slices: Slices, stores: Sequence[Instruction], barrier: re.Pattern[str]) -> None:
         self._flow = flow = slices.flow
         self._stores: list[list[Instruction]] = [[] for _ in flow.blocks]
         for each in stores:
             self._stores[flow.block_of[each.index]].append(each)
         self._barriers: list[list[int]] = [[] for _ in flow.blocks]
         for each in slices.function.instructions:
-            if _BARRIER.fullmatch(each.opcode):
+            if barrier.fullmatch(each.opcode):
                 self._barriers[flow.block_of[each.index]].append(each.index)
 
     def of(self, load: Instruction) -> Iterator[Instruction]:
@@ -85,7 +134,7 @@ class _Before:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An address of 32 bits as a sum.
+    """An address as a sum, of 32 bits in shared memory and of 64 bits elsewhere.
 
     Attributes:
         base: The sum without its number.
@@ -108,14 +157,17 @@ class _Places:
 
     def __init__(self, slices: Slices, forms: Forms) -> None:
         self._slices, self._forms = slices, forms
-        self._known: dict[int, _Place | None] = {}
+        self._known: dict[int, _Place] = {}
         self._between: dict[tuple[Expr, Expr], list[int] | None] = {}
 
     def may_meet(self, store: Instruction, load: Instruction) -> bool:
         """Whether both may touch a byte."""
-        first, second = self._of(store), self._of(load)
-        if first is None or second is None:
+        spaces = {_space(store), _space(load)}
+        if spaces == {_SHARED, _GLOBAL}:
+            return False
+        if _GLOBAL not in spaces and spaces != {_SHARED}:
             return True
+        first, second = self._of(store), self._of(load)
         if first.array is not None and second.array is not None and first.array is not second.array:
             return False
         # A place that does not depend on trips is the same in all of them.
@@ -132,33 +184,37 @@ class _Places:
         nearest = distances[at] if at < len(distances) else distances[0] + _ADDRESSES
         return nearest - least < 2 * WIDEST_BYTES - 1
 
-    def _of(self, instruction: Instruction) -> _Place | None:
+    def _of(self, instruction: Instruction) -> _Place:
+        """Where an instruction reads or writes."""
         if instruction.index not in self._known:
             self._known[instruction.index] = self._read(instruction)
         return self._known[instruction.index]
 
-    def _read(self, instruction: Instruction) -> _Place | None:
-        """Where an instruction reads or writes; None for a generic address."""
+    def _read(self, instruction: Instruction) -> _Place:
         slices = self._slices
-        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
-        if operand is None or "shared" not in instruction.opcode:
-            return None
-        address = widened(self._forms.resolve(slices.run(address_of(slices, operand, instruction))), 32)
+        operand = next(each for each in instruction.operands if isinstance(each, Address))
+        value = self._forms.resolve(slices.run(address_of(slices, operand, instruction)))
+        address = widened(value, 32 if _space(instruction) == _SHARED else 64)
         leaves, total = slices.leaves.of(address), sum_of(address)
         arrays = [each for each in leaves if isinstance(each, ArrayLeaf)]
         return _Place(
             replace(total, number=0).expression(),
             total.number,
             arrays[0] if len(arrays) == 1 and not arrays[0].symbol.is_extern else None,
-            all(isinstance(each, ArrayLeaf | LaneLeaf) for each in leaves),
+            are_all(leaves, (UniformLeaf, LaneLeaf)),
         )
 
     def _distances(self, first: Expr, second: Expr) -> list[int] | None:
         """How far the first base is behind the second one in any thread, in ascending order; None if not known."""
         threads, apart = self._slices.threads, normal(sub(first, second))
-        is_known = all(isinstance(each, LaneLeaf) for each in self._slices.leaves.of(apart))
-        if threads is None or not is_known or not is_small(apart):
+        if threads is None or not are_all(self._slices.leaves.of(apart), LaneLeaf) or not is_small(apart):
             return None
         (distances,) = evaluate_many((apart,), threads.point)
-        found: list[int] = np.unique(distances).tolist()
+        found: list[int] = np.unique(np.asarray(distances) % _ADDRESSES).tolist()
         return found
+
+
+def _space(instruction: Instruction) -> str:
+    """`shared`, `global` or empty."""
+    found = _PLAIN.fullmatch(instruction.opcode)
+    return (found[1] if found else None) or ""

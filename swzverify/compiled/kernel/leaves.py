@@ -156,6 +156,8 @@ class OpaqueLeaf(Leaf):
         moved: What lanes of whole warps exchanged here, by a butterfly.
         distances: Lanes at these distances of each other, as bits, have one value, in one trip of the loops around.
         index: The index of the instruction that makes it; -1 for none.
+        is_forwarded: Whether a lane may have what it stored itself in place of the word that it loads.
+        is_written: Whether the kernel itself may write the words of global memory that it loads.
     """
 
     feeds: tuple[Expr, ...] = ()
@@ -164,11 +166,13 @@ class OpaqueLeaf(Leaf):
     moved: Moved | None = None
     distances: int = 0
     index: int = -1
+    is_forwarded: bool = False
+    is_written: bool = False
 
     @property
     def is_own(self) -> bool:
         """Whether each lane has its own value, whatever feeds it."""
-        return self.made in (Made.ANYHOW, Made.EXCHANGED)
+        return self.is_forwarded or self.made in (Made.ANYHOW, Made.EXCHANGED)
 
     @property
     def is_moment(self) -> bool:
@@ -206,6 +210,17 @@ def is_input(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
     return isinstance(leaf, OpaqueLeaf) and leaf.made is Made.INPUT
 
 
+def is_given(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
+    """Whether a leaf is words of global or constant memory that a launch can give any value."""
+    return is_input(leaf) and not leaf.is_written
+
+
+def is_written_perhaps(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
+    """Whether a leaf is words of global memory that a store may change while the kernel runs."""
+    opcode = leaf.name.partition(" ")[0].split(".")
+    return is_input(leaf) and "global" in opcode and "nc" not in opcode
+
+
 class Leaves:
     """The leaves of one function, by the names of their variables."""
 
@@ -239,9 +254,10 @@ class Leaves:
         """Keep the division that a leaf is the result of."""
         self.by_name[variable.name] = replace(self[variable], open=division)
 
-    def make_own(self, leaf: OpaqueLeaf) -> None:
-        """Let each lane have its own value of a leaf."""
-        self.by_name[leaf.name] = replace(leaf, made=Made.ANYHOW)
+    def mark(self, words: Iterable[OpaqueLeaf], *, is_forwarded: bool, is_written: bool = False) -> None:
+        """Keep what stores of the kernel may do to the words of one load."""
+        for leaf in words:
+            self.by_name[leaf.name] = replace(leaf, is_forwarded=is_forwarded, is_written=is_written)
 
     def uniform(self, name: str, width: int, reason: str, line: int = 0, limit: int | None = None) -> Expr:
         """A value that all threads of the block share."""

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Final
 
 from swzverify.compiled.kernel import CarriedLeaf, LaneLeaf, Leaf, LoopLeaf, OpaqueLeaf, TripsLeaf
-from swzverify.compiled.kernel.leaves import is_input
+from swzverify.compiled.kernel.leaves import is_given
 from swzverify.compiled.kernel.linear import Sum, normal
 from swzverify.compiled.kernel.special import is_place
 from swzverify.compiled.scan.claim import NEVER_MADE
@@ -171,18 +171,13 @@ def _contended(question: Question, samples: _Samples, point: Mapping[str, int]) 
     witness = Sampler(sure.row, sure.parts, sure.block, sure.guard).shared_values(point)
     if witness is None or witness.price.is_free:
         return unknown(NOT_FOUND)
-    names = tuple(dict.fromkeys(map(spell_leaf, blamed)))
+    names = tuple(dict.fromkeys(map(spell_leaf, _computed(sampler) or blamed)))
     worst = sure.conflict(witness.price, witness.addresses, witness.active, witness.price.ways, at_least=True)
     if not blamed:
         return worst
     if (first := _first_block(question)) is not None:
         return first
-    free_for = _free_for(question, sampler, found)
-    if computed := [leaf for leaf in blamed if isinstance(leaf, OpaqueLeaf) and not is_input(leaf)]:
-        # A value that nobody chooses need not be one for which lanes meet.
-        free_for = ""
-        names = tuple(dict.fromkeys(map(spell_leaf, computed)))
-    if free_for:
+    if free_for := _free_for(question, sampler, found):
         return replace(worst, verdict=Verdict.DEPENDS, reason=free_for, parameters=names)
     if found.free_values:
         return unknown(f"it depends on {', '.join(names)}; no values were shown to be free")
@@ -195,14 +190,21 @@ def _contended(question: Question, samples: _Samples, point: Mapping[str, int]) 
 def _free_for(question: Question, sampler: Sampler, found: Sampled) -> str:
     """Values of the blamed leaves, in words, for which engines prove that no two lanes meet.
 
-    Empty if no such values are found.
+    Empty if no such values are found, or if nobody chooses one of them: it need not be one for which lanes meet.
     """
+    if _computed(sampler):
+        return ""
     for values in found.free_values[:_PARAMETERS_TRIED]:
         fixed = replace(question, parts=sampler.fixed(values))
         if fixed.cost(fixed.guard).answer is Answer.HOLDS:
             shown = ", ".join(f"{spell_leaf(leaf)} = {values[leaf.name]}" for leaf in sampler.blamed)
             return f"free for {shown}; not for all values"
     return ""
+
+
+def _computed(sampler: Sampler) -> list[Leaf]:
+    """The blamed leaves that no launch can give any value."""
+    return [leaf for leaf in sampler.blamed if isinstance(leaf, OpaqueLeaf) and not is_given(leaf)]
 
 
 def _ran_before(question: Question, leaf: Leaf) -> bool:
@@ -257,7 +259,7 @@ def limited_by_data(question: Question, sure: Question, worst: WorstCost | None)
     """
     read = question.parts.leaves_of(question.parts.varying, question.guard)
     data = [leaf for leaf in read if not isinstance(leaf, LaneLeaf) and not is_shared(leaf)]
-    loaded = [leaf for leaf in data if is_input(leaf)]
+    loaded = [leaf for leaf in data if is_given(leaf)]
     if len(loaded) < len(data) or not all(from_places_of_their_own(question.block, leaf) for leaf in loaded):
         return None
     if worst is None or question.row.group_lanes < question.row.address_lanes:

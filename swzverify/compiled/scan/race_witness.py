@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeGuard
+from typing import Final
 
 from swzverify.compiled.kernel import ArrayLeaf, CarriedLeaf, OpaqueLeaf, UniformLeaf
 from swzverify.compiled.kernel.arithmetic import less
@@ -72,12 +72,6 @@ def is_of_launch(asked: Asked, leaf: Leaf) -> bool:
 def is_loose(leaf: Leaf) -> bool:
     """Whether nothing is known of a leaf, which a program may not make at all."""
     return isinstance(leaf, OpaqueLeaf | CarriedLeaf) and not is_input(leaf)
-
-
-def is_written_perhaps(leaf: Leaf) -> TypeGuard[OpaqueLeaf]:
-    """Whether a leaf is words of global memory that others may write while the kernel runs."""
-    opcode = leaf.name.partition(" ")[0].split(".")
-    return is_input(leaf) and "global" in opcode and "nc" not in opcode
 
 
 def why_no_race(asked: Asked, question: Question) -> str:

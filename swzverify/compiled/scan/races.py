@@ -20,8 +20,9 @@ from swzverify.compiled.kernel import inlined
 from swzverify.compiled.kernel.clusters import OF_SHAPE, assumption_on_clusters, reaches_others
 from swzverify.compiled.kernel.elections import FIRST_IS_ELECTED
 from swzverify.compiled.kernel.flow import FlowError
-from swzverify.compiled.kernel.leaves import OpaqueLeaf
+from swzverify.compiled.kernel.leaves import OpaqueLeaf, is_written_perhaps
 from swzverify.compiled.kernel.listing import uses_of
+from swzverify.compiled.kernel.own_stores import own_store
 from swzverify.compiled.kernel.pointers import NOT_SHARED
 from swzverify.compiled.kernel.shared import SharedAccess
 from swzverify.compiled.kernel.special import BlockShape
@@ -30,7 +31,6 @@ from swzverify.compiled.order.barriers import Scope, orders_of
 from swzverify.compiled.order.between import Rows
 from swzverify.compiled.order.instance import Instances
 from swzverify.compiled.order.intervals import Meeting, meetings, own_copies
-from swzverify.compiled.order.own_stores import own_store
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.step import InStep
 from swzverify.compiled.order.threads import Couple
@@ -52,7 +52,6 @@ from swzverify.compiled.scan.race_found import IN_ARRAYS, NOT_ASKED, TOO_MANY, T
 from swzverify.compiled.scan.race_meetings import MeetingJudge
 from swzverify.compiled.scan.race_parts import Parts, is_of_proxies
 from swzverify.compiled.scan.race_replay import NOT_SHOWN, Runs
-from swzverify.compiled.scan.race_witness import is_written_perhaps
 from swzverify.core.words import counted, listed
 from swzverify.hardware import LANES, capability_of
 
@@ -319,7 +318,7 @@ class _Judge:
             # Nobody waits, but an object may be used before it is made, or more often than its phase allows. A block
             # may be reached that is not there.
             verdict, reason = RaceVerdict.UNKNOWN, self._parts.lost
-        elif is_harmless and (lines := own_store(self._kernel, self._shared_loads())):
+        elif is_harmless and (lines := own_store(self._kernel.slices, self._shared_loads())):
             verdict, reason = RaceVerdict.UNKNOWN, _OWN_STORE.format(*lines)
         elif verdict is RaceVerdict.FREE:
             is_or_are = "is" if free == 1 else "are"

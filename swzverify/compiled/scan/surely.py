@@ -25,7 +25,7 @@ from swzverify.compiled.kernel import (
     OpaqueLeaf,
 )
 from swzverify.compiled.kernel.arithmetic import both, either, is_zero
-from swzverify.compiled.kernel.leaves import is_input
+from swzverify.compiled.kernel.leaves import is_given
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import Parts, is_shared
@@ -118,7 +118,7 @@ def _is_chosen(leaf: Leaf, parts: Parts, loops: Sequence[LoopAround], block: Blo
     if isinstance(leaf, OpaqueLeaf):
         if leaf.open is not None and parts.has_results:
             return True  # no thread has this value: it stands for the result of a division by 0
-        return is_input(leaf) and (is_shared(leaf) or from_places_of_their_own(block, leaf))
+        return is_given(leaf) and (is_shared(leaf) or from_places_of_their_own(block, leaf))
     return not isinstance(leaf, ArrayLeaf)
 
 
