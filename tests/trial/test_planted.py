@@ -122,11 +122,11 @@ def all_at_one_place(self: Any, symbols: list[Any], _dynamic_bytes: int) -> None
     self.regions.append(memory.Region(memory.SHARED_WINDOW + placement.SHARED_BEGIN, 1 << 16))
 
 
-def store_known(self: Any, addresses: Array, threads: Array, width_bytes: int, values: Array, _known: Mask) -> None:
-    STORE(self, addresses, threads, width_bytes, values, np.ones(len(values), dtype=np.bool_))
+def write_known(self: Any, reached: Any, offset: int, width_bytes: int, values: Array, _known: Mask) -> None:
+    WRITE_WORDS(self, reached, offset, width_bytes, values, np.ones(len(values), dtype=np.bool_))
 
 
-STORE = memory.Memory.store
+WRITE_WORDS = memory.Memory.write
 
 
 def guards_hold(self: Any, instruction: Any, active: Mask) -> None:
@@ -157,7 +157,7 @@ PLANTED: dict[str, tuple[object, str, Any, str]] = {
     "nobody waits at a barrier": (machine.Machine, "_wait", nobody_waits, "barrier"),
     "a barrier reduces one warp": (machine, "reduce_at_barrier", of_first_warp, "case 509"),
     "arrays overlap": (placement.Placement, "_shared", all_at_one_place, "arrays"),
-    "what was not computed is stored as known": (memory.Memory, "store", store_known, "case 90"),
+    "what was not computed is stored as known": (memory.Memory, "write", write_known, "case 90"),
     "guards always hold": (code.Code, "run", guards_hold, "random kernels"),
     "lanes that are elsewhere are written too": (lanes.Lanes, "write", one_source, "case 504"),
     "a fused product is rounded before the sum": (floats, "_fused", rounded_twice, "floats 106"),

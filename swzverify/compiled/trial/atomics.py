@@ -51,7 +51,7 @@ def apply(instruction: Instruction, lanes: Lanes, memory: Memory, places: Array,
     result = np.zeros(lanes.threads, dtype=np.int64)
     of_result = np.zeros(lanes.threads, dtype=np.bool_)
     threads = np.flatnonzero(active)
-    memory.check(places[threads], threads, width // 8)
+    memory.reach(places[threads], threads, width // 8)
     for now in _turns(threads, places[threads], threads // lanes.of_block):
         before, known = memory.load(places[now], now, width // 8)
         result[now], of_result[now] = before, known

@@ -51,8 +51,6 @@ _WINDOW: Final = re.compile(r"cvta(\.to)?\.shared(?:::cta)?\.u64")
 _WINDOWLESS: Final = re.compile(r"cvta(?:\.to)?\.(?:global|const|local|param)(?:::\w+)?\.u64")
 _LONG: Final = re.compile(r"(?:mul|mad)\.hi\.[us]64")
 _MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
-_ONES: Final = np.array([each.bit_count() for each in range(256)], dtype=np.uint8)
-"""How many bits of a byte are set."""
 
 Watch = Callable[[Instruction, Array | None, Mask, Array | None], None]
 """Is told each access to shared memory: the addresses in its window, None if some of them are not
@@ -87,13 +85,13 @@ class Code:
         if guard is not None:
             holds, known = self._lanes.read(guard.register, 1)
             unsure = active & ~known
-            if unsure.any():
+            if np.count_nonzero(unsure):
                 if not self._is_plain(instruction):
                     raise EndError("a guard is not known", np.flatnonzero(unsure))
                 for target in written(instruction):
                     self._lanes.forget(target, unsure)
             active = active & known & ((holds == 0) if guard.negated else (holds != 0))
-        if active.any():
+        if np.count_nonzero(active):
             self._do(instruction, active)
 
     def _is_plain(self, instruction: Instruction) -> bool:
@@ -113,7 +111,7 @@ class Code:
                 self._store(instruction, active)
             case "atom" | "red" if can_run(instruction):
                 places, sure = self._reached(instruction, active)
-                if (active & ~sure).any():
+                if np.count_nonzero(active & ~sure):
                     raise EndError("an atomic's address is not known", np.flatnonzero(active & ~sure))
                 apply(instruction, self._lanes, self._memory, places, active)
                 self._count_alone(active)
@@ -125,8 +123,6 @@ class Code:
                 self._move(instruction, active)
             case "call":
                 self._call(instruction, active)
-            case "popc" if len(instruction.operands) == 2:
-                self._count_ones(instruction, active)
             case _:
                 followed = exchange(instruction, self._lanes, active) or self._compute(instruction, active)
                 if not followed and not compute_floats(instruction, self._lanes, active):
@@ -166,7 +162,7 @@ class Code:
         known = self._lanes.everything
         for name, operand, width in formula.sources:
             point[name], of_this = self._lanes.read(operand, width)
-            known = known & of_this
+            known = of_this if known is self._lanes.everything else known & of_this
         undefined, *results = evaluate_many((formula.undefined, *formula.results), point)
         if formula.undefined is not FALSE:
             known = known & (undefined == 0)
@@ -203,13 +199,6 @@ class Code:
         self._lanes.write(target, result.view(np.int64), known, active)
         return True
 
-    def _count_ones(self, instruction: Instruction, active: Mask) -> None:
-        """Count the bits by table: as a sum of 32 bits it was a third of the time of a kernel with bitmaps."""
-        target, source = instruction.operands
-        value, known = self._lanes.read(source, 8 * (size_of_type(instruction.opcode.rpartition(".")[2]) or 8))
-        rows = np.ascontiguousarray(value).view(np.uint8).reshape(-1, 8)
-        self._lanes.write(target, _ONES[rows].sum(axis=1, dtype=np.int64), known, active)
-
     def _move(self, instruction: Instruction, active: Mask) -> None:
         """A move between registers, symbols and numbers, or between a register and its parts."""
         kind = instruction.opcode.rpartition(".")[2]
@@ -240,12 +229,12 @@ class Code:
         operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
         found, known = (self._threads, self._lanes.nothing) if operand is None else self._place(operand)
         lost = active & self._lanes.whole_blocks(active & ~known)
-        if lost.any():
+        if np.count_nonzero(lost):
             self._watch(instruction, None, lost, None)
         sure = active & ~lost
         found, _ = self._generic(instruction, found, known)
         inside = sure & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
-        if inside.any():
+        if np.count_nonzero(inside):
             self._watch(instruction, found - SHARED_WINDOW, inside, sources)
         return found, sure
 
@@ -261,11 +250,6 @@ class Code:
         value, known = self._lanes.read(base, width_of(base) if isinstance(base, Register) else 64)
         return value + offset, known
 
-    def _check(self, addresses: Array, threads: Array, size: int, count: int) -> None:
-        """Raise an error where threads cannot access so many words; of one word, the access itself says the rest."""
-        check = self._memory.check_alignment if count == 1 else self._memory.check
-        check(addresses, threads, size * count)
-
     def _load(self, instruction: Instruction, active: Mask) -> None:
         targets = written(instruction)
         places, sure = self._reached(instruction, active)
@@ -274,13 +258,11 @@ class Code:
         if not 0 < size <= 8:
             sure = self._lanes.nothing
         threads = self._threads[sure]
-        at_once = places[threads]
-        if len(threads):
-            self._check(at_once, threads, size, len(targets))
+        reached = self._memory.reach(places[threads], threads, size * len(targets)) if len(threads) else None
         for at, target in enumerate(targets):
             values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.nothing.copy()
-            if len(threads):
-                values[threads], known[threads] = self._memory.load(at_once + at * size, threads, size)
+            if reached is not None:
+                values[threads], known[threads] = self._memory.read(reached, at * size, size)
             self._lanes.write(target, signed(values, 8 * size) if kind[0] == "s" else values, known, active)
 
     def _store(self, instruction: Instruction, active: Mask) -> None:
@@ -291,13 +273,14 @@ class Code:
         source = instruction.operands[1]
         items = source.items if isinstance(source, Vector) else (source,)
         threads = self._threads[sure]
-        if len(threads):
-            self._check(places[threads], threads, size, len(items))
-        if (active & ~sure).any():
+        reached = self._memory.reach(places[threads], threads, size * len(items)) if len(threads) else None
+        if np.count_nonzero(active & ~sure):
             self._memory.forget(self._threads[active & ~sure])
-        for at, item in enumerate(items if len(threads) else ()):
+        if reached is None:
+            return
+        for at, item in enumerate(items):
             values, known = self._lanes.read(item, 8 * size)
-            self._memory.store(places[threads] + at * size, threads, size, values[threads], known[threads])
+            self._memory.write(reached, at * size, size, values[threads], known[threads])
 
     def _copy(self, instruction: Instruction, active: Mask) -> None:
         """Copy from global memory at once; bytes that are not copied become zero."""
@@ -313,20 +296,20 @@ class Code:
         into, sure = self._reached(instruction, active, np.where(whole, source, UNREAD))
         if size not in (4, 8, 16) or len(limit) > 1:
             raise EndError("a copy is not followed")
-        if (lost := active & ~(sure & of_source)).any():
+        if np.count_nonzero(lost := active & ~(sure & of_source)):
             raise EndError("a copy is not followed", self._threads[lost])
-        if (lost := active & ~of_count).any():
+        if np.count_nonzero(lost := active & ~of_count):
             raise EndError("a copy's size is not known", self._threads[lost])
         threads = self._threads[active]
-        self._memory.check(into[threads], threads, size)
-        if (misaligned := source[threads] % size != 0).any():
+        self._memory.reach(into[threads], threads, size)
+        if np.count_nonzero(misaligned := source[threads] % size != 0):
             raise FaultError("an address is not aligned", threads[misaligned])
         each = np.arange(size)
         read = (count[threads][:, None] > each).reshape(-1)
         threads = np.repeat(threads, size)
         from_places, to_places = ((places[active][:, None] + each).reshape(-1) for places in (source, into))
         values, known = np.zeros(len(threads), dtype=np.int64), np.ones(len(threads), dtype=np.bool_)
-        if read.any():
+        if np.count_nonzero(read):
             values[read], known[read] = self._memory.load(from_places[read], threads[read], 1)
         self._memory.store(to_places, threads, 1, values, known)
 

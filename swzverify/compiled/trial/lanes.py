@@ -67,6 +67,7 @@ class Lanes:
         self._undefined = undefined
         self._values: dict[Register, Array] = {}
         self._known: dict[Register, Mask] = {}
+        self._numbers: dict[int, Array] = {}
         self._specials: dict[tuple[str, int], tuple[Array, Mask]] = {}
         self.nothing = np.zeros(self.threads, dtype=np.bool_)
         self.everything = np.ones(self.threads, dtype=np.bool_)
@@ -80,14 +81,15 @@ class Lanes:
         return np.repeat(self.in_blocks(which).any(axis=1), self.of_block)
 
     def read(self, operand: Operand, width: int) -> tuple[Array, Mask]:
-        """An operand as so many bits, and where it is known."""
+        """An operand as so many bits, and where it is known; of a register these are its own arrays."""
         match operand:
             case Register():
-                if width_of(operand) < width:
+                its_width = width_of(operand)
+                if its_width < width:
                     return self._unknown()
-                if operand not in self._values:
+                if (values := self._values.get(operand)) is None:
                     return self._unknown() if self._undefined is None else self._one(self._undefined, width)
-                return cut(self._values[operand], width), self._known[operand]
+                return values if its_width == width else cut(values, width), self._known[operand]
             case Immediate(value):
                 return self._one(value if width > 1 else int(value != 0), width)
             case FloatImmediate(bits, its_width):
@@ -112,11 +114,17 @@ class Lanes:
         """Write a register of the active lanes; of another operand nothing is kept."""
         if not isinstance(target, Register):
             return
-        if target not in self._values:
-            before, known_before = self.read(target, width_of(target))
-            self._values[target], self._known[target] = before.copy(), known_before.copy()
-        np.copyto(self._values[target], cut(values, width_of(target)), where=active)
-        np.copyto(self._known[target], known, where=active)
+        width = width_of(target)
+        mine = self._values.get(target)
+        if mine is None:
+            before, known_before = self.read(target, width)
+            mine = self._values[target] = before.copy()
+            self._known[target] = known_before.copy()
+        np.copyto(mine, cut(values, width), where=active)
+        if known is self.everything:
+            self._known[target] |= active
+        else:
+            np.copyto(self._known[target], known, where=active)
 
     def forget(self, target: Operand, active: Mask) -> None:
         """The active lanes no longer know a register."""
@@ -151,8 +159,10 @@ class Lanes:
 
     def _one(self, value: int, width: int) -> tuple[Array, Mask]:
         bits = value & ((1 << width) - 1)
-        found = np.array(bits, dtype=np.uint64).view(np.int64)
-        return np.broadcast_to(found, (self.threads,)), self.everything
+        if bits not in self._numbers:
+            found = np.array(bits, dtype=np.uint64).view(np.int64)
+            self._numbers[bits] = np.broadcast_to(found, (self.threads,))
+        return self._numbers[bits], self.everything
 
     def _unknown(self) -> tuple[Array, Mask]:
-        return np.zeros(self.threads, dtype=np.int64), self.nothing
+        return self._one(0, 1)[0], self.nothing

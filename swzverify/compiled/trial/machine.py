@@ -217,7 +217,7 @@ class Machine:
 
     def run(self) -> None:
         """Run until all threads are at the end, or their blocks cannot go on."""
-        while (self.at < self.end).any():
+        while np.count_nonzero(self.at < self.end):
             order = np.where(self.waits, self.end, self.order[self.at])
             first = order.min()
             if first == self.end:
@@ -249,7 +249,7 @@ class Machine:
                 return
             if left is not active:
                 active, here = left, self.lanes.in_blocks(left).any(axis=1)
-                if not active.any():
+                if not np.count_nonzero(active):
                     return
         self._try(partial(self._leave, block), active)
 
@@ -308,7 +308,7 @@ class Machine:
         if any(way.cases is not None for way in block.ways):
             index, of_index = self.lanes.read(last.operands[0], 32)
             known = known & (of_index | ~holds)
-        if (unsure := active & ~known).any():
+        if np.count_nonzero(unsure := active & ~known):
             raise EndError("a branch is not known", np.flatnonzero(unsure))
         targets = np.full(self.lanes.threads, -1, dtype=np.int64)
         for way in block.ways:
@@ -316,7 +316,7 @@ class Machine:
             if way.cases is not None:
                 takes = takes & np.isin(index, way.cases)
             targets[takes] = self._start(way.target)
-        if (nowhere := active & (targets < 0)).any():
+        if np.count_nonzero(nowhere := active & (targets < 0)):
             raise FaultError("a branch has no such case", np.flatnonzero(nowhere))
         self.at[active] = targets[active]
         self._count(block, targets, active)

@@ -40,6 +40,8 @@ _NEVER: Final = -1
 _PAGE_BITS: Final = 11
 _PAGE: Final = 1 << _PAGE_BITS
 """Bytes of a page."""
+_WIDTHS: Final = (1, 2, 4, 8)
+"""Bytes of the numbers that memory can be read as an array of."""
 MOST_BYTES: Final = 1 << 27
 """Bytes of all regions of one block, with those of each thread."""
 
@@ -95,6 +97,30 @@ class _Pages:
             self.bytes = np.concatenate((self.bytes, np.zeros(more, dtype=np.uint8)))
             self.written = np.concatenate((self.written, np.zeros(more, dtype=np.int32)))
         return np.arange(first, self._count, dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Words that threads reach: the block of each thread, and where its bytes are in the pages.
+
+    `at` has the place of the first byte of each word if each word is in one page, else a row of places for each.
+    """
+
+    block: Array
+    at: Array
+
+    def words(self, offset: int, width_bytes: int) -> Array | None:
+        """The numbers of words of so many bytes from an offset on, if memory is an array of such; else None."""
+        if self.at.ndim > 1 or width_bytes not in _WIDTHS:
+            return None
+        starts = self.at + offset
+        return None if np.count_nonzero(starts % width_bytes) else starts // width_bytes
+
+    def places(self, offset: int, width_bytes: int) -> Array:
+        """The places of bytes from an offset on, a row for each thread."""
+        if self.at.ndim > 1:
+            return self.at[:, offset : offset + width_bytes]
+        return self.at[:, None] + np.arange(offset, offset + width_bytes)
 
 
 class Memory:
@@ -157,29 +183,48 @@ class Memory:
         Raises:
             FaultError: An address is outside of all regions.
         """
-        block, at = self._at(addresses, threads, width_bytes)
-        raw = np.zeros((len(at), 8), dtype=np.uint8)
-        raw[:, :width_bytes] = self._pages.bytes[at]
-        known = self._pages.written[at] >= self._forgotten[block]
-        return raw.view(np.int64).reshape(-1), np.all(known, axis=1)
+        return self.read(self._at(addresses, threads, width_bytes), 0, width_bytes)
 
     def store(self, addresses: Array, threads: Array, width_bytes: int, values: Array, known: Mask) -> None:
         """Write words; of lanes with one address the last one stays. Errors as in `load`."""
-        block, at = self._at(addresses, threads, width_bytes)
-        raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
-        self._pages.bytes[at] = raw[:, :width_bytes]
-        self._pages.written[at] = np.where(known[:, None], self._forgotten[block], _NEVER)
+        self.write(self._at(addresses, threads, width_bytes), 0, width_bytes, values, known)
 
-    def check(self, addresses: Array, threads: Array, width_bytes: int) -> None:
-        """Raise the error that `load` would raise, or one for an address that is not a multiple of the width."""
-        self.check_alignment(addresses, threads, width_bytes)
-        self._at(addresses, threads, width_bytes)
+    def reach(self, addresses: Array, threads: Array, width_bytes: int) -> Reached:
+        """Words of so many bytes, for `read` and `write`.
 
-    def check_alignment(self, addresses: Array, threads: Array, width_bytes: int) -> None:
-        """Raise an error for an address that is not a multiple of the width."""
+        Raises:
+            FaultError: An address is outside of all regions, or no multiple of the width.
+        """
         misaligned = addresses % width_bytes != 0
-        if misaligned.any():
+        if np.count_nonzero(misaligned):
             raise FaultError("an address is not aligned", threads[misaligned])
+        return self._at(addresses, threads, width_bytes)
+
+    def read(self, reached: Reached, offset: int, width_bytes: int) -> tuple[Array, Mask]:
+        """The bytes of words from an offset on, and whether they are known."""
+        block, words = reached.block[:, None], reached.words(offset, width_bytes)
+        if words is not None:
+            values = self._pages.bytes.view(f"u{width_bytes}")[words].astype(np.int64)
+            written = self._pages.written.reshape(-1, width_bytes)[words]
+        else:
+            at = reached.places(offset, width_bytes)
+            raw = np.zeros((len(at), 8), dtype=np.uint8)
+            raw[:, :width_bytes] = self._pages.bytes[at]
+            values, written = raw.view(np.int64).reshape(-1), self._pages.written[at]
+        return values, np.all(written >= self._forgotten[block], axis=1)
+
+    def write(self, reached: Reached, offset: int, width_bytes: int, values: Array, known: Mask) -> None:
+        """Write bytes of words from an offset on; of lanes with one address the last one stays."""
+        now = np.where(known, self._forgotten[reached.block], _NEVER)[:, None]
+        words = reached.words(offset, width_bytes)
+        if words is not None:
+            self._pages.bytes.view(f"u{width_bytes}")[words] = values.astype(f"u{width_bytes}")
+            self._pages.written.reshape(-1, width_bytes)[words] = now
+        else:
+            at = reached.places(offset, width_bytes)
+            raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
+            self._pages.bytes[at] = raw[:, :width_bytes]
+            self._pages.written[at] = now
 
     def room(self, address: int) -> int:
         """The bytes from an address to the end of its region."""
@@ -190,23 +235,32 @@ class Memory:
         """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
         self._forgotten[np.unique(threads // self._threads)] += 1
 
-    def _at(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Array]:
-        """The block of each thread, as a column, and the places of the bytes of its word in the pages."""
+    def _at(self, addresses: Array, threads: Array, width_bytes: int) -> Reached:
+        """The words of threads at addresses."""
         region = np.searchsorted(self._begins, addresses, side="right") - 1
+        if len(region) and not np.count_nonzero(region != region[0]):
+            region = region[:1]  # of one region, as most instructions reach, numbers are taken once
         inside = addresses - self._begins[region]
         outside = (region < 0) | (inside + width_bytes > self._sizes[region])
-        if outside.any():
+        if np.count_nonzero(outside):
             raise FaultError("an address is outside of what the launch has", threads[outside])
         block = threads // self._threads
-        first = self._first_pages[region] * _PAGE + inside + self._steps[region] * (threads - block * self._threads)
-        block, places = block[:, None], first[:, None] + np.arange(width_bytes)
-        is_in_one = not ((places[:, 0] ^ places[:, -1]) >> _PAGE_BITS).any()
-        pages = (places[:, :1] if is_in_one else places) >> _PAGE_BITS
+        first = self._first_pages[region] * _PAGE + inside
+        if self._steps[region].any():  # each thread has bytes of its own
+            first = first + self._steps[region] * (threads - block * self._threads)
+        if not np.count_nonzero((first ^ first + (width_bytes - 1)) >> _PAGE_BITS):
+            return Reached(block, self._placed(block, first))
+        places = first[:, None] + np.arange(width_bytes)
+        return Reached(block, self._placed(block[:, None], places))
+
+    def _placed(self, block: Array, places: Array) -> Array:
+        """Where bytes of blocks are in the pages."""
+        pages = places >> _PAGE_BITS
         found = self._page_of[block, pages]
-        if (found < 0).any():
+        if np.count_nonzero(found < 0):
             self._bring(block, pages)
             found = self._page_of[block, pages]
-        return block, found.astype(np.int64) << _PAGE_BITS | places & (_PAGE - 1)
+        return found.astype(np.int64) << _PAGE_BITS | places & (_PAGE - 1)
 
     def _bring(self, block: Array, pages: Array) -> None:
         """Give blocks those pages that they do not have yet."""
@@ -293,13 +347,16 @@ class Kept:
         read = None if sources is None else np.where(on, sources.reshape(-1, LANES)[made], UNREAD)
         if read is not None:
             patterns = np.concatenate((patterns, _from_first(read, read != UNREAD, BANK_PERIOD_BYTES)), axis=1)
+        size, raw = patterns.itemsize * patterns.shape[1], patterns.tobytes()
+        mine, seen = -1, Seen()
         for at, number in enumerate(made.tolist()):
             block, warp = divmod(number, self._warps)
-            seen = self.seen[block].setdefault(instruction.index, Seen())
+            if block != mine:
+                mine, seen = block, self.seen[block].setdefault(instruction.index, Seen())
             if len(seen.patterns) >= MOST_SEEN:
                 seen.is_all = False
                 continue
-            pattern = patterns[at].tobytes()
+            pattern = raw[at * size : (at + 1) * size]
             if pattern not in seen.patterns:
                 seen.patterns.add(pattern)
                 seen.addresses.append(rows[at].copy())

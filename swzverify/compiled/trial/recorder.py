@@ -179,7 +179,7 @@ class Recorder(Code):
     def _touch_at(self, instruction: Instruction, effect: Effect, places: Array, here: Mask, width: int) -> None:
         """Threads touch bytes at generic addresses; nothing is known of what they write."""
         threads = np.flatnonzero(here)
-        self._memory.check(places[threads], threads, width)
+        self._memory.reach(places[threads], threads, width)
         shared = here & (places >= SHARED_WINDOW) & (places < 2 * SHARED_WINDOW)
         if shared.any():
             self._touch(instruction, effect, places - SHARED_WINDOW, shared, width)
@@ -219,7 +219,7 @@ class Recorder(Code):
         size = size_of_type(instruction.opcode.rpartition(".")[2]) or 0
         if not 0 < size <= 8:
             return b""
-        self._memory.check(places[threads], threads, size)
+        self._memory.reach(places[threads], threads, size)
         return self._memory.load(places[threads], threads, size)[0].tobytes()
 
     def _record(self, instruction: Instruction, addresses: Array | None, active: Mask, _: Array | None) -> None:
