@@ -15,7 +15,7 @@ from swzverify.compiled.scan.pair_points import conflicting_pair, learn_pair
 from swzverify.compiled.scan.race_points import NAME as POINTS
 from swzverify.compiled.scan.race_points import Points
 from swzverify.compiled.scan.shared_terms import independent_parts, with_any_terms
-from swzverify.compiled.scan.verdict import DisagreementError, Goals, NoVerdictError
+from swzverify.compiled.scan.verdict import SMT, DisagreementError, Goals, NoVerdictError
 from swzverify.engines.distances import Distances
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
 from swzverify.ir.bounded import bounded
@@ -196,7 +196,7 @@ class Asker:
         )
         if found.answer is not Answer.HOLDS:
             point = _renamed(found.point, names)
-            if point:
+            if point and found.engines == (SMT,):
                 learn_pair(goal, point, self._points)
             return replace(found, point=point, worst=worst)
         self._held[goal] = replace(found, point=_renamed(found.point, names), worst=worst, goal=goal)

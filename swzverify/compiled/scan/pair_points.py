@@ -27,7 +27,7 @@ def conflicting_pair(goal: Cost | GatherCost, points: Points) -> dict[str, int] 
     cost, own = goal.cost, goal.own
     if cost.instruction.by_octets or cost.instruction.is_global or cost.at_most is not None:
         return None
-    found = points.some(_conflict(cost, own))
+    found = points.near(_conflict(cost, own))
     if found is None:
         return None
     point = {node.name: found.get(node.name, 0) for node in cost.free}
@@ -38,9 +38,10 @@ def conflicting_pair(goal: Cost | GatherCost, points: Points) -> dict[str, int] 
 
 
 def learn_pair(goal: Cost | GatherCost, point: Mapping[str, int], points: Points) -> None:
-    """Try the first two lanes of a conflict that an engine found for other costs, too.
+    """Try the first two lanes of a conflict that Z3 found for other costs, too.
 
-    Accesses of an unrolled loop often conflict at the same values.
+    Accesses of an unrolled loop often conflict at the same values. Pairs that points show are found again
+    without this, and would take the place of these values.
     """
     if not isinstance(goal, GatherCost):
         return
