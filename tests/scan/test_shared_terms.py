@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
@@ -80,12 +80,20 @@ def test_no_point_is_lost(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.count(False) > count // 4
 
 
+def _one_value_less(name: str, limit: int) -> Var:
+    return var(name, limit - 1)
+
+
+def _names_in_use(_: Expr) -> Iterator[str]:
+    return (f"term {at}" for at in range(9))
+
+
 def _largest_value_is_lost(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(shared_terms, "var", lambda name, limit: var(name, limit - 1))
+    patch.setattr(shared_terms, "var", _one_value_less)
 
 
 def _names_are_in_use(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(shared_terms, "_unused_names", lambda _: iter(f"term {at}" for at in range(9)))
+    patch.setattr(shared_terms, "_unused_names", _names_in_use)
 
 
 @pytest.mark.parametrize("plant", [_largest_value_is_lost, _names_are_in_use])
@@ -113,8 +121,12 @@ def test_how_an_index_is_computed_costs_nothing(monkeypatch: pytest.MonkeyPatch)
     assert with_any_terms(_stored_row(64)) is not None
     assert Asker(0, 40).possible(_stored_row(64)).answer is Answer.EMPTY
     assert Asker(0, 40).possible(_stored_row(65)).answer is not Answer.EMPTY
-    monkeypatch.setattr(asker, "with_any_terms", lambda _: None)
+    monkeypatch.setattr(asker, "with_any_terms", _none)
     assert Asker(0, 40).possible(_stored_row(64)).answer is Answer.UNDECIDED
+
+
+def _none(_: Expr) -> None:
+    return None
 
 
 def _is_wrong(seed: int) -> bool:
@@ -132,9 +144,13 @@ def test_answers_are_those_of_all_points(count: int, monkeypatch: pytest.MonkeyP
 
 def test_a_stronger_condition_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asker, "SMALL", 0)
-    monkeypatch.setattr(asker, "_at_a_point", lambda _: None)
+    monkeypatch.setattr(asker, "_at_a_point", _none)
     assert not any(map(_is_wrong, range(20)))
-    monkeypatch.setattr(asker, "with_any_terms", lambda each: conjunction((each, is_zero(variables(each)[0]))))
+
+    def stronger(condition: Expr) -> Expr:
+        return conjunction((condition, is_zero(variables(condition)[0])))
+
+    monkeypatch.setattr(asker, "with_any_terms", stronger)
     assert any(map(_is_wrong, range(20)))
 
 
