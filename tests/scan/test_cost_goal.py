@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from swzverify.compiled.kernel import accesses
+from swzverify.compiled.kernel.arithmetic import widened
+from swzverify.compiled.kernel.narrow import narrowed
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import any_shared as any_shared_room
 from swzverify.compiled.scan import asker
@@ -24,7 +26,7 @@ from swzverify.compiled.scan.verdict import DisagreementError
 from swzverify.engines.obligations import Answer, Cost, GatherCost
 from swzverify.hardware import Instruction
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Expr, Var
+from swzverify.ir.expr import Expr, Var, extract, substitute, variables
 
 Shape = tuple[int, int, int]
 
@@ -40,6 +42,11 @@ _DATA = (
     "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r3, [%rd1]; "
     "and.b32 %r3, %r3, 255; shl.b32 %r3, %r3, 2; "
 )
+_GUARDED = (
+    "shl.b32 %r3, %r1, 2; ld.param.u32 %r6, [n]; shl.b32 %r7, %r6, 24; shr.s32 %r7, %r7, 24; and.b32 %r8, %r1, 255; "
+    "add.u32 %r7, %r7, %r8; and.b32 %r7, %r7, 63; setp.gt.u32 %p1, %r7, 40; @%p1 ret; "
+)
+"""Lanes that low bits of a parameter choose."""
 _BAD_LANES_OF_SECOND_WARP = (
     "mov.u32 %r7, %laneid; setp.ge.u32 %p1, %r7, 8; shl.b32 %r8, %r7, 7; shl.b32 %r9, %r7, 2; "
     "selp.b32 %r8, %r8, %r9, %p1; shr.u32 %r10, %r1, 5; mul.lo.u32 %r3, %r10, %r8; "
@@ -78,7 +85,7 @@ def _readings_differ(goal: Cost | GatherCost) -> bool:
     return not same
 
 
-@pytest.mark.parametrize("body", [_ROWS, _PITCH, _DATA, _BAD_LANES_OF_SECOND_WARP])
+@pytest.mark.parametrize("body", [_ROWS, _PITCH, _DATA, _GUARDED, _BAD_LANES_OF_SECOND_WARP])
 @pytest.mark.parametrize("shape", [(32, 1, 1), (8, 16, 1), (40, 1, 1), (5, 3, 7), (4, 2, 9)])
 def test_both_readings_agree(body: str, shape: Shape) -> None:
     goal = _cost(body, shape)[0]
@@ -95,6 +102,24 @@ def test_swapped_axes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(room, "coordinates", swapped)
     assert _readings_differ(_cost(_ROWS, (8, 16, 1))[0])
+
+
+def test_a_guard_and_an_address_have_the_same_terms() -> None:
+    """Z3 compares what is written in one way, and computes what is written in two ways twice."""
+    cost = _cost(_GUARDED, (64, 1, 1))[1]
+    assert narrowed(cost.active) is cost.active
+
+
+def test_lost_bits_of_a_guard_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(value: Expr) -> Expr:
+        if value.width > 1:
+            return narrowed(value)
+        kept = {each: widened(extract(each, 0, 4), each.width) for each in variables(value) if each.width > 4}
+        return narrowed(substitute(value, {**kept}))
+
+    assert not _readings_differ(_cost(_GUARDED, (64, 1, 1))[0])
+    monkeypatch.setattr(room, "narrowed", wrong)
+    assert _readings_differ(_cost(_GUARDED, (64, 1, 1))[0])
 
 
 def _engines(body: str, shape: Shape) -> tuple[str, ...]:

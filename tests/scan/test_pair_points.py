@@ -9,12 +9,12 @@ import pytest
 
 from swzverify.claims.cost_claim import cost_goal
 from swzverify.compiled.scan import pair_points
-from swzverify.compiled.scan.pair_points import conflicting_pair
+from swzverify.compiled.scan.pair_points import conflicting_pair, learn_pair
 from swzverify.compiled.scan.race_points import Points
 from swzverify.engines.obligations import Cost, GatherCost
 from swzverify.hardware import access_cost
 from swzverify.ir.expr import Expr, Var
-from swzverify.subjects import Access
+from swzverify.subjects import Access, Unknown
 from tests.engines.test_gather import CASES, access
 
 NO_PAIR = {
@@ -63,6 +63,32 @@ def test_against_the_plain_rule(name: str) -> None:
     point = found_of(of)
     assert (point is None) == (name in NO_PAIR)
     assert point is None or is_conflict(of, point)
+
+
+RARE = access("lane*4 + (bin == 123456789 ? 128*lane + 4 : 0)", Unknown("bin", 0, 1 << 30))
+"""Lanes of one word each, but for one value of theirs: then a lane may have a word of its neighbour's bank."""
+
+
+def test_a_pair_that_an_engine_found_is_tried_elsewhere() -> None:
+    goal = cost_goal(RARE, None)
+    assert isinstance(goal, GatherCost)
+    points = Points()
+    assert conflicting_pair(goal, points) is None
+    learn_pair(goal, {"bin[3]": 123456789, "bin[4]": 0}, points)
+    point = conflicting_pair(goal, points)
+    assert point is not None
+    assert is_conflict(RARE, point)
+
+
+@pytest.mark.parametrize("name", [*CASES, *MORE])
+def test_what_was_learned_makes_no_conflict(name: str) -> None:
+    of = {**CASES, **MORE}[name]
+    goal = cost_goal(of, None)
+    assert isinstance(goal, Cost | GatherCost)
+    points = Points()
+    learn_pair(goal, {f"{each.name}[{lane}]": lane for each in of.unknowns for lane in range(32)}, points)
+    point = conflicting_pair(goal, points)
+    assert point is None or is_conflict(of, {**point})
 
 
 PLANTED: dict[str, tuple[dict[str, Any], str]] = {

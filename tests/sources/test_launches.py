@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from swzverify.apps.cli import main
 from swzverify.apps.run import launches
-from swzverify.apps.run.launches import blocks_of_files
+from swzverify.apps.run.launches import blocks_of_files, forget_texts
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import Blocks, LaunchedBlock, judged_block
 from swzverify.spec.sources.launches import constant_in, launched_blocks
@@ -522,3 +522,13 @@ def test_why_the_block_is_not_known(tmp_path: Path) -> None:
         found = json.loads(result.stdout)
         reason = f"the shape of the block is not known: {why}; give --block X,Y,Z, the block of the launch"
         assert (found["accesses"][0]["reason"], found["kernels"][0]["races"]["reason"]) == (reason, reason)
+
+
+def test_texts_are_freed_before_kernels_are_judged(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("void f() { k<<<1, 64>>>(p); }", encoding="utf-8")
+    before = _known(blocks_of_files([str(path)], _KERNELS))
+    forget_texts()
+    assert not launches._read.cache_info().currsize
+    assert not launches._resolved.cache_info().currsize
+    assert _known(blocks_of_files([str(path)], _KERNELS)) == before

@@ -174,3 +174,9 @@ def _text_of(path: Path, most_bytes: int) -> str | None:
 def _read(path: Path, changed_ns: int, size_bytes: int) -> str:  # noqa: ARG001 - a file that changes is read again
     """The text of a file: kernels of one library name the same headers."""
     return path.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
+
+
+def forget_texts() -> None:
+    """Free the texts of sources and headers: judging kernels takes long and reads none of them."""
+    for each in (_words, _resolved, _read):
+        each.cache_clear()

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from swzverify.apps.options.scan import ScanOptions
-from swzverify.apps.run.launches import blocks_of_files
+from swzverify.apps.run.launches import blocks_of_files, forget_texts
 from swzverify.apps.run.scan_jobs import (
     EVERYTHING,
     Asks,
@@ -97,7 +97,9 @@ def scan_files(
         InterruptedScanError: Ctrl-C, after some functions were judged.
     """
     find_target(options.target)
-    return scan_texts([text for name in options.files for text in _texts(name, options)], options, launch, to, asks)
+    texts = [text for name in options.files for text in _texts(name, options)]
+    forget_texts()
+    return scan_texts(texts, options, launch, to, asks)
 
 
 def scan_texts(

@@ -10,8 +10,9 @@ threads share only if all threads leave the loop in one trip.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Final, TypeAlias, TypeVar, cast
 
 from swzverify.compiled.kernel.arithmetic import add, either, less, widened
@@ -110,6 +111,13 @@ class Instances:
         for thread in self.threads:
             lane = extract(thread.number, 0, LANES.bit_length() - 1)
             self._coordinates.append({**places_of(thread.number, kernel.block), "laneid": lane})
+
+    @cached_property
+    def values(self) -> Instances:
+        """The same values without what is kept: questions that are kept hold these, or they would hold themselves."""
+        found = copy(self)
+        found._kept = {}
+        return found
 
     def kept(self, key: tuple[object, ...], make: Callable[[], _Made]) -> _Made:
         """What is made for a key, once for all questions."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -75,7 +74,6 @@ class MemoryBounds:
     def __init__(self, kernel: Kernel, never: Callable[[Expr], bool]) -> None:
         self._kernel, self._never = kernel, never
 
-    @cached_property
     def found(self) -> Bounds | None:
         """The bounds; None if there are none."""
         most: dict[int, int] = {}

@@ -190,7 +190,8 @@ class Asked:
         inside, both = self._inside(starts, whole.addresses), whole.addresses
         ends = self._ends(both) if self._moments is None else None
         places, same = whole.places, whole.same
-        return Question(found, exact, inside, same, read, instances, places, both, uses.few, uses.made, ends), starts
+        values = instances.values
+        return Question(found, exact, inside, same, read, values, places, both, uses.few, uses.made, ends), starts
 
     def _inside(self, starts: Starts, addresses: tuple[Expr, Expr]) -> Expr:
         """That both offsets are within the memory of a block."""

@@ -13,10 +13,11 @@ from swzverify.compiled.order.known import without_products
 from swzverify.compiled.scan.any_shared import any_shared
 from swzverify.compiled.scan.claim import Claim
 from swzverify.compiled.scan.cost_goal import GoalsMade, banks_goal, plain_roots, plainly_named
-from swzverify.compiled.scan.pair_points import conflicting_pair
+from swzverify.compiled.scan.pair_points import conflicting_pair, learn_pair
 from swzverify.compiled.scan.race_points import NAME as POINTS
 from swzverify.compiled.scan.race_points import Points
-from swzverify.compiled.scan.verdict import DisagreementError, Goals, NoVerdictError
+from swzverify.compiled.scan.shared_terms import independent_parts, with_any_terms
+from swzverify.compiled.scan.verdict import SMT, DisagreementError, Goals, NoVerdictError
 from swzverify.engines.distances import Distances
 from swzverify.engines.obligations import Always, Answer, Arrays, Cost, Finding, GatherCost, Truths, WorstCost
 from swzverify.ir.bounded import bounded
@@ -59,6 +60,8 @@ takes more time for the same count of its own steps.
 """
 MOST_PARTS: Final = 1000
 """Questions with more parts are not asked when the budget is used up."""
+SMALL: Final = 100
+"""Parts of a condition up to which no smaller one is looked for."""
 FEW: Final = 4096
 """Values of a variable up to which engines that enumerate are asked about the parts that read it."""
 _DISTANCES: Final = Distances()
@@ -116,11 +119,23 @@ class Asker:
         key, names = _plainly_named(condition)
         if key not in self._asked:
             at_a_point = _at_a_point(key)
-            self._asked[key] = at_a_point or self._within_budget(size(key), lambda panel: panel.possible(key))
+            self._asked[key] = (
+                at_a_point
+                or self._never_for_any_terms(key)
+                or self._within_budget(size(key), lambda panel: panel.possible(key))
+            )
         found = self._asked[key]
         if found.is_by_clock:
             raise OutOfClockError(found.detail)
         return replace(found, point=_renamed(found.point, names))
+
+    def _never_for_any_terms(self, condition: Expr) -> Finding | None:
+        """That a large condition never holds, because a smaller one that it implies does not; None if that one may."""
+        weaker = with_any_terms(condition) if size(condition) > SMALL else None
+        if weaker is None:
+            return None
+        found = (self._panel if self._left > 0 else self._small).possible(weaker)
+        return found if found.answer is Answer.EMPTY or found.is_by_clock else None
 
     def never(self, condition: Expr) -> Proof:
         """Whether no lane, and no value, fulfils a condition: by an engine of ours and by Z3.
@@ -188,7 +203,10 @@ class Asker:
             )
         )
         if found.answer is not Answer.HOLDS:
-            return replace(found, point=_renamed(found.point, names), worst=worst)
+            point = _renamed(found.point, names)
+            if point and found.engines == (SMT,):
+                learn_pair(goal, point, self._points)
+            return replace(found, point=point, worst=worst)
         self._held[goal] = replace(found, point=_renamed(found.point, names), worst=worst, goal=goal)
         return self._held[goal]
 
@@ -286,28 +304,6 @@ def _at_a_point(condition: Expr) -> Finding | None:
         return None
     point = Points().some(condition)
     return None if point is None else Finding(POINTS, Answer.HOLDS, point)
-
-
-def independent_parts(condition: Expr) -> list[Expr]:
-    """Parts of a condition that share no variable, the smallest one first. It can hold if each of them can.
-
-    >>> from swzverify.ir.expr import Comparison, compare, const
-    >>> x, y = (compare(Comparison.EQ, var(name, 8), const(3, 3)) for name in "xy")
-    >>> independent_parts(conjunction((x, negation(x), y))) == [y, conjunction((x, negation(x)))]
-    True
-    """
-    groups: list[tuple[set[Var], list[Expr]]] = []
-    for part in conjuncts(condition):
-        read, parts, apart = set(variables(part)), [part], list[tuple[set[Var], list[Expr]]]()
-        for group in groups:
-            if read.isdisjoint(group[0]):
-                apart.append(group)
-            else:
-                read, parts = read | group[0], [*group[1], *parts]
-        groups = [*apart, (read, parts)]
-    if len(groups) == 1:
-        return [condition]
-    return sorted((conjunction(parts) for _, parts in groups), key=lambda each: len(postorder(each)))
 
 
 def _plainly_named(condition: Expr) -> tuple[Expr, dict[str, str]]:

@@ -122,7 +122,7 @@ def _goal(row: Instruction, parts: Parts, block: Block, address: Expr, guard: Ex
         Domain((lane, warp, *(narrow.get(each, each) for each in read if each not in own)), facts),
         lane,
         normal(narrowed(substitute(address, new))),
-        conjunction((*exists, of_lanes)),
+        conjunction((*exists, narrowed(of_lanes))),
         row,
         None,
         definition,

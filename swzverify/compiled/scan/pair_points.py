@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from swzverify.compiled.kernel.arithmetic import widened
 from swzverify.compiled.scan.race_points import Points
 from swzverify.engines.obligations import Cost, GatherCost, of_lane
-from swzverify.hardware import BANK_PERIOD_BYTES
+from swzverify.hardware import BANK_PERIOD_BYTES, LANES
 from swzverify.ir.expr import Comparison, Expr, Var, compare, conjunction, extract, negation, substitute, var
 
 _PAIR: Final = (0, 1)
@@ -27,7 +27,7 @@ def conflicting_pair(goal: Cost | GatherCost, points: Points) -> dict[str, int] 
     cost, own = goal.cost, goal.own
     if cost.instruction.by_octets or cost.instruction.is_global or cost.at_most is not None:
         return None
-    found = points.some(_conflict(cost, own))
+    found = points.near(_conflict(cost, own))
     if found is None:
         return None
     point = {node.name: found.get(node.name, 0) for node in cost.free}
@@ -35,6 +35,22 @@ def conflicting_pair(goal: Cost | GatherCost, points: Points) -> dict[str, int] 
         lane = found[_copy(cost.lane, each).name]
         point |= {of_lane(node.name, lane): found.get(_copy(node, each).name, 0) for node in own}
     return point
+
+
+def learn_pair(goal: Cost | GatherCost, point: Mapping[str, int], points: Points) -> None:
+    """Try the first two lanes of a conflict that Z3 found for other costs, too.
+
+    Accesses of an unrolled loop often conflict at the same values. Pairs that points show are found again
+    without this, and would take the place of these values.
+    """
+    if not isinstance(goal, GatherCost):
+        return
+    cost, own = goal.cost, goal.own
+    lanes = [lane for lane in range(LANES) if of_lane(own[0].name, lane) in point][: len(_PAIR)]
+    of_pair = {of_lane(cost.lane.name, each): lane for each, lane in enumerate(lanes)}
+    for each, lane in enumerate(lanes):
+        of_pair |= {of_lane(node.name, each): point.get(of_lane(node.name, lane), 0) for node in own}
+    points.learn({**{node.name: point.get(node.name, 0) for node in cost.free}, **of_pair})
 
 
 def _copy(variable: Var, each: int) -> Var:

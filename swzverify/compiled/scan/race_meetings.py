@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -18,7 +19,7 @@ from swzverify.compiled.order.intervals import Way
 from swzverify.compiled.order.joins import NAME as BY_LISTS
 from swzverify.compiled.order.joins import Joins
 from swzverify.compiled.order.known import whatever, without_products
-from swzverify.compiled.order.memory_bounds import MemoryBounds
+from swzverify.compiled.order.memory_bounds import Bounds, MemoryBounds
 from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.question import Question
 from swzverify.compiled.order.residues import by_residues
@@ -83,14 +84,11 @@ class MeetingJudge:
     def __init__(self, kernel: Kernel, facts: Facts, left_out: Collection[str]) -> None:
         self._kernel, self._facts, self._left_out = kernel, facts, left_out
         self._asker, self._brief, self._briefest = (Asker(*each) for each in (OF_RACES, AFTER_A_RACE, AT_LAST))
-        self._of_groups = Asker(*FOR_GROUPS)
-        self._joins, self._points = Joins(), Points()
-        self._memory = MemoryBounds(kernel, self.never)
+        self._of_groups, self._joins, self._points = Asker(*FOR_GROUPS), Joins(), Points()
         self._hard, self.most_meetings = 0, MOST_MEETINGS
-        self._panel = Panel(Options(rlimit=BUDGET))
+        self._panel, self.assumptions = Panel(Options(rlimit=BUDGET)), dict[str, None]()
         self.found: dict[tuple[int, int], Found] = {}
         self._racy, self._open = set[tuple[int, int]](), set[tuple[int, int]]()
-        self.assumptions: dict[str, None] = {}
 
     def decide(self, asked: Sequence[Asked], refined: Refined = lambda _: ()) -> None:
         """Ask what is cheap first. `refined` has the same question with more that is known, if it is not free."""
@@ -176,9 +174,13 @@ class MeetingJudge:
         never = ruled_out(left.values(), self._possible)
         return {each for each, condition in left.items() if condition in never or self.is_free(each)}
 
+    @cached_property
+    def _bounds(self) -> Bounds | None:
+        return MemoryBounds(self._kernel, self.never).found()
+
     def _is_free_within_memory(self, asked: Asked) -> bool:
         """Whether two accesses are shown not to meet, as loops make no more trips than their arrays have room for."""
-        bounds = None if self._has_given_up() else self._memory.found
+        bounds = None if self._has_given_up() else self._bounds
         if bounds is None or not self.never(conjunction(self._conditions(asked.within(bounds).question()))):
             return False
         self.assumptions[IN_ARRAYS] = None

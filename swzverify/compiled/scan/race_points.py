@@ -72,11 +72,15 @@ class Points:
         >>> Points().some(compare(Comparison.ULT, var("x", 16), const(0, 4))) is None
         True
         """
-        if condition is FALSE or any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
-            return None
-        found = next((point for each in self._tried(condition) if (point := _held(condition, each)) is not None), None)
+        found = self.near(condition)
         self.learn(found)
         return found
+
+    def near(self, condition: Expr) -> dict[str, int] | None:
+        """As `some`; the point is not tried for other conditions."""
+        if condition is FALSE or any(node.width > MAX_ARRAY_WIDTH for node in postorder(condition)):
+            return None
+        return next((point for each in self._tried(condition) if (point := _held(condition, each)) is not None), None)
 
     def held(self, conditions: Sequence[Expr]) -> set[Expr]:
         """Those of some conditions that hold at a point of those that are tried first."""
