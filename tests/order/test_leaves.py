@@ -223,7 +223,7 @@ def _back_edge_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def _all_is_shared(patch: pytest.MonkeyPatch) -> None:
     """Every leaf of a loop is shared."""
-    patch.setattr(Sharing, "leaf", lambda _self, _variable: True)
+    patch.setattr(Sharing, "leaf", lambda *_: True)
 
 
 def _choices_of_all(patch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,7 @@ class Executions:
         loops: The loops around it, the outermost first.
         launches: One bit; it is 1 in the launches of a `defined` reading alone.
         is_together: Whether lanes that come to it in one trip of its loops come together.
+        is_apart: Whether lanes may come to it one after the other though their ways have joined.
     """
 
     guard: Expr = TRUE
@@ -115,6 +116,7 @@ class Executions:
     loops: tuple[LoopAround, ...] = ()
     launches: Expr = TRUE
     is_together: bool = True
+    is_apart: bool = False
 
     @property
     def in_launches(self) -> Executions:

@@ -26,6 +26,7 @@ from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf, LoopLeaf, OpaqueLeaf, Open, TripsLeaf
 from swzverify.compiled.kernel.linear import normal
 from swzverify.compiled.kernel.listing import Touch, Use, uses_of
+from swzverify.compiled.kernel.partings import Partings
 from swzverify.compiled.kernel.paths import PathCondition, Paths
 from swzverify.compiled.kernel.reachable import Reachable
 from swzverify.compiled.kernel.remainders import with_remainders
@@ -164,7 +165,7 @@ class Reader:
         read = variables(*(forms.resolve(each.address) for each in raw[:together] if each.address is not None))
         self.forms, self.choices, self.reachable = forms, choices, Reachable(slices, forms, choices, read)
         self.counts = counts = Counts(flow, slices.leaves, choices, self.threads)
-        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, counts
+        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, counts, Partings(flow)
         if self.threads is not None:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
@@ -229,7 +230,8 @@ class Reader:
             return access
         wider: KernelAccess | None = None
         inside = frozenset(loop.header for loop in self.slices.flow.around(raw.block))
-        if any(not leaf.uniform and in_launches.leaf(leaf.variable, inside) for leaf in access.leaves):
+        more = inside & (in_launches.left_together - everywhere.left_together)
+        if more or any(not leaf.uniform and in_launches.leaf(leaf.variable, inside) for leaf in access.leaves):
             divisions = Divisions(self.slices, forms, raw.index, known)
             wider = self._read(raw, forms, in_launches, divisions, divisions.launches())
             wider = replace(wider, assumes=divisions.texts(all_known=True))
@@ -299,7 +301,9 @@ class Reader:
         around = tuple(self._told(self.slices.leaves[each], forms, shared, inside) for each in more if each not in read)
         return replace(
             access,
-            who=Executions(guard, sure, loops, launches, shared.meet(raw.block)),
+            who=Executions(
+                guard, sure, loops, launches, shared.meet(raw.block, raw.index), shared.is_apart(raw.block, raw.index)
+            ),
             address=address,
             whole=whole,
             source=None if source is None or origin is None else replace(source, address=origin),

@@ -16,6 +16,7 @@ from swzverify.compiled.kernel.counts import Counts
 from swzverify.compiled.kernel.flow import Flow, Loop
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import Leaf, Leaves
+from swzverify.compiled.kernel.partings import Partings
 from swzverify.compiled.kernel.slices import Carried
 from swzverify.compiled.kernel.uniform import ANYWHERE, Uniformity
 from swzverify.ir.expr import Expr, Var
@@ -38,9 +39,10 @@ class UniformityInStep(Uniformity):
         counts: Counts,
         behind: Uniformity,
         never_read: Collection[Var] = (),
+        partings: Partings | None = None,
     ) -> None:
         self._behind = behind
-        super().__init__(flow, leaves, carried, choices, threads, counts, never_read)
+        super().__init__(flow, leaves, carried, choices, threads, counts, never_read, partings=partings)
 
     @property
     def left_together(self) -> set[int]:
@@ -87,10 +89,11 @@ def uniformity(
     choices: Mapping[int, tuple[Expr, ...]],
     threads: Threads | None,
     counts: Counts,
+    partings: Partings,
     never_read: Collection[Var] = (),
 ) -> Uniformity:
     """What lanes share, by where it is read if they may leave some loop at different trips."""
-    whole = Uniformity(flow, leaves, carried, choices, threads, counts, never_read)
+    whole = Uniformity(flow, leaves, carried, choices, threads, counts, never_read, partings=partings)
     if len(whole.loops) == len(flow.loops):
         return whole
-    return UniformityInStep(flow, leaves, carried, choices, threads, counts, whole, never_read)
+    return UniformityInStep(flow, leaves, carried, choices, threads, counts, whole, never_read, partings)

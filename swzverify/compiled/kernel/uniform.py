@@ -6,8 +6,8 @@ from the rest, until all that is left does: what is shared at one step of a run 
 shared before.
 
 What it relies on: lanes that part at a branch run together again from the block on to which all
-their ways lead (the branch's immediate post-dominator). In a loop that all of them leave at the
-same trip, they run each trip together.
+their ways lead (the branch's immediate post-dominator), but for the branches of `Partings`. In a loop
+that all of them leave at the same trip, they run each trip together.
 
 Source: Sampaio, Souza, Collange, Pereira, "Divergence Analysis" (2013), with the loops of Rosemann,
 Moll, Hack, "An Abstract Interpretation for SPMD Divergence on Reducible Control Flow Graphs"
@@ -32,6 +32,7 @@ from swzverify.compiled.kernel.leaves import (
     TripsLeaf,
     UniformLeaf,
 )
+from swzverify.compiled.kernel.partings import Partings
 from swzverify.compiled.kernel.slices import Carried
 from swzverify.ir.expr import Expr, Var, operands, postorder
 
@@ -43,7 +44,8 @@ class Uniformity:
     """The shared leaves of a function, and its loops that all lanes leave at the same trip.
 
     `choices` has for each block that ends in a choice what decides it. `never_read` are leaves that
-    are the value of no thread. Of the loops `taken` it is assumed that all lanes leave them at the same trip.
+    are the value of no thread. Of the loops `taken` it is assumed that all lanes leave them at the same trip. With
+    `partings`, lanes that part at some choices may stay apart.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class Uniformity:
         counts: Counts,
         never_read: Collection[Var] = (),
         taken: Collection[int] = (),
+        partings: Partings | None = None,
     ) -> None:
+        self._partings = partings
         self._flow, self._leaves, self._carried = flow, leaves, carried
         self._choices, self._threads, self._counts = choices, threads, counts
         self._outside = {loop.header: _ways_out(flow, loop) for loop in flow.loops}
@@ -120,7 +124,11 @@ class Uniformity:
         while changed:
             self._shared.clear()
             wrong = [leaf.name for leaf in self._leaves.by_name.values() if not self._stays(leaf)]
-            open_loops = {each for each in self.loops if each not in self._taken and not self._leaves_together(each)}
+            open_loops = {
+                each
+                for each in self.loops
+                if each not in self._taken and (self._is_behind_parting(each) or not self._leaves_together(each))
+            }
             self._own.update(wrong)
             self.loops -= open_loops
             changed = bool(wrong or open_loops)
@@ -144,18 +152,35 @@ class Uniformity:
         inside = self._inside(leaf.block)
         if not isinstance(leaf, OpaqueLeaf) or not all(self.shares(each, inside) for each in leaf.feeds):
             return False
-        return not leaf.is_moment or (leaf.block is not None and self._is_together(leaf.block))
+        return not leaf.is_moment or (leaf.block is not None and self._is_together(leaf.block, leaf.index))
 
-    def meet(self, block: int) -> bool:
-        """Whether lanes that reach a block in one trip of the loops around it reach it together.
+    def meet(self, block: int, index: int) -> bool:
+        """Whether lanes that reach an instruction in one trip of the loops around it reach it together.
 
-        They do if no divergent branch leads there by several paths before its post-dominator.
+        They do if no divergent branch leads to its block by several paths before its post-dominator, and none behind
+        which lanes stay apart.
         """
-        return all(self._is_shared_choice(each) for each in self._flow.shared_sides.get(block, []))
+        sides = self._flow.shared_sides.get(block, [])
+        return all(self._is_shared_choice(each) for each in sides) and not self.is_apart(block, index)
 
-    def _is_together(self, block: int) -> bool:
-        """Whether lanes that come through a block come through it at one time."""
-        return self.meet(block) and all(loop.header in self.loops for loop in self._flow.around(block))
+    def is_apart(self, block: int, index: int) -> bool:
+        """Whether lanes that parted may come to an instruction one after the other though their ways have joined."""
+        is_gathered = self._partings is not None and self._partings.gathers_before(index)
+        return not is_gathered and self._is_behind_parting(block)
+
+    def _is_behind_parting(self, block: int) -> bool:
+        """Whether lanes that stay apart may come to a block."""
+        behind = {} if self._partings is None else self._partings.behind
+        return any(block in blocks and self._parts(choice) for choice, blocks in behind.items())
+
+    def _parts(self, block: int) -> bool:
+        """Whether lanes of a warp may go different ways from a choice at one time."""
+        around = self._flow.around(block)
+        return not self._is_shared_choice(block) and not any(self._counts.are_together(each, block) for each in around)
+
+    def _is_together(self, block: int, index: int) -> bool:
+        """Whether lanes that come through an instruction come through it at one time."""
+        return self.meet(block, index) and all(loop.header in self.loops for loop in self._flow.around(block))
 
     def _is_shared_choice(self, block: int) -> bool:
         return block in self._choices and all(self.shares(each, self._inside(block)) for each in self._choices[block])

@@ -107,7 +107,7 @@ class Sharing(Uniformity):
                 return is_fed
             if is_input(leaf) or self._is_partly_ordered:
                 return is_fed and is_input(leaf)
-            return is_fed and leaf.block is not None and self._is_together(leaf.block)
+            return is_fed and leaf.block is not None and self._is_together(leaf.block, leaf.index)
         is_of_warp = is_of_warp or _OF_WARP.fullmatch(opcode) is not None
         return self._scope is Scope.WARP and is_of_warp and super()._stays(leaf)
 

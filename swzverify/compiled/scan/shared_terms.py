@@ -97,7 +97,7 @@ def _size(condition: Expr) -> int:
 def independent_parts(condition: Expr) -> list[Expr]:
     """Parts of a condition that share no variable, the smallest one first. It can hold if each of them can.
 
-    >>> from swzverify.ir.expr import Comparison, compare, const
+    >>> from swzverify.ir.expr import Comparison, compare, const, negation
     >>> x, y = (compare(Comparison.EQ, var(name, 8), const(3, 3)) for name in "xy")
     >>> independent_parts(conjunction((x, negation(x), y))) == [y, conjunction((x, negation(x)))]
     True

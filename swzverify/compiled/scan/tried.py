@@ -138,7 +138,7 @@ def tried(kernel: Kernel, read: Sequence[KernelAccess], decisions: Sequence[Deci
 def _row(access: KernelAccess, target: str, block: BlockShape) -> Instruction | None:
     """What an access costs; None where a trial cannot tell it."""
     row = access.cost.row
-    if row is None or access.site.index < 0:
+    if row is None or access.site.index < 0 or access.who.is_apart:
         return None
     try:
         require(target, row)

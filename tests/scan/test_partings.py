@@ -1,0 +1,77 @@
+"""Lanes that part in a loop with a load or atomic that others may answer need not run together behind it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scan.test_trips_in_step import LOAD, READ
+from tests.scan.texts import scanned, verdict
+
+ROW = "mad.lo.u32 %r20, %r1, 128, %r3; ld.shared.u32 %r30, [%r20];"
+YIELDING = [
+    "ld.volatile.shared.u32 %r11, [%r3];",
+    "ld.relaxed.gpu.global.u32 %r11, [%d1];",
+    "ld.acquire.gpu.global.u32 %r11, [%d1];",
+    "atom.shared.add.u32 %r11, [%r3], 1;",
+    "atom.global.cas.b32 %r11, [%d1], 0, 1;",
+]
+
+
+def spin(instruction: str = YIELDING[0]) -> str:
+    return f"mov.u32 %r5, 0; L: {instruction} {LOAD} add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r10, 9; @%p1 bra L; "
+
+
+@pytest.mark.parametrize("instruction", YIELDING)
+def test_no_conflict_is_sure_behind_such_a_loop(instruction: str) -> None:
+    assert verdict(spin(instruction) + ROW, (32, 1, 1))[0] == "unknown"
+
+
+@pytest.mark.parametrize("instruction", ["ld.shared.u32 %r11, [%r3];", "st.volatile.shared.u32 [%r3], %r5;"])
+def test_behind_other_loops_it_is(instruction: str) -> None:
+    assert verdict(spin(instruction) + ROW, (32, 1, 1)) == ("conflict", 32)
+
+
+@pytest.mark.parametrize(
+    "gathers",
+    [
+        "bar.sync 0;",
+        "bar.warp.sync -1;",
+        "shfl.sync.idx.b32 %r12, %r5, 0, 31, -1;",
+        "vote.sync.ballot.b32 %r12, %p1, 0xffffffff;",
+    ],
+)
+def test_instructions_that_gather_the_warp(gathers: str) -> None:
+    assert verdict(spin() + gathers + ROW, (32, 1, 1)) == ("conflict", 32)
+
+
+@pytest.mark.parametrize(
+    "gathers", ["bar.warp.sync 65535;", "@%p1 bar.warp.sync -1;", "barrier.sync 0;", "bar.arrive 0, 64;"]
+)
+def test_instructions_that_do_not(gathers: str) -> None:
+    assert verdict(spin() + gathers + ROW, (32, 1, 1))[0] == "unknown"
+
+
+def around(inner: str, end: str = "") -> str:
+    """The verdict on a load in a loop that all lanes leave together, by its own trips; another loop is in it."""
+    own = READ.replace("%r5", "%r6")
+    body = f"mov.u32 %r6, 0; O: {own} {inner} {end} add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, %r2; @%p2 bra O;"
+    return scanned(body)[0].decision.verdict.value
+
+
+def test_trips_of_a_loop_around_are_not_made_together() -> None:
+    """Measured: lanes of different trips run together there."""
+    assert around(spin()) == "unknown"
+    assert around(spin(), "bar.sync 0;") == "free"
+    assert around(spin("ld.shared.u32 %r11, [%r3];")) == "free"
+
+
+def test_a_loop_by_itself_is_left_in_one_trip_or_another() -> None:
+    assert verdict(spin(YIELDING[0] + READ)) == ("free", 1)
+
+
+def test_a_loop_behind_another_one_may_be_entered_in_parts() -> None:
+    later = (
+        f"mov.u32 %r6, 0; P: {READ.replace('%r5', '%r6')} add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, %r2; @%p2 bra P;"
+    )
+    assert verdict(spin() + later)[0] == "unknown"
+    assert verdict(spin() + "bar.sync 0;" + later) == ("free", 1)
