@@ -207,9 +207,11 @@ def compile_setp(instr: Instr, env: Env) -> Step:
                 return
             put(batch, pairs(truth, into), mask)
             return
-        for place, answer in ((put, truth), (put_other, ~truth)):
+        # The predicate may be one of the results: it is read before they are written.
+        joined = [combine(each, also(batch)) if combine and also else each for each in (truth, ~truth)]
+        for place, answer in zip((put, put_other), joined, strict=True):
             if place is not None:
-                place(batch, form(combine(answer, also(batch)) if combine and also else answer), mask)
+                place(batch, form(answer), mask)
 
     return step
 

@@ -408,3 +408,13 @@ def test_a_parameter_whose_place_is_a_sum() -> None:
     found = scan_module(read_module(text, "k.ptx"), WHOLE)[-1].decision
     assert found.reason.startswith("a run with made-up data (trial 11) has this conflict: n = ")
     assert "many = 2687" in found.reason
+
+
+def test_lanes_that_begin_a_trip_early_show_no_conflict() -> None:
+    """All lanes add 1 in each trip, and an H200 has them in one trip at the store: there is one word."""
+    step = "ld.global.u32 %r9, [%d1]; ld.volatile.global.u32 %r10, [%d1]; sub.u32 %r9, %r9, %r10; add.u32 %r9, %r9, 1;"
+    own = "ld.param.u64 %d1, [q]; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;"
+    trip = "add.u32 %r4, %r4, %r9; and.b32 %r6, %r1, %r4; setp.ne.u32 %p2, %r6, 0; @%p2 bra L;"
+    store = "mad.lo.u32 %r20, %r4, 128, %r3; st.shared.u32 [%r20], %r1;"
+    body = f"{own} {step} mov.u32 %r4, 0; L: setp.ge.u32 %p1, %r4, 7; @%p1 bra E; {trip} {store} bra L; E:"
+    assert last(body).decision.verdict is Verdict.UNKNOWN

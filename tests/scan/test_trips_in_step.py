@@ -53,3 +53,9 @@ def test_the_smaller_of_a_number_and_a_parameter_bounds_trips(most: int, is_prov
 
 def test_the_larger_one_does_not() -> None:
     assert bounds(up_to(256, "max.s32 %r9, %r2, {}"), ARRAY).verdict != "proved"
+
+
+@pytest.mark.parametrize(("most", "is_proved"), [(254, True), (255, True), (256, False)])
+def test_the_trip_of_the_number_itself_may_be_the_last_one(most: int, is_proved: bool) -> None:
+    body = up_to(most).replace("add.u32 %r5, %r5, 1; ", "").replace("@%p1 bra L;", "add.u32 %r5, %r5, 1; @%p1 bra L;")
+    assert (bounds(body, ARRAY).verdict == "proved") is is_proved

@@ -21,7 +21,7 @@ from swzverify.compiled.scan.met import is_met
 from swzverify.compiled.scan.price import Block
 from swzverify.engines.obligations import Answer
 from swzverify.hardware import LANES, MOST_SHARED_BYTES
-from swzverify.ir.expr import Const, Expr, Ite, Var, conjunction, const, postorder, substitute, variables
+from swzverify.ir.expr import Const, Expr, Ite, Var, conjunction, const, negation, postorder, substitute, variables
 
 _PARAMETER: Final = re.compile(r".*\+\d+:\d+")
 
@@ -118,7 +118,11 @@ class Subject:
                 before = again_at(loop, sub(trips, const(1, trips.width)))
                 facts = [either(is_zero(trips), before)]
                 # An index may wrap, so that a bound such as min(n, 256) bounds no later trip by itself.
-                facts += [either(less(trips, each, signed=False), again_at(loop, each)) for each in self._bounds(loop)]
+                # The trip of this number itself may be the last one.
+                facts += [
+                    either(negation(less(each, trips, signed=False)), again_at(loop, each))
+                    for each in self._bounds(loop)
+                ]
                 found[trips.name] = conjunction(facts)
                 names |= {each.name for each in variables(found[trips.name])}
                 changed = True

@@ -6,8 +6,8 @@ each does what it would do alone.
 
 In each warp the lanes at the earliest block run. The order of blocks puts each block behind those
 that lead to it, and keeps loops in one piece. So lanes that parted wait for each other wherever
-their ways join; only lanes that leave a loop early do not wait. All warps that are at one
-instruction run it together.
+their ways join; only lanes that leave a loop early do not wait. A run for costs ends where lanes begin
+a trip before others. All warps that are at one instruction run it together.
 
 Source: PTX ISA, Control Flow Instructions; Parallel Synchronization and Communication
 Instructions: bar, barrier. That an H200 has the same lanes together is measured:
@@ -36,7 +36,7 @@ from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
 from swzverify.compiled.trial.memory import Array, FaultError, Kept, LimitError, Mask, Memory, Seen, StopError
 from swzverify.compiled.trial.placement import Placement, coordinates_of
-from swzverify.compiled.trial.schedule import paths_of
+from swzverify.compiled.trial.schedule import EarlyTrips, paths_of
 from swzverify.hardware import LANES
 
 MOST_THREADS: Final = 4096
@@ -44,6 +44,7 @@ MOST_THREADS: Final = 4096
 NOTHING: Final = Memory([()], 1)
 """The memory of a trial of which it is not kept."""
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
+_EARLY_TRIP: Final = "lanes begin a trip while others are in the one before"
 _TOO_MANY_STEPS: Final = "it takes more steps than a trial has"
 _OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
 
@@ -169,6 +170,7 @@ class Machine:
         self.flow, self.order, self.waiting = paths_of(function)
         rows, here = Threads(launches[0].block).in_warps()
         self.warps, self.threads = len(here), len(here) * LANES
+        self.early = EarlyTrips(self.flow, len(function.instructions)) if wanted else None
         self.kept = Kept(wanted, self.blocks, self.warps)
         exists = np.tile(here.reshape(-1), self.blocks)
         point = {name: np.tile(values.reshape(-1), self.blocks) for name, values in rows.items()}
@@ -297,7 +299,7 @@ class Machine:
 
     def _leave(self, block: Block, active: Mask) -> None:
         if not block.is_choice:
-            self.at[active] = self._start(block.ways[0].target)
+            self._jump(block, np.full(self.lanes.threads, self._start(block.ways[0].target)), active)
             return
         last = self.function.instructions[block.stop - 1]
         holds, known = self.lanes.everything, self.lanes.everything
@@ -318,10 +320,15 @@ class Machine:
             targets[takes] = self._start(way.target)
         if np.count_nonzero(nowhere := active & (targets < 0)):
             raise FaultError("a branch has no such case", np.flatnonzero(nowhere))
-        self.at[active] = targets[active]
+        self._jump(block, targets, active)
         self._count(block, targets, active)
         if block.index in self.waiting:
             self._cut_off_waiting(block, active)
+
+    def _jump(self, block: Block, targets: Array, active: Mask) -> None:
+        if self.early is not None and len(early := self.early.of(block, self.at, targets, active)):
+            raise EndError(_EARLY_TRIP, early)
+        self.at[active] = targets[active]
 
     def _cut_off_waiting(self, block: Block, active: Mask) -> None:
         """Count the trips that are left to blocks whose threads all go on to wait, as if they were made."""

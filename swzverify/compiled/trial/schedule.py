@@ -16,7 +16,8 @@ from swzverify.compiled.kernel.effects import registers_in, written
 from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import Block, Flow, base_name, in_one_piece
 from swzverify.compiled.ptx import Address, Function, Instruction, Register
-from swzverify.compiled.trial.memory import Array
+from swzverify.compiled.trial.memory import Array, Mask
+from swzverify.hardware import LANES
 
 _COMPUTES: Final = frozenset(
     {"add", "sub", "min", "max", "and", "or", "xor", "not", "shl", "shr", "mov", "cvt", "setp", "selp"}
@@ -39,6 +40,31 @@ def paths_of(function: Function) -> tuple[Flow, Array, frozenset[int]]:
         order[block.start : block.stop] = np.arange(at, at + block.stop - block.start)
         at += block.stop - block.start
     return flow, order, frozenset(each.index for each in flow.blocks if _is_waiting(function, each))
+
+
+class EarlyTrips:
+    """Finds the lanes that begin a trip of a loop while others of their warp are in the trip before.
+
+    Only loops that several blocks lead back to have such lanes. Whether they run ahead or wait at the header is not
+    known: an H200 was measured to have them wait, if all ways from where the lanes parted lead to the header.
+    """
+
+    def __init__(self, flow: Flow, end: int) -> None:
+        self._back: dict[int, list[tuple[int, Mask]]] = {}
+        for loop in (each for each in flow.loops if len(each.latches) > 1):
+            inside = np.zeros(end + 1, dtype=np.bool_)
+            for each in loop.blocks - {loop.header}:
+                inside[flow.blocks[each].start : flow.blocks[each].stop] = True
+            for latch in loop.latches:
+                self._back.setdefault(latch, []).append((flow.blocks[loop.header].start, inside))
+
+    def of(self, block: Block, before: Array, after: Array, active: Mask) -> Array:
+        """The numbers of such threads, as the active ones go from a block to `after` and others stay at `before`."""
+        found = np.zeros(len(active), dtype=np.bool_)
+        for header, inside in self._back.get(block.index, ()):
+            others = inside[np.where(active, after, before)].reshape(-1, LANES).any(axis=1)
+            found |= active & (after == header) & np.repeat(others, LANES)
+        return np.flatnonzero(found)
 
 
 def _is_waiting(function: Function, block: Block) -> bool:
