@@ -112,6 +112,15 @@ def test_a_word_that_is_1_behind_a_loop(ones: str, monkeypatch: pytest.MonkeyPat
     assert last(HEAD + ones + BEHIND_A_LOOP).decision.verdict == "depends"
 
 
+def test_words_that_a_function_may_write() -> None:
+    """What a function does that is only declared is not known: it may set the word to 0."""
+    call = "{ .param .b64 P0; st.param.b64 [P0], %d1; call.uni f, (P0); }"
+    declared = ".extern .func f(.param .b64 P0);"
+    use = USES["whether lanes get there"][0]
+    assert last(HEAD + call + use, outside=declared).decision.verdict == "unknown"
+    assert last(HEAD + use, outside=declared).decision.verdict == "conflict"
+
+
 EQUAL = {
     "by a branch": "setp.ne.u64 %p1, %d1, %d2; @%p1 bra E; {0} setp.eq.u32 %p2, %r7, 3; {1}"
     "@%p2 st.shared.u32 [%r8], %r2; E:",
