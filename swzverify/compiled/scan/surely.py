@@ -28,6 +28,7 @@ from swzverify.compiled.kernel import (
 )
 from swzverify.compiled.kernel.arithmetic import both, either, is_zero
 from swzverify.compiled.kernel.leaves import is_given
+from swzverify.compiled.kernel.special import are_chosen_apart
 from swzverify.compiled.ptx import size_of_type
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.spell import spell_leaf
@@ -81,6 +82,8 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
         is_one = not isinstance(leaf, OpaqueLeaf) or places.count(leaf.feeds) == 1
         if not is_one or not _is_chosen(leaf, parts, loops, block):
             return f"{NOT_SURE}: {spell_leaf(leaf)} ({leaf.reason})"
+    if not are_chosen_apart(leaf.name for leaf in (*asked, *read)):
+        return f"{NOT_SURE}: it reads places in the grid and in the cluster"
     loads = [leaf for leaf in dict.fromkeys((*asked, *read)) if is_given(leaf)]
     if not _are_apart(block, loads):
         names = ", ".join(dict.fromkeys(map(spell_leaf, loads)))
