@@ -102,7 +102,7 @@ class Guarded:
 
     def can_be_right(self) -> bool:
         """Whether all operands of some cluster hold what they should, in some launch."""
-        return any(self._is_right(m, place) for m, place in product(_VALUES, range(3)))
+        return any(self._is_right(m, place) for m, place in product(_VALUES, range(5)))
 
     def is_right_if_whole(self) -> bool:
         """Whether all operands hold what they should if no copy is left out."""

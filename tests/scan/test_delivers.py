@@ -440,7 +440,6 @@ def test_copies_that_write_zeros_bring_no_elements(size: str) -> None:
     "copy",
     [
         f"setp.lt.u32 %p5, %r12, %r3; selp.b32 %r50, 16, 0, %p5; {COPY}, %r50;",
-        f"setp.lt.u32 %p5, %r12, %r3; {COPY}, %p5;",
         f"setp.lt.u32 %p5, %r12, %r3; @%p5 {COPY};",
         f"ld.global.u32 %r50, [%rd1]; setp.lt.u32 %p5, %r5, %r50; @%p5 {COPY};",
         "mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0; setp.lt.u32 %p5, %r12, %r3;"
@@ -452,6 +451,32 @@ def test_copies_that_threads_may_leave_out_are_assumed(copy: str) -> None:
     ptx = text(PLAIN).replace(f"{COPY};", copy)
     assert verdicts(ptx) == ["proved"] * 4
     assert NO_GAPS in assumed(ptx)
+
+
+def test_a_predicate_that_says_that_no_byte_is_read_is_not_followed() -> None:
+    """Here it says so in each thread of each launch."""
+    ignored = f"setp.ge.u32 %p5, %r12, 0; {COPY}, %p5;"
+    assert set(verdicts(text(PLAIN).replace(f"{COPY};", ignored))) == {"unknown"}
+
+
+NOT_FOLLOWED = {
+    "a vote": "setp.ne.u32 %p5, %r5, 4; vote.sync.ballot.b32 %r50, %p5, -1; and.b32 %r51, %r5, 31;"
+    "shr.b32 %r50, %r50, %r51; and.b32 %r50, %r50, 1; setp.eq.u32 %p5, %r50, 1;",
+    "an atomic operation": "atom.global.add.u32 %r50, [%rd1], 1; and.b32 %r50, %r50, 1; setp.eq.u32 %p5, %r50, 1;",
+    "an election": "elect.sync %r50|%p5, -1;",
+    "the least number of a warp": "redux.sync.min.u32 %r50, %r5, -1; setp.eq.u32 %p5, %r50, 0;",
+    "equal numbers of lanes": "match.any.sync.b32 %r50, %r5, -1; setp.eq.u32 %p5, %r50, 1;",
+    "the number of the warp": "mov.u32 %r50, %warpid; setp.ne.u32 %p5, %r50, 2;",
+    "a word that the kernel writes": "mov.u32 %r50, 0; st.global.u32 [%rd1], %r50; bar.sync 0;"
+    "ld.global.u32 %r51, [%rd1]; setp.eq.u32 %p5, %r51, 1;",
+    "the lanes that are active": "activemask.b32 %r50; setp.ne.u32 %p5, %r50, -1;",
+}
+
+
+@pytest.mark.parametrize("condition", NOT_FOLLOWED.values(), ids=NOT_FOLLOWED)
+def test_what_no_launch_chooses_leaves_out_copies(condition: str) -> None:
+    """Each of these leaves out copies of some threads in each launch."""
+    assert set(verdicts(text(PLAIN).replace(f"{COPY};", f"{condition} @%p5 {COPY};"))) == {"unknown"}
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ STORES = {
     "st.u32 [%d7+12], %r1;",
     "to words of which one is this": "mad.lo.u32 %r9, %r1, 4, %r3; st.shared.u32 [%r9], %r1;",
     "to the word, in the memory of the cluster": "st.shared::cluster.u32 [s+12], %r1;",
+    "behind a barrier that a parameter leaves out": "setp.ne.u32 %p1, %r2, 0; st.shared.u32 [s+12], %r1;"
+    "@%p1 bar.sync 0;",
     "at an unknown place": "mad.lo.u32 %r9, %r2, 4, %r3; st.shared.u32 [%r9], %r1;",
 }
 HARMLESS = {
@@ -61,6 +63,16 @@ def test_a_load_from_the_memory_of_the_cluster() -> None:
 @pytest.mark.parametrize("store", HARMLESS.values(), ids=HARMLESS)
 def test_a_store_that_does_no_harm(store: str) -> None:
     assert last(store + LOAD).decision.verdict == "free"
+
+
+def test_a_place_that_is_in_an_array_or_elsewhere() -> None:
+    """The arrays differ, and in some launch both accesses are where the parameter says."""
+    places = "setp.eq.u32 %p1, %r2, 8; setp.eq.u32 %p2, %r2, 12; mov.u32 %r8, A; selp.b32 %r8, %r8, %r2, %p1;"
+    places += "mov.u32 %r9, B; selp.b32 %r9, %r9, %r2, %p2; st.shared.u32 [{0}], %r1;"
+    arrays = ".shared .align 16 .b8 A[64]; .shared .align 16 .b8 B[64];"
+    pairs = (("%r8", "%r9"), ("A", "%r9"), ("%r8", "B"), ("A", "B"))
+    found = [last(places.format(one) + LOAD.replace("s+12", other), outside=arrays) for one, other in pairs]
+    assert [each.decision.verdict for each in found] == ["unknown", "unknown", "unknown", "free"]
 
 
 def test_a_store_of_the_trip_before() -> None:

@@ -372,3 +372,20 @@ def test_random_launches_find_a_planted_mistake(
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         assert held([seed])["not met"] == 0
+
+
+RELATED = {
+    "that of the cluster": "mov.u32 %r4, %clusterid.x; mov.u32 %r5, %ctaid.x; setp.le.u32 %p1, %r4, %r5; @%p1 bra E;",
+    "the rank": "mov.u32 %r4, %cluster_ctarank; mov.u32 %r5, %ctaid.x; setp.le.u32 %p1, %r4, %r5; @%p1 bra E;",
+}
+
+
+@pytest.mark.parametrize("condition", RELATED.values(), ids=RELATED)
+def test_places_in_the_grid_and_in_the_cluster_are_not_chosen_apart(condition: str) -> None:
+    """A block's place in a grid of one row is at least its rank, and at least the place of its cluster."""
+    access = "shl.b32 %r8, %r1, 7; add.u32 %r8, %r8, %r3; st.shared.u32 [%r8], %r2; E:"
+    assert last(condition + access).decision.verdict == "unknown"
+    other = (
+        condition.replace("%ctaid.x", "%ctaid.y") if "clusterid" in condition else condition.replace("%ctaid.x", "1")
+    )
+    assert last(other + access).decision.verdict == "conflict"

@@ -3,6 +3,9 @@
 In every run of these kernels the words are 0, and no lanes meet that could meet with other words.
 """
 
+from importlib import import_module
+from typing import Any
+
 import pytest
 
 from swzverify.compiled.kernel.leaves import Leaves, OpaqueLeaf
@@ -11,6 +14,8 @@ from swzverify.compiled.scan import mixed
 from tests.kernel.texts import last as read_last
 from tests.scan.test_forwarded import nothing, of_two_pointers
 from tests.scan.texts import last
+
+surely: Any = import_module("swzverify.compiled.scan.surely")
 
 HEAD = "ld.param.u64 %d1, [q]; mul.wide.u32 %d7, %r1, 4; add.s64 %d7, %d7, %d1; mov.u32 %r9, 0;"
 ONE = "ld.global.u32 %r7, [%d1];"
@@ -63,6 +68,31 @@ def test_words_that_the_host_chooses(use: str, otherwise: str) -> None:
     assert last(HEAD + read_only).decision.verdict == otherwise
 
 
+def is_true(*_: object) -> bool:
+    """What a rule says that is left out."""
+    return True
+
+
+TWO_LOADS = {
+    "of the lanes next to each other": "xor.b32 %r10, %r1, 1; mul.wide.u32 %d8, %r10, 4; add.s64 %d8, %d8, %d1;"
+    "ld.global.u32 %r7, [%d7]; ld.global.u32 %r9, [%d8]; setp.eq.u32 %p1, %r7, 1; setp.lt.and.u32 %p1, %r1, 2, %p1;",
+    "of a part of the word": "ld.global.u32 %r7, [%d1]; ld.global.u16 %h1, [%d1+2]; cvt.u32.u16 %r9, %h1;"
+    "setp.eq.u32 %p1, %r7, 256;",
+    "of one of two words": "ld.global.v2.u32 {%r9, %r7}, [%d1]; ld.global.u32 %r9, [%d1+4]; setp.eq.u32 %p1, %r7, 1;",
+}
+APART = "ld.global.u32 %r7, [%d1]; ld.global.u32 %r9, [%d1+4]; setp.eq.u32 %p1, %r7, 1;"
+
+
+@pytest.mark.parametrize("loads", TWO_LOADS.values(), ids=TWO_LOADS)
+def test_words_of_two_loads_that_have_a_byte_in_common(loads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No launch gives the byte two values: no two lanes make this access."""
+    use = "setp.eq.and.u32 %p2, %r9, 2, %p1; shl.b32 %r8, %r1, 7; add.u32 %r8, %r8, %r3; @%p2 st.shared.u32 [%r8], %r2;"
+    assert last(HEAD + loads + use).decision.verdict == "unknown"
+    assert last(HEAD + APART + use).decision.verdict == "conflict"
+    monkeypatch.setattr(surely, "_are_apart", is_true)
+    assert last(HEAD + loads + use).decision.verdict == "conflict"
+
+
 ONES = {
     "global": "mov.u32 %r9, 1; st.global.u32 [%d1], %r9; bar.sync 0; ld.global.u32 %r7, [%d1];",
     "shared": "mov.u32 %r9, 1; st.shared.u32 [s+12], %r9; bar.sync 0; ld.shared.u32 %r7, [s+12];",
@@ -80,6 +110,15 @@ def test_a_word_that_is_1_behind_a_loop(ones: str, monkeypatch: pytest.MonkeyPat
     assert last(HEAD + ones + BEHIND_A_LOOP).decision.verdict == "unknown"
     monkeypatch.setattr(mixed, "is_given", bool)
     assert last(HEAD + ones + BEHIND_A_LOOP).decision.verdict == "depends"
+
+
+def test_words_that_a_function_may_write() -> None:
+    """What a function does that is only declared is not known: it may set the word to 0."""
+    call = "{ .param .b64 P0; st.param.b64 [P0], %d1; call.uni f, (P0); }"
+    declared = ".extern .func f(.param .b64 P0);"
+    use = USES["whether lanes get there"][0]
+    assert last(HEAD + call + use, outside=declared).decision.verdict == "unknown"
+    assert last(HEAD + use, outside=declared).decision.verdict == "conflict"
 
 
 EQUAL = {

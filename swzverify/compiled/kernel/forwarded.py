@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
@@ -36,7 +36,7 @@ from swzverify.compiled.kernel.slices import Slices
 from swzverify.compiled.kernel.values import address_of
 from swzverify.compiled.ptx import Address, Instruction
 from swzverify.ir.evaluate import evaluate_many
-from swzverify.ir.expr import Expr
+from swzverify.ir.expr import Expr, Ite, Var, postorder, variables
 
 _PLAIN: Final = re.compile(
     r"(?:st|ldu?)(?:\.weak)?(?:\.(shared|global)(?:::(?:cta|cluster))?)?(?:\.(?!async|bulk|nc)[\w:]+)*"
@@ -112,7 +112,7 @@ class _Before:
             self._stores[flow.block_of[each.index]].append(each)
         self._barriers: list[list[int]] = [[] for _ in flow.blocks]
         for each in slices.function.instructions:
-            if barrier.fullmatch(each.opcode):
+            if each.guard is None and barrier.fullmatch(each.opcode):
                 self._barriers[flow.block_of[each.index]].append(each.index)
 
     def of(self, load: Instruction) -> Iterator[Instruction]:
@@ -197,10 +197,12 @@ class _Places:
         address = widened(value, 32 if _space(instruction) == _SHARED else 64)
         leaves, total = slices.leaves.of(address), sum_of(address)
         arrays = [each for each in leaves if isinstance(each, ArrayLeaf)]
+        # An address that is in an array or elsewhere, as a choice says, is in no array.
+        chosen = {each for node in postorder(address) if isinstance(node, Ite) for each in variables(node)}
         return _Place(
             replace(total, number=0).expression(),
             total.number,
-            arrays[0] if len(arrays) == 1 and not arrays[0].symbol.is_extern else None,
+            arrays[0] if len(arrays) == 1 and not _is_open(arrays[0], chosen) else None,
             are_all(leaves, (UniformLeaf, LaneLeaf)),
         )
 
@@ -212,6 +214,11 @@ class _Places:
         (distances,) = evaluate_many((apart,), threads.point)
         found: list[int] = np.unique(np.asarray(distances) % _ADDRESSES).tolist()
         return found
+
+
+def _is_open(array: ArrayLeaf, chosen: Container[Var]) -> bool:
+    """Whether an address that reads where an array begins may be outside of it."""
+    return array.symbol.is_extern or array.variable in chosen
 
 
 def _space(instruction: Instruction) -> str:

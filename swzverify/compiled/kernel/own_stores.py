@@ -94,6 +94,8 @@ class OwnStores:
         slices, space = self._slices, space_of(instruction.opcode)
         reachable = slices.flow.is_reachable(slices.flow.block_of[instruction.index])
         places = [each for each in instruction.operands if isinstance(each, Address)][:1]
+        if base_name(instruction) == "call" and reachable:
+            return frozenset({_ANY})  # what the function does is not known
         if base_name(instruction) not in _WRITES or space not in ("", "global") or not (reachable and places):
             return frozenset()
         if ".tensor." in instruction.opcode:

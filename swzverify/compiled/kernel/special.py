@@ -165,6 +165,23 @@ def is_of_grid(name: str) -> bool:
     return name in _EXTENTS or name in _EXTENTS.values()
 
 
+def are_chosen_apart(names: Iterable[str]) -> bool:
+    """Whether a launch, and a block of it, can be chosen for any values of some leaves that `launch_facts` allow.
+
+    The place of a block in its cluster, that of the cluster, and the size of both say what its place in the grid is.
+
+    >>> are_chosen_apart(["clusterid.x", "nclusterid.x", "ctaid.y"]), are_chosen_apart(["clusterid.x", "ctaid.x"])
+    (True, False)
+    """
+    read = [each for each in dict.fromkeys(names) if is_of_grid(each)]
+    of_cluster = [each for each in read if "cluster" in each]
+    pairs = ((one, other) for one in of_cluster for other in read if one != other)
+    return not any(
+        _EXTENTS.get(one) != other and _EXTENTS.get(other) != one and (one[-1] == other[-1] or "rank" in one + other)
+        for one, other in pairs
+    )
+
+
 def is_extent(value: Expr) -> bool:
     """Whether a value is a number of blocks or clusters, which is at least 1.
 

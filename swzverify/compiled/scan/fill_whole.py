@@ -49,6 +49,7 @@ _MOST_NAMED: Final = 3
 _SEED: Final = 20_261_128
 _LARGE: Final = (0, 1, 2, 1 << 10, 1 << 20, (1 << 30) - 1)
 _OTHERS: Final = re.compile(r" of block \d+$")
+_WAIT: Final = re.compile(r"mbarrier\.(?:try|test)_wait")
 _DATA: Final = (Made.INPUT, Made.MOMENT)
 
 
@@ -185,14 +186,28 @@ def _axis(leaf: Leaf, subject: ValueSubject, around: Container[int]) -> Sequence
         if leaf.values is None:
             raise NotFollowedError(subject.access.site.line)
         return leaf.values
-    if isinstance(leaf, OpaqueLeaf) and leaf.made not in _DATA:
+    if isinstance(leaf, OpaqueLeaf) and not _is_chosen(leaf, subject):
         feeds = [subject.here.leaves[each.name] for each in variables(*leaf.feeds) if each.name in subject.here.leaves]
-        is_own = leaf.made is Made.DETERMINED and (
+        is_own = leaf.made is not Made.DETERMINED or (
             any(isinstance(each, LaneLeaf) for each in feeds) or _OTHERS.search(leaf.name) is not None
         )
         if is_own or any(_axis(each, subject, around) is not None for each in feeds):
             raise NotFollowedError(subject.access.site.line)
     return None
+
+
+def _is_chosen(leaf: OpaqueLeaf, subject: ValueSubject) -> bool:
+    """Whether a value that is not followed counts as one number that a launch chooses.
+
+    Words that lanes load do, but for those of global memory that the kernel writes, the result of a wait, and that of a
+    division by 0. Which lane is elected counts for a copy that one lane makes whole, and not for those of which each
+    lane makes a part.
+    """
+    if leaf.made in _DATA and leaf.name.startswith("ld"):
+        return not leaf.is_written
+    if leaf.name.startswith("elect.sync "):
+        return subject.access.site.opcode.startswith("cp.async.bulk")
+    return leaf.open is not None or _WAIT.match(leaf.name) is not None
 
 
 def _points(

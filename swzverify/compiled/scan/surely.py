@@ -10,11 +10,13 @@ atomic, a rounded number, or how often a loop before has run.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swzverify.compiled.kernel import (
     ArrayLeaf,
@@ -26,6 +28,8 @@ from swzverify.compiled.kernel import (
 )
 from swzverify.compiled.kernel.arithmetic import both, either, is_zero
 from swzverify.compiled.kernel.leaves import is_given
+from swzverify.compiled.kernel.special import are_chosen_apart
+from swzverify.compiled.ptx import size_of_type
 from swzverify.compiled.scan.price import Block
 from swzverify.compiled.scan.spell import spell_leaf
 from swzverify.compiled.scan.split import Parts, is_shared
@@ -37,6 +41,8 @@ MOST_TRIPS: Final = 16
 """Trips of a loop around an access of which it is asked whether they are made."""
 NOT_SURE: Final = "lanes can conflict, but whether they execute this access together is not known"
 NOT_TOGETHER: Final = "lanes can conflict, but they may execute this access one after the other, on different paths"
+_WORD: Final = re.compile(r": \d+\.(\d+)\.\d+$")
+"""Which of the words of a load a leaf is, at the end of its name."""
 _SEED: Final = 20_250_102
 _TRIES: Final = 8
 
@@ -76,6 +82,12 @@ def surely(parts: Parts, loops: Sequence[LoopAround], block: Block, *, warp_wide
         is_one = not isinstance(leaf, OpaqueLeaf) or places.count(leaf.feeds) == 1
         if not is_one or not _is_chosen(leaf, parts, loops, block):
             return f"{NOT_SURE}: {spell_leaf(leaf)} ({leaf.reason})"
+    if not are_chosen_apart(leaf.name for leaf in (*asked, *read)):
+        return f"{NOT_SURE}: it reads places in the grid and in the cluster"
+    loads = [leaf for leaf in dict.fromkeys((*asked, *read)) if is_given(leaf)]
+    if not _are_apart(block, loads):
+        names = ", ".join(dict.fromkeys(map(spell_leaf, loads)))
+        return f"{NOT_SURE}: {names} may have a byte in common"
     own = set(conjuncts(parts.own_guard))
     return replace(parts, other_guard=conjunction([each for each in conjuncts(whole) if each not in own]))
 
@@ -120,6 +132,36 @@ def _is_chosen(leaf: Leaf, parts: Parts, loops: Sequence[LoopAround], block: Blo
             return True  # no thread has this value: it stands for the result of a division by 0
         return is_given(leaf) and (is_shared(leaf) or from_places_of_their_own(block, leaf))
     return not isinstance(leaf, ArrayLeaf)
+
+
+def _are_apart(block: Block, loads: Sequence[OpaqueLeaf]) -> bool:
+    """Whether in some launch no two loads by lanes of one warp have a byte in common."""
+    if len(loads) < 2:
+        return True
+    draw = random.Random(_SEED)  # noqa: S311 - no secret
+    return any(_are_apart_once(block, loads, draw) for _ in range(_TRIES))
+
+
+def _are_apart_once(block: Block, loads: Sequence[OpaqueLeaf], draw: random.Random) -> bool:
+    """Whether that is so for some numbers that are drawn for what is no coordinate."""
+    places = [place for leaf in loads for place in leaf.feeds]
+    read = [each for each in variables(*places) if each.name not in block.point]
+    env = {each.name: np.array(draw.randrange(min(each.limit, 1 << 20)))[None, None, None] for each in read}
+    shape = (block.warps, LANES)
+    found: list[NDArray[np.uint64]] = []
+    for leaf in loads:
+        size = size_of_type(leaf.name.partition(" ")[0].rpartition(".")[2])
+        word = _WORD.search(leaf.name)
+        if size is None or word is None:
+            return False
+        first = size * int(word[1])
+        rows = np.broadcast_to(block.values(leaf.feeds[0], env), (1, *shape)).reshape(shape).astype(np.uint64)
+        found.append(rows[..., None] + np.arange(first, first + size, dtype=np.uint64))
+    for warp, exists in enumerate(block.exists):
+        own = [np.unique(each[warp][exists]) for each in found]
+        if len(np.unique(np.concatenate(own))) < sum(map(len, own)):
+            return False
+    return True
 
 
 def from_places_of_their_own(block: Block, leaf: OpaqueLeaf) -> bool:
