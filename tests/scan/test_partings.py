@@ -14,6 +14,7 @@ YIELDING = [
     "ld.acquire.gpu.global.u32 %r11, [%d1];",
     "atom.shared.add.u32 %r11, [%r3], 1;",
     "atom.global.cas.b32 %r11, [%d1], 0, 1;",
+    "red.shared.add.u32 [%r3], 1;",
 ]
 
 
@@ -26,7 +27,9 @@ def test_no_conflict_is_sure_behind_such_a_loop(instruction: str) -> None:
     assert verdict(spin(instruction) + ROW, (32, 1, 1))[0] == "unknown"
 
 
-@pytest.mark.parametrize("instruction", ["ld.shared.u32 %r11, [%r3];", "st.volatile.shared.u32 [%r3], %r5;"])
+@pytest.mark.parametrize(
+    "instruction", ["ld.shared.u32 %r11, [%r3];", "st.volatile.shared.u32 [%r3], %r5;", "red.global.add.u32 [%d1], 1;"]
+)
 def test_behind_other_loops_it_is(instruction: str) -> None:
     assert verdict(spin(instruction) + ROW, (32, 1, 1)) == ("conflict", 32)
 

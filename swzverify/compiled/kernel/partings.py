@@ -19,7 +19,7 @@ from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.ptx import Immediate, Instruction
 
 _YIELDS: Final = re.compile(
-    r"(?:atom|multimem)\..*|red\.(?!async).*|ldu?\.(?:.*\.)?(?:volatile|relaxed|acquire|mmio)\b.*"
+    r"(?:atom|multimem)\..*|red\.(?!async|global\.).*|ldu?\.(?:.*\.)?(?:volatile|relaxed|acquire|mmio)\b.*"
 )
 _OF_BLOCK: Final = re.compile(r"bar(?:\.cta)?\.(?:sync|red)\b.*|barrier(?:\.cta)?\.(?:sync|red)\.(?:.*\.)?aligned\b.*")
 _OF_WARP: Final = re.compile(r"bar\.warp\.sync|(?:shfl|vote|redux)\.sync\..*|match\.(?:any|all)\.sync\..*")
