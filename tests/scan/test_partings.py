@@ -15,6 +15,9 @@ YIELDING = [
     "atom.shared.add.u32 %r11, [%r3], 1;",
     "atom.global.cas.b32 %r11, [%d1], 0, 1;",
     "red.shared.add.u32 [%r3], 1;",
+    "mbarrier.test_wait.parity.shared.b64 %p3, [%r3], 0;",
+    "mbarrier.arrive.shared.b64 _, [%r3];",
+    "nanosleep.u32 20;",
 ]
 
 

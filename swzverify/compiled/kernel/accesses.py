@@ -20,7 +20,7 @@ from swzverify.compiled.kernel.evaluate import evaluate
 from swzverify.compiled.kernel.flow import FlowError, Loop
 from swzverify.compiled.kernel.forwarded import take_apart
 from swzverify.compiled.kernel.generic import if_shared, in_aligned_shared
-from swzverify.compiled.kernel.in_step import uniformity
+from swzverify.compiled.kernel.in_step import in_step
 from swzverify.compiled.kernel.induction import Forms, by_trip, find_forms, in_one_trip, trips_of
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.kernel.leaves import CarriedLeaf, Leaf, LoopLeaf, OpaqueLeaf, Open, TripsLeaf
@@ -165,12 +165,14 @@ class Reader:
         read = variables(*(forms.resolve(each.address) for each in raw[:together] if each.address is not None))
         self.forms, self.choices, self.reachable = forms, choices, Reachable(slices, forms, choices, read)
         self.counts = counts = Counts(flow, slices.leaves, choices, self.threads)
-        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, counts, Partings(flow)
+        of_choices = flow, slices.leaves, slices.carried, choices, self.threads, counts
         if self.threads is not None:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
-        shared = uniformity(*of_choices)
-        in_launches = uniformity(*of_choices, never_read=known) if known else shared
+        partings = Partings(flow)
+        shared = in_launches = in_step(Uniformity(*of_choices, partings=partings))
+        if known:
+            in_launches = in_step(Uniformity(*of_choices, never_read=known, partings=partings))
         return [self._finished(each, forms, (shared, in_launches), known) for each in raw]
 
     def _raw(self, instruction: Instruction, use: Use) -> _Raw:

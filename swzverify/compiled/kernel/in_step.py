@@ -10,16 +10,12 @@ for SPMD Divergence on Reducible Control Flow Graphs" (2021), which calls it tem
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 
-from swzverify.compiled.kernel.counts import Counts
-from swzverify.compiled.kernel.flow import Flow, Loop
-from swzverify.compiled.kernel.lanes import Threads
-from swzverify.compiled.kernel.leaves import Leaf, Leaves
-from swzverify.compiled.kernel.partings import Partings
-from swzverify.compiled.kernel.slices import Carried
+from swzverify.compiled.kernel.flow import Loop
+from swzverify.compiled.kernel.leaves import Leaf
 from swzverify.compiled.kernel.uniform import ANYWHERE, Uniformity
-from swzverify.ir.expr import Expr, Var
+from swzverify.ir.expr import Var
 
 
 class UniformityInStep(Uniformity):
@@ -29,20 +25,9 @@ class UniformityInStep(Uniformity):
     or if `Uniformity` says so, which is `behind`.
     """
 
-    def __init__(
-        self,
-        flow: Flow,
-        leaves: Leaves,
-        carried: Mapping[Var, Carried],
-        choices: Mapping[int, tuple[Expr, ...]],
-        threads: Threads | None,
-        counts: Counts,
-        behind: Uniformity,
-        never_read: Collection[Var] = (),
-        partings: Partings | None = None,
-    ) -> None:
+    def __init__(self, behind: Uniformity) -> None:
         self._behind = behind
-        super().__init__(flow, leaves, carried, choices, threads, counts, never_read, partings=partings)
+        super().__init__(*behind.given)
 
     @property
     def left_together(self) -> set[int]:
@@ -82,18 +67,6 @@ class UniformityInStep(Uniformity):
         return len(loop.blocks & {*self._flow.following[block]}) == 1
 
 
-def uniformity(
-    flow: Flow,
-    leaves: Leaves,
-    carried: Mapping[Var, Carried],
-    choices: Mapping[int, tuple[Expr, ...]],
-    threads: Threads | None,
-    counts: Counts,
-    partings: Partings,
-    never_read: Collection[Var] = (),
-) -> Uniformity:
-    """What lanes share, by where it is read if they may leave some loop at different trips."""
-    whole = Uniformity(flow, leaves, carried, choices, threads, counts, never_read, partings=partings)
-    if len(whole.loops) == len(flow.loops):
-        return whole
-    return UniformityInStep(flow, leaves, carried, choices, threads, counts, whole, never_read, partings)
+def in_step(whole: Uniformity) -> Uniformity:
+    """What lanes share by where it is read, if they may leave some loop at different trips."""
+    return UniformityInStep(whole) if whole.has_apart else whole

@@ -1,8 +1,7 @@
 """Choices behind which lanes that part need not run together again, where their ways join.
 
-ptxas writes YIELD into a loop with a load or an atomic that other threads may answer: lanes that wait behind the
-loop then go on, since a lane that still loops may wait for them. They run one after the other until an instruction
-gathers the warp.
+ptxas writes YIELD into a loop in which a lane may wait for other threads, by a load, an atomic or a barrier object:
+lanes that wait behind the loop then go on. They run one after the other until an instruction gathers the warp.
 
 Source: docs/hardware.md, "Lanes that part".
 """
@@ -19,8 +18,10 @@ from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.ptx import Immediate, Instruction
 
 _YIELDS: Final = re.compile(
-    r"(?:atom|multimem)\..*|red\.(?!async|global\.).*|ldu?\.(?:.*\.)?(?:volatile|relaxed|acquire|mmio)\b.*"
+    r"(?:atom|multimem|mbarrier|cp\.async\.mbarrier|nanosleep|call)\b.*"
+    r"|red\.(?!async|global\.).*|ldu?\.(?:.*\.)?(?:volatile|relaxed|acquire|mmio)\b.*"
 )
+"""A call that is not inlined counts, too: its function may have any of these."""
 _OF_BLOCK: Final = re.compile(r"bar(?:\.cta)?\.(?:sync|red)\b.*|barrier(?:\.cta)?\.(?:sync|red)\.(?:.*\.)?aligned\b.*")
 _OF_WARP: Final = re.compile(r"bar\.warp\.sync|(?:shfl|vote|redux)\.sync\..*|match\.(?:any|all)\.sync\..*")
 

@@ -60,6 +60,7 @@ class Uniformity:
         taken: Collection[int] = (),
         partings: Partings | None = None,
     ) -> None:
+        self.given = flow, leaves, carried, choices, threads, counts, never_read, taken, partings
         self._partings = partings
         self._flow, self._leaves, self._carried = flow, leaves, carried
         self._choices, self._threads, self._counts = choices, threads, counts
@@ -76,6 +77,11 @@ class Uniformity:
         self._lane_only: dict[Expr, bool] = {}
         self._shared: dict[frozenset[int], dict[Expr, bool]] = {}
         self._settle()
+
+    @property
+    def has_apart(self) -> bool:
+        """Whether lanes may leave some loop at different trips."""
+        return len(self.loops) < len(self._flow.loops)
 
     @property
     def left_together(self) -> set[int]:

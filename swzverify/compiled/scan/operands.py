@@ -273,7 +273,7 @@ class _Judge(OperandJudge):
 
 
 def _or_broken(subject: OperandSubject, judge: Callable[[OperandSubject], Claim]) -> Claim:
-    """The verdict on a claim; it is broken, too, if it is so whoever is elected to execute the instruction."""
+    """The verdict on a claim. It is broken, too, if it is broken for every lane that may be elected."""
     found = judge(subject)
     if found.verdict is not ClaimVerdict.UNKNOWN or (elected := whoever_is_elected(subject)) is None:
         return found

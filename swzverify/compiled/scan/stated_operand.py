@@ -102,7 +102,7 @@ class OperandsOfCode:
         """The operand of the instruction at a line of the PTX.
 
         Raises:
-            NotWrittenError: There is no such operand, or something of it is not known; the text says what.
+            NotWrittenError: No operand of this role is at the line, or a part of it is not known, which the text names.
         """
         at_line = [each for each in self.held if each.access.site.line == line and each.role is role]
         if not at_line:
