@@ -57,6 +57,57 @@ def test_instructions_that_do_not(gathers: str) -> None:
     assert verdict(spin() + gathers + ROW, (32, 1, 1))[0] == "unknown"
 
 
+ALONE = [
+    "nanosleep.u32 20;",
+    "mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0, 50;",
+    "bar.arrive 1, 64;",
+    "barrier.sync 1, 64;",
+    "call.uni f;",
+    "call.uni g;",
+]
+OTHERS = (
+    ".shared .align 16 .b8 z[16];\n.extern .func f;\n.func h { ret; }\n"
+    ".func g { .reg .b32 %r<9>; ld.volatile.shared.u32 %r1, [z]; ret; }\n"
+)
+OWN = f"{LOAD} setp.lt.u32 %p1, %r10, 9; "
+
+
+def behind_a_choice(instruction: str, end: str = "") -> tuple[str, int | None]:
+    return verdict(f"{OWN} @%p1 bra X; {instruction} X: {end} {ROW}", (32, 1, 1), OTHERS)
+
+
+@pytest.mark.parametrize("instruction", ALONE)
+def test_instructions_that_part_lanes_in_no_loop(instruction: str) -> None:
+    assert behind_a_choice(instruction)[0] == "unknown"
+    assert behind_a_choice(instruction, "bar.warp.sync -1;") == ("conflict", 32)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "ld.volatile.shared.u32 %r11, [%r3];",
+        "atom.shared.add.u32 %r11, [%r3], 1;",
+        "mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0;",
+        "bar.warp.sync 65535;",
+        "call.uni h;",
+    ],
+)
+def test_instructions_that_do_not_part_lanes_there(instruction: str) -> None:
+    assert behind_a_choice(instruction) == ("conflict", 32)
+
+
+def test_a_guard_parts_lanes_too() -> None:
+    guarded = f"{OWN} bar.warp.sync -1; @%p1 nanosleep.u32 20;"
+    assert verdict(guarded + ROW, (32, 1, 1))[0] == "unknown"
+    assert verdict(f"{guarded} bra X; X: bar.warp.sync -1; {ROW}", (32, 1, 1)) == ("conflict", 32)
+    assert verdict(f"nanosleep.u32 20; {ROW}", (32, 1, 1)) == ("conflict", 32)
+
+
+def test_a_choice_of_all_lanes_parts_none() -> None:
+    body = f"setp.lt.u32 %p1, %r2, 9; @%p1 bra X; nanosleep.u32 20; X: {ROW}"
+    assert verdict(body, (32, 1, 1)) == ("conflict", 32)
+
+
 def around(inner: str, end: str = "") -> str:
     """The verdict on a load in a loop that all lanes leave together, by its own trips; another loop is in it."""
     own = READ.replace("%r5", "%r6")

@@ -17,6 +17,7 @@ from swzverify.compiled.kernel.generic import in_shared
 from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.kernel.leaves import Open, UniformLeaf, parameter_variable
 from swzverify.compiled.kernel.linear import normal
+from swzverify.compiled.kernel.object_values import of_object
 from swzverify.compiled.kernel.opcodes import Operation, operation
 from swzverify.compiled.kernel.parameters import Piece
 from swzverify.compiled.kernel.shuffles import source_lane
@@ -44,6 +45,8 @@ _REDUCE: Final = re.compile(r"redux\.sync\.\w+\.[busf]32|match\.all\.sync\.b(?:3
 _SHUFFLE: Final = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
 _CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
 _IS_SHARED: Final = re.compile(r"isspacep\.shared(?:::cta)?")
+_CLOCK: Final = re.compile(r"%clock(?:_hi|64)?|%globaltimer(?:_lo|_hi)?")
+"""Lanes that read one of them together get one value: docs/hardware.md, "What lanes get together"."""
 _SIGNED_LOAD: Final = re.compile(r"s\d+")
 _MOST_PIECE: Final = 8
 """Bytes of a parameter that one variable stands for, at most."""
@@ -75,6 +78,8 @@ def evaluate(slices: Slices, instruction: Instruction, at: int) -> Steps:
             return widened(value, width, signed=meaning.signed)
     if name in DETERMINED:
         return (yield from _determined(slices, instruction, at, width))
+    if name == "mbarrier":
+        return (yield from of_object(slices, instruction, at, width))
     return slices.opaque(instruction, at, width, f"`{opcode}` is not followed")
 
 
@@ -152,6 +157,8 @@ def _move(slices: Slices, instruction: Instruction, at: int, width: int) -> Step
         return widened(slices.moment(instruction, at, (MOST_WARPS - 1).bit_length(), reason, ()), width)
     if len(operands) == 2 and isinstance(operands[1], SpecialRegister):
         reason = f"{operands[1].name} may change from read to read"
+        if _CLOCK.fullmatch(operands[1].name):
+            return slices.moment(instruction, at, width, reason, ())
         return slices.opaque(instruction, at, width, reason)
     return (yield from _determined(slices, instruction, at, width))
 

@@ -176,8 +176,12 @@ class Uniformity:
 
     def _is_behind_parting(self, block: int) -> bool:
         """Whether lanes that stay apart may come to a block."""
-        behind = {} if self._partings is None else self._partings.behind
-        return any(block in blocks and self._parts(choice) for choice, blocks in behind.items())
+        if self._partings is None:
+            return False
+        behind = self._partings.behind
+        return block in self._partings.always or any(
+            block in blocks and self._parts(choice) for choice, blocks in behind.items()
+        )
 
     def _parts(self, block: int) -> bool:
         """Whether lanes of a warp may go different ways from a choice at one time."""
