@@ -2,10 +2,11 @@
 
 For each kind of instruction in the loop, two kernels leave the loop by a word that each lane loads: in one of them at
 different trips, in the other at one trip. Further kernels really wait until another warp goes on: all lanes for one
-thing, or half of them for another one, which comes later. The load behind the loop is the only one of 64 bits, so
+thing, or half of them for another one, which comes later. In a last group, a part of the lanes executes an instruction
+in no loop. The load behind the loop is the only one of 64 bits, so
 ncu's count of its executions, for the 32 lanes of one warp, says whether they ran together: docs/hardware.md, "Lanes
 that part". It needs nvcc, ncu, and a GPU of compute capability 9.0. It prints the counts; the exit status is 1 where
-lanes that leave at one trip did not run together, or lanes that leave a loop that is no wait.
+lanes that leave at one trip did not run together, or others did not on which `scan` relies.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ WAITS: Final = {
     "nanosleep": "__nanosleep(20);",
     "called": "y += called(w, i);",
 }
+PARTING: Final = ("nanosleep", "called")
+"""Those that part lanes in no loop."""
+LIMITED: Final = WAITS["try_wait"].replace("[%1], 1;", "[%1], 0, 50;")
+PURE: Final = "y += pure(w, i);"
 BEGIN: Final = """{{
   __shared__ unsigned w[64];
   __shared__ unsigned long long s[2048], objects[2];
@@ -82,6 +87,13 @@ REAL: Final = (
 """
     + END
 )
+ALONE: Final = (
+    'extern "C" __global__ void {name}(const unsigned *in, unsigned *out)\n'
+    + BEGIN
+    + "  if (in[192 + t]) {{ unsigned i = 3; {body} y += w[1]; }}\n"
+    + END
+)
+"""The word is 0 for 8 of the lanes."""
 ARRIVE: Final = 'asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(object + 8 * each) : "memory");'
 POLL: Final = (
     'for (unsigned done = 0; !done;) asm volatile("{{ .reg .pred p; mbarrier.{kind}.parity.shared.b64 p, [%1], 0; '
@@ -103,6 +115,7 @@ MAIN: Final = """int main() {{
 """
 CALLED: Final = (
     "__device__ __noinline__ unsigned called(unsigned *w, unsigned i) { return atomicAdd(&w[i & 63], 0u); }\n"
+    "__device__ __noinline__ unsigned pure(unsigned *w, unsigned i) { return w[i & 63]; }\n"
 )
 
 
@@ -119,6 +132,10 @@ def program() -> str:
             name = f"real_{kind}_{'two' if parts else 'one'}"
             texts.append(REAL.format(name=name, parts=parts, signal=signal, wait=wait, count=1))
             launches.append(f"{name}<<<1, 64>>>(in, out);")
+    for kind, body in (OTHERS | WAITS | {"limited_try": LIMITED, "pure_call": PURE}).items():
+        name = f"alone_{kind}"
+        texts.append(ALONE.format(name=name, body=body, count=1 << 19))
+        launches.append(f"{name}<<<1, 32>>>(in, out);")
     return "".join(texts) + MAIN.format(trips=TRIPS, launches="\n  ".join(launches))
 
 
@@ -137,8 +154,9 @@ def executions(page: str) -> dict[str, int]:
 
 
 def are_wrong(counts: dict[str, int]) -> list[str]:
-    """The kernels whose lanes have to run together behind the loop and do not."""
-    together = ("_at_one_trip", *(f"{each}_apart" for each in OTHERS))
+    """The kernels whose lanes have to run together behind the loop or choice and do not."""
+    alone = (f"alone_{each}" for each in ("pure_call", *OTHERS, *WAITS) if each not in PARTING)
+    together = ("_at_one_trip", *(f"{each}_apart" for each in OTHERS), *alone)
     return [name for name, count in counts.items() if name.endswith(together) and count != 1]
 
 
@@ -155,7 +173,7 @@ def main() -> int:
         print(f"{kernel}: {count}")
     wrong = are_wrong(counts)
     print(f"disagree: {', '.join(wrong) or 'none'}")
-    return int(bool(wrong) or len(counts) != 2 * len(OTHERS | WAITS) + 2 * len(SIGNALS))
+    return int(bool(wrong) or len(counts) != 3 * len(OTHERS | WAITS) + 2 * len(SIGNALS) + 2)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ from swzverify.hardware import capability_of
 from swzverify.ir.expr import Const, Expr, Var
 
 _TEST: Final = re.compile(r"mbarrier\.(?:test|try)_wait\b.*")
-_ARRIVE: Final = re.compile(r"mbarrier\.arrive(?:\.(?:release|relaxed))?(?:\.(?:cta|cluster))?(?:\.shared(?:::cta)?)?\.b64")
+_ARRIVE: Final = re.compile(
+    r"mbarrier\.arrive(?:\.(?:release|relaxed))?(?:\.(?:cta|cluster))?(?:\.shared(?:::cta)?)?\.b64"
+)
 _WITH_COUNT: Final = 3
 _TOKEN_BITS: Final = 64
 _CAPABILITY: Final = 90
