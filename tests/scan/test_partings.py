@@ -100,6 +100,7 @@ def test_a_guard_parts_lanes_too() -> None:
     guarded = f"{OWN} bar.warp.sync -1; @%p1 nanosleep.u32 20;"
     assert verdict(guarded + ROW, (32, 1, 1))[0] == "unknown"
     assert verdict(f"{guarded} bra X; X: bar.warp.sync -1; {ROW}", (32, 1, 1)) == ("conflict", 32)
+    assert verdict(f"setp.lt.u32 %p1, %r2, 9; @%p1 nanosleep.u32 20; {ROW}", (32, 1, 1)) == ("conflict", 32)
     assert verdict(f"nanosleep.u32 20; {ROW}", (32, 1, 1)) == ("conflict", 32)
 
 

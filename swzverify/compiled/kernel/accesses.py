@@ -169,7 +169,7 @@ class Reader:
         if self.threads is not None:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
-        partings = Partings(flow, self.calls)
+        partings = Partings(flow, self.calls, lambda each: forms.resolve(slices.run(slices.guard(each))))
         shared = in_launches = in_step(Uniformity(*of_choices, partings=partings))
         if known:
             in_launches = in_step(Uniformity(*of_choices, never_read=known, partings=partings))

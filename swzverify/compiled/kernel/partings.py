@@ -10,7 +10,7 @@ Source: docs/hardware.md, "Lanes that part".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Final
 
@@ -18,6 +18,7 @@ from swzverify.compiled.kernel.flow import Flow, Loop
 from swzverify.compiled.kernel.graph import reached
 from swzverify.compiled.kernel.lanes import ALL_LANES
 from swzverify.compiled.ptx import Immediate, Instruction
+from swzverify.ir.expr import Expr
 
 _YIELDS: Final = re.compile(
     r"(?:atom|multimem|mbarrier|cp\.async\.mbarrier|nanosleep|call)\b.*"
@@ -35,30 +36,35 @@ _OF_WARP: Final = re.compile(r"bar\.warp\.sync|(?:shfl|vote|redux)\.sync\..*|mat
 class Partings:
     """The choices of a function behind which lanes may stay apart.
 
-    `calls` has for each instruction the calls through which it is reached, which ptxas may leave as they are.
+    `calls` has for each instruction the calls through which it is reached, which ptxas may leave as they are, and
+    `guard_of` gives the guard of an instruction.
 
     Attributes:
         behind: For each such choice the blocks that lanes reach by several of its sides before they are gathered.
-        always: The blocks that lanes may reach apart whatever they choose, by the guard of an instruction.
+        guarded: For instructions that a part of the lanes may execute by a guard: the guard, the block, and
+            the blocks that lanes reach behind it before they are gathered.
     """
 
-    def __init__(self, flow: Flow, calls: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, flow: Flow, calls: Sequence[tuple[int, ...]], guard_of: Callable[[Instruction], Expr]) -> None:
         self._flow = flow
         instructions = flow.function.instructions
         self._loops = [loop for loop in flow.loops if _has(flow, loop)]
         alone = [each for each in instructions if _yields_alone(each, is_of_call=bool(calls[each.index]))]
         self._alone = {flow.block_of[each.index] for each in alone}
         self.behind: dict[int, frozenset[int]] = {}
-        self.always: frozenset[int] = frozenset()
+        self.guarded: list[tuple[Expr, int, set[int]]] = []
         self._gathers: dict[int, int] = {}
         """The first instruction of a block that gathers the lanes of a warp."""
         if not self._loops and not alone:
             return
-        guarded = {flow.block_of[each.index] for each in alone if each.guard is not None}
+        guarded = [each for each in alone if each.guard is not None and flow.is_reachable(flow.block_of[each.index])]
+        not_told = {flow.block_of[each.index] for each in guarded}
         for each in instructions:
-            if _gathers(each) and (block := flow.block_of[each.index]) not in guarded:
+            if _gathers(each) and (block := flow.block_of[each.index]) not in not_told:
                 self._gathers.setdefault(block, each.index)
-        self.always = frozenset(guarded.union(*(self._reached(each) for each in guarded)))
+        for each in guarded:
+            block = flow.block_of[each.index]
+            self.guarded.append((guard_of(each), block, self._reached(block)))
         for block in filter(flow.is_reachable, range(flow.exit)):
             if flow.blocks[block].is_choice and self._may_part(block):
                 seen, twice = set[int](), set[int]()

@@ -178,9 +178,9 @@ class Uniformity:
         """Whether lanes that stay apart may come to a block."""
         if self._partings is None:
             return False
-        behind = self._partings.behind
-        return block in self._partings.always or any(
-            block in blocks and self._parts(choice) for choice, blocks in behind.items()
+        chosen, guarded = self._partings.behind, self._partings.guarded
+        return any(block in blocks and self._parts(choice) for choice, blocks in chosen.items()) or any(
+            block in blocks and not self.shares(guard, self._inside(at)) for guard, at, blocks in guarded
         )
 
     def _parts(self, block: int) -> bool:
