@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from swzverify.compiled.ptx import Module, read_module
-from swzverify.compiled.scan import Given, ScannedAccess, decide, scan_module, unknown_names
+from swzverify.compiled.scan import Given, ScannedAccess, decide, unknown_names
 from swzverify.compiled.scan import given as given_room
 from swzverify.errors import SwzError
 from tests.kernel.texts import HEAD, TOP
 from tests.ptx_oracle import Buffer, run_kernel
 from tests.scan.texts import SKEWED, text_of
+from tests.scan.whole import scan_module
 
 ODD = "n % 2 == 1"
 SIGN = "shr.u32 %r10, %r2, 31; add.u32 %r10, %r10, 1; mul.lo.u32 %r11, %r10, %r1; "

@@ -1,6 +1,6 @@
 """Scanning compiled kernels: a verdict, or a reason, for every access to shared memory.
 
-`scan_module` in `decide` is the entry point, and `scanned` has what it returns. `given` is what the user says
+`scan_function` in `decide` is the entry point, and `scanned` has what it returns. `given` is what the user says
 of parameters, `launch` of blocks and grids. `split` sorts an address's terms, `decide` chooses the file
 that judges an access: `exact` where lanes' distances are numbers, `octets` for the octet rule, `mixed` for the
 rest. `cost_goal` writes an access as the
@@ -20,7 +20,6 @@ from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, Witness, WitnessLane
 from swzverify.compiled.scan.decide import (
     scan_function,
-    scan_module,
     scanned_functions,
     synchronizations,
 )
@@ -46,7 +45,7 @@ from swzverify.compiled.scan.launch import (
     wanted_kernels,
 )
 from swzverify.compiled.scan.on_chip import OnChip
-from swzverify.compiled.scan.operands import ScannedOperand, scan_operands, scan_operands_and_stages
+from swzverify.compiled.scan.operands import ScannedOperand, scan_operands_and_stages
 from swzverify.compiled.scan.scanned import ScannedAccess
 from swzverify.compiled.scan.stages import ScannedStage
 from swzverify.compiled.scan.verdict import LaneRow, Verdict
@@ -80,8 +79,6 @@ __all__ = [
     "judged_block",
     "scan_fragments",
     "scan_function",
-    "scan_module",
-    "scan_operands",
     "scan_operands_and_stages",
     "scanned_functions",
     "synchronizations",

@@ -72,28 +72,6 @@ of the function are unlikely to gain from a full budget.
 """
 
 
-def scan_module(
-    module: Module,
-    block: BlockShape | None = None,
-    kernel: str | None = None,
-    target: str = "sm_90",
-    given: Given = NOTHING_GIVEN,
-    smem: int | None = None,
-    *,
-    suggest: bool = False,
-) -> list[ScannedAccess]:
-    """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone.
-
-    A function that is no kernel is scanned with its callers, or alone if that is not possible. `given`
-    has what is known of parameters, and `smem` the bytes of dynamic shared memory. `suggest` searches for
-    changes that free conflicts.
-    """
-    found: list[ScannedAccess] = []
-    for place in scanned_functions(module, kernel):
-        found += scan_function(module, module.functions[place], block, target, given, smem, suggest=suggest)
-    return found
-
-
 def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
     """The indices of the functions to scan: the kernels, and functions that are not inlined in them.
 
@@ -137,7 +115,7 @@ def scan_function(
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
     Operations on barrier objects are none: `synchronizations` counts these. So are the operands of
-    `wgmma`: `scan_operands` has these.
+    `wgmma`: `scan_operands_and_stages` has these.
 
     With machine code, each has the machine instructions that it became, too. `suggest` searches for
     changes that free conflicts. At most `trials` launches are tried, `MOST_LAUNCHES` without a number. If

@@ -72,22 +72,6 @@ class ScannedOperand(Scanned):
     elements: Elements | None = None
 
 
-def scan_operands(
-    module: Module,
-    function: Function,
-    block: BlockShape | None,
-    given: Given,
-    smem: int | None,
-    *,
-    assumed: str = "",
-) -> list[ScannedOperand]:
-    """The operands that `wgmma.mma_async` and `tcgen05.mma` read from shared memory, in the order of the text.
-
-    The arguments are those of `scan_function`.
-    """
-    return scan_operands_and_stages(module, function, block, given, smem, assumed=assumed)[0]
-
-
 def scan_operands_and_stages(
     module: Module,
     function: Function,
@@ -97,7 +81,11 @@ def scan_operands_and_stages(
     *,
     assumed: str = "",
 ) -> tuple[list[ScannedOperand], list[ScannedStage]]:
-    """The operands, and the balance of the stages that barrier objects count."""
+    """The operands that `wgmma.mma_async` and `tcgen05.mma` read from shared memory, in the order of the text.
+
+    The second list has the balance of the stages that barrier objects count. The arguments are those of
+    `scan_function`.
+    """
     block = block_of_launch(function, block)
     module, aligned = with_alignment(module, given)
     facts = replace(facts_of(function, given), aligned=aligned)
