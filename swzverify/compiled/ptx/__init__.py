@@ -6,8 +6,7 @@ functions, `body` their statements, `operand_text` the operands.
 """
 
 from swzverify.compiled.ptx.instruction import CallParts, Guard, Instruction, Location
-from swzverify.compiled.ptx.module import Function, Module, Parameter, Prototype, Symbol, Tuning
-from swzverify.compiled.ptx.names import RegisterDeclaration, Registers
+from swzverify.compiled.ptx.module import Function, Module, Parameter, Symbol, Tuning
 from swzverify.compiled.ptx.operands import (
     Address,
     Bracketed,
@@ -54,11 +53,8 @@ __all__ = [
     "Parameter",
     "Part",
     "Plus",
-    "Prototype",
     "PtxError",
     "Register",
-    "RegisterDeclaration",
-    "Registers",
     "Sink",
     "Space",
     "SpecialRegister",
