@@ -66,4 +66,4 @@ def _aligned(subject: Subject, address: Expr, width: int) -> Claim:
         what = "the offset in the array" if bases else "the address"
         return f"{what} is {lane.at} modulo {width} in lane {lane.lane} of warp {lane.warp}"
 
-    return claimed(subject, Property("aligned", address, bad, place, bases, width, words))
+    return claimed(subject, Property(address, bad, place, bases, width, words))

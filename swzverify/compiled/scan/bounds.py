@@ -172,7 +172,7 @@ def _property(subject: Subject, address: Expr, cases: list[_Case]) -> Property:
             f"lane {lane.lane} of warp {lane.warp} touches bytes {lane.at} to {lane.at + subject.width - 1} of {shown}"
         )
 
-    return Property("in_bounds", address, bad, place, bases, _MOST_BEGIN, words)
+    return Property(address, bad, place, bases, _MOST_BEGIN, words)
 
 
 def _outside(case: _Case, width: int) -> Expr:

@@ -54,7 +54,7 @@ def reserved_bits(subject: OperandSubject, value: Expr) -> Claim:
         return f"the descriptor has the bits {lane.at % _WORD:#x} outside of its fields{should}"
 
     bases = tuple(leaf for leaf in subject.leaves_of(bad) if isinstance(leaf, ArrayLeaf))
-    claim = Property("reserved_bits", value, bad, place, bases, _MOST_BEGIN, words)
+    claim = Property(value, bad, place, bases, _MOST_BEGIN, words)
     found = claimed(subject.anywhere, claim)
     if found.verdict is not ClaimVerdict.PROVED:
         if name := subject.sizeless(bad):

@@ -205,7 +205,7 @@ class _Numbers:
                 is_other |= ((own >> np.uint64(low)) & np.uint64((1 << width) - 1)) != np.uint64(of)
             return own, is_other
 
-        if seen(self.subject.here, Property("fields", value, bad, place, (), 1, str)).is_bad:
+        if seen(self.subject.here, Property(value, bad, place, (), 1, str)).is_bad:
             raise DisagreementError
 
 
