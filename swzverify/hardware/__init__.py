@@ -1,6 +1,6 @@
 """What the GPUs do with shared and global memory, as data, and the rules that read it.
 
-Imports `errors` and `shown` only. `instructions`, `global_memory` and `targets` are the tables,
+`instructions`, `global_memory` and `targets` are the tables,
 `spelling` reads PTX names, `wavefronts` is the rule of shared memory, `octets` the part of it for
 `cp.async.cg` of 16 bytes, `sectors` the count of global memory.
 """

@@ -1,13 +1,8 @@
 """Compiled kernels: from PTX to the addresses of their shared-memory accesses, as expressions.
 
-`accesses` is the entry point. `calls` puts functions in the place of their calls, `flow` cuts a function
-into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `opcodes` what
-an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
-`powers` what divides a value, `remainders` which products divide, `reachable` which states the
-registers of loops have, `generic` which generic addresses are shared ones, `descriptors` what a
-matrix descriptor names, `mma` from which loads the registers of `mma.sync` come, `parts` which parts
-of addresses have few numbers, `uniform` what all lanes of a warp share. `whole` gives all of this of
-one function, for questions about two accesses. Imports `ptx`, `hardware`, `ir`, `layout` and `errors`.
+`accesses` is the entry point: it lists the accesses of a function, each with its address and with the condition
+under which a thread makes it. `whole` reads all accesses of a kernel at once, for questions about two of them.
+docs/architecture.md, "Which file has which rule", lists the files by topic.
 
 What it relies on: lanes that part meet again at the place to which all their ways lead; lanes run
 an access together only in the same trip of a loop that all of them leave at one trip; an address

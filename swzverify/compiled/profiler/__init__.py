@@ -2,7 +2,6 @@
 
 `export` reads the CSV of its source page, `fitted` finds the kernel of a listing to which the counts
 belong, `nsight` reads data frames of nsight-python, and `ncu` runs the profiler.
-Imports `sass`, `binaries` and `errors`.
 """
 
 from swzverify.compiled.profiler.export import Counts, Export, Profile, read_counters_of

@@ -1,6 +1,6 @@
 """Reads PTX, the text that compilers hand to ptxas: `read_module` gives an immutable `Module`.
 
-It only reads: other folders look at control flow and the meaning of opcodes. Imports `errors` only.
+It only reads: other folders look at control flow and the meaning of opcodes.
 `module`, `instruction` and `operands` hold the records; `read` reads what stands outside of
 functions, `body` their statements, `operand_text` the operands.
 """
