@@ -13,8 +13,8 @@ the kernel's parameters is never in it; addresses of the window are below 2^24; 
 
 from swzverify.compiled.kernel.access import KernelAccess, LoopAround
 from swzverify.compiled.kernel.accesses import accesses
-from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Box, Field
-from swzverify.compiled.kernel.calls import Inlined, inlined
+from swzverify.compiled.kernel.arguments import Arguments, Box, Field
+from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.fills import KernelFill
 from swzverify.compiled.kernel.leaves import (
     ArrayLeaf,
@@ -28,20 +28,17 @@ from swzverify.compiled.kernel.leaves import (
     parameter_variable,
 )
 from swzverify.compiled.kernel.listing import count_synchronizations
-from swzverify.compiled.kernel.mma import FragmentLoad, FragmentsRead, KernelFragment, read_fragments
+from swzverify.compiled.kernel.mma import FragmentLoad, KernelFragment, read_fragments
 from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer
 
 __all__ = [
-    "NO_ARGUMENTS",
     "Arguments",
     "ArrayLeaf",
     "Box",
     "CarriedLeaf",
     "Field",
     "FragmentLoad",
-    "FragmentsRead",
-    "Inlined",
     "KernelAccess",
     "KernelFill",
     "KernelFragment",

@@ -5,7 +5,7 @@ It only reads: other folders look at control flow and the meaning of opcodes.
 functions, `body` their statements, `operand_text` the operands.
 """
 
-from swzverify.compiled.ptx.instruction import CallParts, Guard, Instruction, Location
+from swzverify.compiled.ptx.instruction import Guard, Instruction, Location
 from swzverify.compiled.ptx.module import Function, Module, Parameter, Symbol, Tuning
 from swzverify.compiled.ptx.operands import (
     Address,
@@ -35,7 +35,6 @@ __all__ = [
     "MAX_BYTES",
     "Address",
     "Bracketed",
-    "CallParts",
     "FloatImmediate",
     "Function",
     "Group",

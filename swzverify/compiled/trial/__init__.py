@@ -14,25 +14,18 @@ a pointer names returns, and has no barrier that others wait at. Warps run in
 one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
-from swzverify.compiled.trial.clocks import Launches, replay
-from swzverify.compiled.trial.history import Unordered
 from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
 from swzverify.compiled.trial.memory import Seen
-from swzverify.compiled.trial.misses import Replay
 from swzverify.compiled.trial.search import Search
 
 __all__ = [
     "ONE_BLOCK",
     "Launch",
     "Launcher",
-    "Launches",
-    "Replay",
     "Search",
     "Seen",
     "Trial",
-    "Unordered",
-    "replay",
     "run",
     "run_all",
 ]
