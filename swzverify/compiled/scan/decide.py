@@ -21,7 +21,7 @@ from swzverify.compiled.scan.assuming import judged
 from swzverify.compiled.scan.claims import all_claims
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
-from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, module_and_facts
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
 from swzverify.compiled.scan.mixed import mixed
@@ -136,8 +136,7 @@ def scan_function(
     block = block_of_launch(function, block)
     judge, asker = _Judge(block, target), Asker(*_CLAIMS)
     assumptions = (assumed,) if assumed else ()
-    module, aligned = with_alignment(module, given)
-    facts = replace(facts_of(function, given), aligned=aligned)
+    module, facts = module_and_facts(module, function, given)
     found: list[ScannedAccess] = []
 
     def decide(access: KernelAccess) -> Decision:

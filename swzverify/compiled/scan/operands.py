@@ -23,7 +23,7 @@ from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.delivers import Elements
-from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.given import Facts, Given, module_and_facts
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_clusters import (
@@ -87,8 +87,7 @@ def scan_operands_and_stages(
     `scan_function`.
     """
     block = block_of_launch(function, block)
-    module, aligned = with_alignment(module, given)
-    facts = replace(facts_of(function, given), aligned=aligned)
+    module, facts = module_and_facts(module, function, given)
     judge, found = _Judge(facts, block, smem), list[ScannedOperand]()
     whole = read_operands(module, function, block, facts.arguments)
     shaped = [judge.shaped(each) for each in whole.operands]
