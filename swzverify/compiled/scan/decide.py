@@ -182,7 +182,7 @@ def scan_function(
                 chip=chip,
                 is_certain=access.who.sure is TRUE and not access.who.loops,
                 executions=most_executions(access),
-                written=_said(access, decision, block, facts),
+                written=_as_spec(access, decision, block, facts),
                 cures=cures if is_of_ptx else (),
                 no_cure=no_cure if is_of_ptx else "",
             )
@@ -205,7 +205,7 @@ def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstructi
     return machine.of_kernel(function.name) if function.is_entry else machine.of_all()
 
 
-def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
+def _as_spec(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
     if block is None:
         return Written(reason="the shape of the block is not known")
     if access.site.piece is not None:

@@ -216,7 +216,7 @@ def start_of(subject: ValueSubject, start: Expr, multiple: int = 1) -> Start | s
     """
     start = bit_and(start, const(ADDRESS_LIMIT - 1, 32))
     read = subject.leaves_of(start)
-    if moving := [leaf for leaf in read if not _is_told(leaf)]:
+    if moving := [leaf for leaf in read if not _may_be_shown(leaf)]:
         return dependence(moving)
     place = place_of(start, read)
     if place is None:
@@ -280,7 +280,7 @@ def _plainer(subject: ValueSubject, offset: Expr) -> Expr:
     return offset
 
 
-def _is_told(leaf: Leaf) -> bool:
+def _may_be_shown(leaf: Leaf) -> bool:
     """Whether a start address may be written with a leaf."""
     return isinstance(leaf, LaneLeaf | UniformLeaf | TripsLeaf) or leaf.values is not None
 
