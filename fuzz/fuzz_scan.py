@@ -21,7 +21,7 @@ from pathlib import Path
 from swzverify.apps.commands.scan_reports import rendered
 from swzverify.apps.options.shared import Format
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import scan_module
+from swzverify.compiled.scan import scan_function, scanned_functions
 from swzverify.errors import SwzError
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_claims import report_of
@@ -106,7 +106,12 @@ def scanned(text: str, draw: random.Random) -> None:
     """Scan a text, and write what is found in every format."""
     try:
         module = read_module(text, "k.ptx")
-        found = scan_module(module, draw.choice(BLOCKS), smem=draw.choice((None, 4096)), suggest=True)
+        block, smem = draw.choice(BLOCKS), draw.choice((None, 4096))
+        found = [
+            access
+            for place in scanned_functions(module)
+            for access in scan_function(module, module.functions[place], block, smem=smem, suggest=True)
+        ]
     except SwzError:
         return
     files = [ScannedFile("k.ptx", tuple(found), dict(module.files))]

@@ -2,6 +2,5 @@
 
 `describe` copies what a claim is about, `make` and `make_kernels` add what shows it, `workers` has
 processes recheck them. Their form, and everything that judges them, is the package `swzrecheck`,
-which imports nothing of this one. May import `compiled`, `prover`, `claims`, `subjects`, `engines`,
-`hardware`, `ir`, `core`, `errors`.
+which imports nothing of this one.
 """

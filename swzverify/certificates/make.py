@@ -77,7 +77,7 @@ def certify(folder: str, claimed: Claimed, judgement: Judgement, versions: Mappi
     """
     verdict = judgement.verdict
     stated, goals = _stated(judgement.claim)
-    points = Points(judgement.point, _asked(judgement))
+    points = Points(judgement.point, _solver_points(judgement))
     certificate = Certificate(
         id=claimed.id,
         spec=claimed.spec,
@@ -193,7 +193,7 @@ class Points:
             yield point
 
 
-def _asked(judgement: Judgement) -> Iterator[Mapping[str, int]]:
+def _solver_points(judgement: Judgement) -> Iterator[Mapping[str, int]]:
     """The solver's points for the prover's goals, whose variables have the same names."""
     for goal in judgement.plan.goals:
         point = judgement.panel.possible(_presumed(goal.obligation)).point

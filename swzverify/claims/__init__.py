@@ -1,7 +1,4 @@
-"""The claims: one property per file, with its obligations as expressions and its table of failures.
-
-May import `subjects`, `engines` (for the obligations), `hardware`, `layout`, `ir`, `errors`.
-"""
+"""The claims: one property per file, with its obligations as expressions and its table of failures."""
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass

@@ -104,7 +104,7 @@ class ListingClaim(Claim):
         reads = [
             f"R{read.register}"
             for read in each.reads
-            if any(read.register in found.held.in_slot(slot)[1] for slot in _slots(read))
+            if any(read.register in found.held.in_slot(slot)[1] for slot in read.slots)
         ]
         return (
             f"between {own.least} and {own.most} conflicts: whether the reuse cache still holds "
@@ -162,7 +162,7 @@ class ListingClaim(Claim):
         return [
             read
             for read in self.listing.instructions[at].reads
-            if not any((slot, read.register) in held.perhaps for slot in _slots(read))
+            if not any((slot, read.register) in held.perhaps for slot in read.slots)
         ]
 
     def _rows(self, at: int, marked: bool) -> list[Row]:
@@ -188,10 +188,6 @@ class ListingClaim(Claim):
         banks = self.listing.banks
         bank = banks.bank(read.register)
         return banks.extra_cycles([each.register for each in missed if banks.bank(each.register) == bank]) > 0
-
-
-def _slots(read: RegisterRead) -> tuple[int, ...]:
-    return SLOTS if read.slot is None else (read.slot,)
 
 
 def _held_text(listing: Listing, at: int, read: RegisterRead) -> str:

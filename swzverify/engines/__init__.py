@@ -3,5 +3,5 @@
 An obligation states a claim over the expression form, together with the front end's own plain
 definition of the same thing. `gf2`, `radix`, `residue` and `smt` read the expressions, `exhaust`
 the definition. Engines share no code with each other beyond the expression form and its readings.
-May import `hardware`, `layout`, `ir`, `errors`; z3 is imported in `smt*` alone.
+Z3 is imported in `smt` alone.
 """

@@ -1,8 +1,8 @@
 """What the GPUs do with shared and global memory, as data, and the rules that read it.
 
-Imports `errors` and `shown` only. `instructions`, `global_memory` and `targets` are the tables,
-`spelling` reads PTX names, `wavefronts` is the rule of shared memory, `octets` the part of it for
-`cp.async.cg` of 16 bytes, `sectors` the count of global memory.
+`instructions`, `global_memory` and `targets` are the tables, `spelling` reads PTX names, `wavefronts` is
+the rule of shared memory, `octets` the part of it for `cp.async.cg` of 16 bytes, `sectors` the count of
+global memory.
 """
 
 from typing import TYPE_CHECKING
@@ -30,19 +30,17 @@ from swzverify.hardware.targets import (
     MOST_SHARED_BYTES,
     TARGETS,
     Evidence,
-    EvidenceRow,
     Target,
     basis,
     capability_of,
     evidence,
-    evidence_row,
     find_target,
     require,
     require_rows,
 )
 
 if TYPE_CHECKING:
-    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, CopyCost, ManyCopies, copies_many, copy_cost
+    from swzverify.hardware.octets import CHUNK_BYTES, CHUNKS_PER_LINE, copies_many, copy_cost
     from swzverify.hardware.sectors import SectorCost, sector_cost, sectors_many
     from swzverify.hardware.wavefronts import PAIR_DISTANCES, AccessCost, CostArrays, GroupCost, access_cost, cost_many
 
@@ -64,14 +62,11 @@ __all__ = [
     "SECTOR_BYTES",
     "TARGETS",
     "AccessCost",
-    "CopyCost",
     "CostArrays",
     "Evidence",
-    "EvidenceRow",
     "GroupCost",
     "Instruction",
     "Kind",
-    "ManyCopies",
     "SectorCost",
     "Space",
     "Target",
@@ -82,7 +77,6 @@ __all__ = [
     "copy_cost",
     "cost_many",
     "evidence",
-    "evidence_row",
     "find_any_instruction",
     "find_instruction",
     "find_target",
@@ -97,9 +91,7 @@ __all__ = [
 __getattr__ = importer(
     "swzverify.hardware",
     {
-        **dict.fromkeys(
-            ("CHUNKS_PER_LINE", "CHUNK_BYTES", "CopyCost", "ManyCopies", "copies_many", "copy_cost"), ".octets"
-        ),
+        **dict.fromkeys(("CHUNKS_PER_LINE", "CHUNK_BYTES", "copies_many", "copy_cost"), ".octets"),
         **dict.fromkeys(("SectorCost", "sector_cost", "sectors_many"), ".sectors"),
         **dict.fromkeys(
             ("PAIR_DISTANCES", "AccessCost", "CostArrays", "GroupCost", "access_cost", "cost_many"), ".wavefronts"

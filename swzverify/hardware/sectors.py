@@ -31,7 +31,6 @@ class SectorCost:
     lanes need if all their bytes are different.
     """
 
-    instruction: Instruction
     lanes_of: dict[int, tuple[int, ...]]
     minimum: int
 
@@ -69,7 +68,7 @@ def sector_cost(instruction: str | Instruction, byte_addresses: Sequence[int | N
         for sector in sorted({(first + byte) // SECTOR_BYTES for byte in range(row.width_bytes)}):
             lanes_of.setdefault(sector, []).append(lane)
     minimum = -(-active * row.width_bytes // SECTOR_BYTES)
-    return SectorCost(row, {sector: tuple(lanes) for sector, lanes in sorted(lanes_of.items())}, minimum)
+    return SectorCost({sector: tuple(lanes) for sector, lanes in sorted(lanes_of.items())}, minimum)
 
 
 def sectors_many(instruction: str | Instruction, addresses: IntArray, active: BoolArray) -> tuple[IntArray, IntArray]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import prod
 
 from swzverify.ir.expr import TRUE, Expr, Var
 
@@ -26,11 +25,6 @@ class Domain:
         names = [node.name for node in self.variables]
         if len(set(names)) != len(names):
             raise ValueError(f"variables named twice: {names}")
-
-    @property
-    def points(self) -> int:
-        """How many points the box has, the assumption aside."""
-        return prod(node.limit for node in self.variables)
 
     def representatives(self) -> dict[str, int]:
         """For each variable, by its name, the number of its first values that stand for all."""

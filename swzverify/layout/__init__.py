@@ -2,8 +2,7 @@
 
 These functions are the definitions themselves. Every map is a plain formula on Python ints (int64
 arrays too). Counterexamples are replayed with these maps, and exhaustive checks enumerate them, so
-they share no code with the expressions that the provers read. Imports: `errors`, `shown`, and `ir`
-for the C expressions in the notation; nothing else of the package.
+they share no code with the expressions that the provers read.
 
 >>> from swzverify.layout import Layout, Swizzle, ComposedLayout, parse_notation
 >>> tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))

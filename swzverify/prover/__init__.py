@@ -1,7 +1,4 @@
-"""From a claim to a verdict: engines, the two-engine rule, replay, vacuity and worst cases.
-
-May import `claims`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `shown`, `errors`.
-"""
+"""From a claim to a verdict: engines, the two-engine rule, replay, vacuity and worst cases."""
 
 from typing import TYPE_CHECKING
 

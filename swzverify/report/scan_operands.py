@@ -160,11 +160,11 @@ def stage_lines(file: ScannedFile, stages: Sequence[ScannedStage]) -> list[str]:
         source = source_line(first.location, file.sources)
         if source is not None:
             words = f"{visible(source.words)} (PTX {words})"
-        found.append(f"  {words}: {visible(_told(first))}")
+        found.append(f"  {words}: {visible(_stage_text(first))}")
     return found
 
 
-def _told(stage: ScannedStage) -> str:
+def _stage_text(stage: ScannedStage) -> str:
     """What is known of the bytes of a stage, and the verdict."""
     expects = "unknown" if stage.expects is None else stage.expects
     parts = [f"the barrier object expects {expects} bytes"]

@@ -13,7 +13,6 @@ from swzverify.compiled.binaries import NOT_GIVEN
 from swzverify.compiled.kinds import SCAN_CLAIMS
 from swzverify.compiled.scan import AnyOperand, Claim, ClaimVerdict, LaneRow, ScannedAccess, ScannedOperand, Verdict
 from swzverify.compiled.scan.claim import NEVER_MADE
-from swzverify.compiled.scan.measured import Measured
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.words import counted
 from swzverify.errors import Problem
@@ -270,9 +269,9 @@ def _chip_totals(accesses: Sequence[ScannedAccess]) -> list[str]:
 # ---- one problem
 
 
-def access_lines(file: ScannedFile, access: ScannedAccess, measured: Measured | None = None) -> list[str]:
+def access_lines(file: ScannedFile, access: ScannedAccess) -> list[str]:
     """One access with its verdict and, where lanes collide, their table."""
-    return _lines_of(Block((Shown(access, measured, source_line(access.location, file.sources)),)), 0)
+    return _lines_of(Block((Shown(access, None, source_line(access.location, file.sources)),)), 0)
 
 
 def _lines_of(block: Block, verbosity: int) -> list[str]:

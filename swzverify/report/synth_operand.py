@@ -77,12 +77,14 @@ def _lines(result: OperandResult) -> Iterator[str]:
     if not found.answers:
         words = "no descriptor names it" if found.is_decided else "open: no descriptor was found"
         yield f"  answer   {words}"
-    yield from (f"  {'no' if each.is_sure else 'open':7}  {_refused(each)}" for each in found.refused if _is_told(each))
+    yield from (
+        f"  {'no' if each.is_sure else 'open':7}  {_refused(each)}" for each in found.refused if _has_line(each)
+    )
     if any(each.base_offset for each in found.refused) and not found.answers:
         yield "  no       base offsets 1 to 7: no mode either" if found.is_decided else "  open     base offsets 1 to 7"
 
 
-def _is_told(each: Refused) -> bool:
+def _has_line(each: Refused) -> bool:
     """Whether a mode has a line of its own: with base offset 0, or if it is open."""
     return not each.base_offset or not each.is_sure
 

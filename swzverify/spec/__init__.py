@@ -3,8 +3,7 @@
 `load_spec` is the way in. `source` reads the file into a `tree` of places (`guard` before the YAML
 parser, `yaml_tree` with it); `check` holds the tree against the pydantic models (`*_models`, and
 `models` for the whole); `build` makes the subjects and claims, case by case, and `build_compiled`
-an access of compiled code, by what `scan` knows of it. Nothing is imported from `prove`, `report` or the command
-line.
+an access of compiled code, by what `scan` knows of it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from swzverify.compiled.kernel import KernelAccess
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan import Given
 from swzverify.compiled.scan.stated import Stated, lines_from, read_accesses, stated_at
-from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.errors import SwzError
 from swzverify.hardware import MOST_SHARED_BYTES, Instruction, find_instruction
 from swzverify.ir.c_ast import Binary, BinaryOp, CExpr, Name
@@ -27,6 +26,7 @@ from swzverify.spec.compiled_code import (
     given_parameters,
     loop_of_lines,
     no_lines_from,
+    refuse_unstated,
     stated_lines,
 )
 from swzverify.spec.read_code import ReadCode, named_files
@@ -79,7 +79,10 @@ def build_compiled(
         lines = lines if source is None else _from_source(held, source, access, function)
         over = loop_of_lines(part, values, loops, len(lines), starts)
         values.require_sound()
-        found = [_stated(held, function, line, shape) for line in lines]
+        found: list[Stated] = []
+        for line in lines:
+            with refuse_unstated(f"line {line} of kernel {function.name}", known="line"):
+                found.append(stated_at(held, line, shape))
         place = _wherever(found[0]) if base is None else base
         _check(access, part, found, place, function)
         others = [each for each in loops if each is not over]
@@ -118,22 +121,12 @@ def _accesses(
 
 def _from_source(held: Sequence[KernelAccess], source: int, access: AccessPart, function: Function) -> list[int]:
     """The lines of the PTX that come from a line of the source."""
-    try:
+    with refuse_unstated(f"kernel {function.name}"):
         found = lines_from(held, source, find_instruction(access.instruction))
-    except NotWrittenError as error:
-        raise SwzError(NOT_STATED, f"kernel {function.name}: {error}") from error
     if not found:
         has_lines = any(each.site.location is not None for each in held)
         raise no_lines_from(source, access.instruction, function, has_lines=has_lines)
     return found
-
-
-def _stated(held: Sequence[KernelAccess], function: Function, line: int, block: tuple[int, int, int]) -> Stated:
-    try:
-        return stated_at(held, line, block)
-    except NotWrittenError as error:
-        hint = "`swzverify scan` lists what it knows of each line; values of `parameters` may help"
-        raise SwzError(NOT_STATED, f"line {line} of kernel {function.name}: {error}", hint=hint) from error
 
 
 def _check(access: AccessPart, part: CompiledPart, found: list[Stated], base: Base, function: Function) -> None:

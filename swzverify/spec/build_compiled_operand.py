@@ -11,7 +11,6 @@ import numpy as np
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan import Given
 from swzverify.compiled.scan.stated_operand import OperandsOfCode, StatedOperand
-from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.core.words import counted
 from swzverify.errors import SwzError
 from swzverify.hardware.tensor_cores import Family, Major, OperandRole, TensorInstruction
@@ -29,6 +28,7 @@ from swzverify.spec.compiled_code import (
     given_parameters,
     loop_of_lines,
     no_lines_from,
+    refuse_unstated,
     stated_lines,
 )
 from swzverify.spec.operand_models import CompiledOperandPart, OperandPart
@@ -99,7 +99,10 @@ def build_compiled_operand(
             lines = _from_source(held, source, instruction.name, role, function)
         axes = _axes(part, values, loops, len(lines))
         values.require_sound()
-        found = [_stated(held, function, line, role) for line in lines]
+        found: list[StatedOperand] = []
+        for line in lines:
+            with refuse_unstated(f"line {line} of kernel {function.name}", known="descriptor"):
+                found.append(held.at(line, role))
         _check(operand, part, instruction.name, found, base, function)
         start = _start(axes, loops, found, function)
         values.made(start.text, values.key("compiled"))
@@ -140,10 +143,8 @@ def _operands(
 def _from_source(
     held: OperandsOfCode, source: int, instruction: str, role: OperandRole, function: Function
 ) -> list[int]:
-    try:
+    with refuse_unstated(f"kernel {function.name}"):
         found = held.lines_from(source, instruction, role)
-    except NotWrittenError as error:
-        raise SwzError(NOT_STATED, f"kernel {function.name}: {error}") from error
     if not found:
         has_lines = any(each.access.site.location is not None for each in held.held)
         raise no_lines_from(
@@ -176,14 +177,6 @@ def _axes(part: CompiledOperandPart, values: Values, loops: Sequence[AnyLoop], l
                 "SWZ105", f"nothing in the code stands for the loop '{loop.name}'", values.key("compiled"), hint
             )
     return axes
-
-
-def _stated(held: OperandsOfCode, function: Function, line: int, role: OperandRole) -> StatedOperand:
-    try:
-        return held.at(line, role)
-    except NotWrittenError as error:
-        hint = "`swzverify scan` lists what it knows of each descriptor; values of `parameters` may help"
-        raise SwzError(NOT_STATED, f"line {line} of kernel {function.name}: {error}", hint=hint) from error
 
 
 def _check(

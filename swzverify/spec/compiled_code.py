@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 
 from swzverify.compiled.ptx import Function, Module, PtxError, read_module_file
 from swzverify.compiled.scan import block_of_launch
 from swzverify.compiled.scan.given import named
+from swzverify.compiled.scan.unwrapped import NotWrittenError
 from swzverify.errors import SwzError, nearest
 from swzverify.ir.c_ast import BinaryOp, Conditional, Name
 from swzverify.ir.c_formula import CFormula, joined
@@ -52,6 +54,16 @@ def check_parameters(given: Mapping[str, int], function: Function, values: Value
         where = values.key("compiled", "parameters", name)
         values.fail("SWZ551", f"kernel {function.name} has no parameter '{name}'", where, hint)
     values.require_sound()
+
+
+@contextmanager
+def refuse_unstated(place: str, known: str = "") -> Generator[None]:
+    """Raise SWZ553, with the place, for what a spec cannot state; the hint says that `scan` lists each `known`."""
+    try:
+        yield
+    except NotWrittenError as error:
+        hint = f"`swzverify scan` lists what it knows of each {known}; values of `parameters` may help" if known else ""
+        raise SwzError(NOT_STATED, f"{place}: {error}", hint=hint) from error
 
 
 def no_lines_from(source: int, what: str, function: Function, *, has_lines: bool) -> SwzError:

@@ -85,13 +85,13 @@ class Spec(BuiltSpec, Shown):
 
     def __str__(self) -> str:
         """The path, and the claims, a line each."""
-        return text_facts(self._heading, [(each.kind, self._told(each)) for each in self.claims])
+        return text_facts(self._heading, [(each.kind, self._claim_text(each)) for each in self.claims])
 
     def _repr_html_(self) -> str:
         """The same for notebooks, of the first 100 claims."""
         shown, more = self.claims[:_SHOWN], len(self.claims) - _SHOWN
         rest = [("...", counted(more, "more claim"))] if more > 0 else []
-        return html_facts(self._heading, [*((each.kind, self._told(each)) for each in shown), *rest])
+        return html_facts(self._heading, [*((each.kind, self._claim_text(each)) for each in shown), *rest])
 
     @property
     def _heading(self) -> str:
@@ -100,7 +100,7 @@ class Spec(BuiltSpec, Shown):
         return f"{self.path}: {claims}" + (f", {self.title}" if self.title else "")
 
     @staticmethod
-    def _told(claim: SpecClaim) -> str:
+    def _claim_text(claim: SpecClaim) -> str:
         case = binding_text(claim.case)
         expected = "" if claim.expected == "proved" else f", expected {claim.expected}"
         return claim.subject + (f" at {case}" if case else "") + expected

@@ -1,8 +1,7 @@
 """The subjects of claims (tiles, accesses, maps, operands, listings), as functions and as expressions.
 
 The plain functions are the definition that exhaustion and replay use; the other engines read the
-lowering. The two share no code but the enumeration of thread names. May import `hardware`,
-`layout`, `ir`, `errors`.
+lowering. The two share no code but the enumeration of thread names.
 """
 
 from swzverify.subjects.access import Access

@@ -48,6 +48,11 @@ class RegisterRead:
     def __post_init__(self) -> None:
         keep_whole(self, "a register operand", "register", optional=("slot",))
 
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The slots in which it may be read."""
+        return SLOTS if self.slot is None else (self.slot,)
+
 
 @dataclass(frozen=True, slots=True)
 class ListedInstruction:
@@ -180,11 +185,7 @@ def _count(instructions: tuple[ListedInstruction, ...], banks: RegisterBanks) ->
         _EVERY
         if any(_may_keep_anything(each) for each in instructions)
         else frozenset(
-            (slot, read.register)
-            for each in instructions
-            for read in each.reads
-            if read.reuse
-            for slot in _slots_of(read)
+            (slot, read.register) for each in instructions for read in each.reads if read.reuse for slot in read.slots
         )
     )
     sure: dict[int, int] = {}
@@ -197,9 +198,7 @@ def _count(instructions: tuple[ListedInstruction, ...], banks: RegisterBanks) ->
         if each.work is Work.ARITHMETIC:
             most = [read.register for read in each.reads if read.slot is None or sure.get(read.slot) != read.register]
             least = [
-                read.register
-                for read in each.reads
-                if not any((slot, read.register) in perhaps for slot in _slots_of(read))
+                read.register for read in each.reads if not any((slot, read.register) in perhaps for slot in read.slots)
             ]
             found.append(Conflicts(banks.extra_cycles(most), banks.extra_cycles(least), held))
         else:
@@ -219,11 +218,6 @@ def _may_keep_anything(each: ListedInstruction) -> bool:
     return each.work is Work.UNKNOWN and any(read.reuse for read in each.reads)
 
 
-def _slots_of(read: RegisterRead) -> tuple[int, ...]:
-    """The slots in which a register may be read."""
-    return SLOTS if read.slot is None else (read.slot,)
-
-
 def _after(
     each: ListedInstruction, sure: dict[int, int], perhaps: frozenset[tuple[int, int]], banks: RegisterBanks
 ) -> tuple[dict[int, int], frozenset[tuple[int, int]]]:
@@ -240,5 +234,5 @@ def _after(
     if each.yields:
         kept = {}
     kept = {slot: register for slot, register in kept.items() if register not in each.writes}
-    perhaps |= {(slot, read.register) for read in each.reads if read.reuse for slot in _slots_of(read)}
+    perhaps |= {(slot, read.register) for read in each.reads if read.reuse for slot in read.slots}
     return kept, perhaps

@@ -115,10 +115,10 @@ def _matters(phase: Phase, each: Meeting) -> bool:
     return not (first.kind.loads and second.kind.loads) and not both_atomic
 
 
-def iterations(phase: Phase, count: int, first: int = 0) -> list[_Spot]:
-    """The line of some iterations of the loop, the first of which has the number `first`."""
+def iterations(phase: Phase, count: int) -> list[_Spot]:
+    """The line of the first iterations of the loop."""
     return [
-        _Spot(Place(Part.STEPS, index), first + iteration, step)
+        _Spot(Place(Part.STEPS, index), iteration, step)
         for iteration in range(count)
         for index, step in enumerate(phase.steps)
     ]

@@ -192,10 +192,6 @@ class Role:
         """Its threads."""
         return [thread for first, end in self.ranges for thread in range(first, end)]
 
-    def has(self, thread: int) -> bool:
-        """Whether a thread is one of its own."""
-        return any(first <= thread < end for first, end in self.ranges)
-
 
 def ranges_of(threads: list[int]) -> tuple[tuple[int, int], ...]:
     """Threads in ascending order as ranges without their ends.

@@ -311,7 +311,7 @@ def verdict_of(check: Callable[[], Judged]) -> Verdict:
         raise error.with_traceback(None) from None
     if judged.verdict.outcome not in {Outcome.PROVED, Outcome.CHECKED}:
         # The frame above this one is the assertion's, and the one above that its caller's.
-        raise AssertionError(told(judged, _above(_above(inspect.currentframe()))))
+        raise AssertionError(failure_text(judged, _above(_above(inspect.currentframe()))))
     return judged.verdict
 
 
@@ -319,7 +319,7 @@ def _above(frame: FrameType | None) -> FrameType | None:
     return None if frame is None else frame.f_back
 
 
-def told(judged: Judged, caller: FrameType | None) -> str:
+def failure_text(judged: Judged, caller: FrameType | None) -> str:
     """The story of a check that does not hold, with the place of the assertion."""
     result = ClaimResult(
         id=f"{judged.subject}::{judged.kind}",

@@ -106,7 +106,7 @@ class ClaimItem(pytest.Item):
         _ = style
         match excinfo.value:
             case NotAsExpectedError(result=result):
-                return _told(result, TextStyle(unicode=False, verbosity=min(1, self.config.get_verbosity())))
+                return _failure_text(result, TextStyle(unicode=False, verbosity=min(1, self.config.get_verbosity())))
             case Exception() as error:
                 return "\n".join(["SWZ901", *visible_lines(fault(error)), what_to_send()])
             case _:
@@ -143,7 +143,7 @@ def _problems_text(problems: Sequence[Problem]) -> str:
     return render_problems(problems, TextStyle(unicode=False)).rstrip()
 
 
-def _told(result: ClaimResult, style: TextStyle) -> str:
+def _failure_text(result: ClaimResult, style: TextStyle) -> str:
     """The line that pytest's summary shows, and below it the whole story."""
     verdict = result.verdict
     why = verdict.reason if verdict.counterexample is None else verdict.counterexample.note

@@ -154,7 +154,7 @@ Patch = pytest.MonkeyPatch
 
 def back_edge_forgotten(patch: Patch) -> None:
     sound = phase_order.iterations
-    patch.setattr(phase_order, "iterations", lambda phase, count, first=0: sound(phase, min(count, 1), first))
+    patch.setattr(phase_order, "iterations", lambda phase, count: sound(phase, min(count, 1)))
 
 
 def barrier_counted_twice(patch: Patch) -> None:

@@ -18,17 +18,15 @@ import pytest
 
 from swzverify.apps.diff.compare import differences
 from swzverify.certificates.make import describe
-from swzverify.claims import Delivers, Verdict
 from swzverify.claims.k_order import KOrder
 from swzverify.claims.shared_k import SharedK
 from swzverify.errors import SwzError
 from swzverify.ir import integers as ints
 from swzverify.ir.evaluate import evaluate
-from swzverify.prover import Options, prove
 from swzverify.search.cures import find_operand_cures
 from swzverify.spec import Spec, SpecError
 from swzverify.testing.cases import reads_at
-from tests.claims.test_fragment_claims import ELEMENTS, MANUAL, Warp, c_value
+from tests.claims.test_fragment_claims import ELEMENTS, MANUAL, Warp, c_value, claim_of, judged
 from tests.nightly import share
 
 pytestmark = pytest.mark.usefixtures("nothing_remembered")
@@ -122,16 +120,6 @@ def multiplies(spec: dict[str, Any]) -> bool:
             (element,) = elements
             loaded[role][row, k] = tiles[role][element]
     return bool(np.array_equal(loaded["A"] @ loaded["B"].T, tiles["A"] @ tiles["B"].T))
-
-
-def claim_of(spec: dict[str, Any]) -> Delivers:
-    found = Spec.from_text(json.dumps(spec)).claims[0].claim
-    assert isinstance(found, Delivers)
-    return found
-
-
-def judged(spec: dict[str, Any]) -> Verdict:
-    return prove(claim_of(spec), options=Options(every_engine=True))
 
 
 STYLES = ["one", "two", "four", "exchanged", "twice"]

@@ -14,11 +14,12 @@ from typing import Any
 
 from swzverify.compiled.kernel.listing import OF_BULK
 from swzverify.compiled.ptx import Function, Module, read_module_file
-from swzverify.compiled.scan import NOTHING_GIVEN, ScannedAccess, scan_function, scan_module, scan_operands
+from swzverify.compiled.scan import NOTHING_GIVEN, ScannedAccess, scan_function
 from swzverify.compiled.trial import Launch
 from tests.corpus.witness import chosen, search
 from tests.ptx_oracle import Access, OracleError, run_auto
 from tests.ptx_oracle.summary import Line, Summary
+from tests.scan.whole import scan_module, scan_operands
 from tests.trial.against import by_oracle
 
 Shape = tuple[int, int, int]

@@ -13,10 +13,10 @@ from swzverify.compiled.binaries.tools import find_tool
 from swzverify.compiled.kernel import atomics
 from swzverify.compiled.kernel.atomics import Merging
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import scan_module
 from swzverify.errors import SwzError
 from tests.kernel.texts import TOP, found_in
 from tests.scan.texts import text_of
+from tests.scan.whole import scan_module
 
 USE = " st.global.u32 [%d1], %r30;"
 ORDINARY = Merging()

@@ -11,11 +11,12 @@ from swzverify.compiled.kernel import KernelAccess, accesses, ended, paths
 from swzverify.compiled.kernel.accesses import Reader
 from swzverify.compiled.kernel.leaves import TripsLeaf
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, scan_module
+from swzverify.compiled.scan import Given
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.ir.expr import TRUE, Expr, variables
 from tests.counted import calls_of, forget_everything
 from tests.kernel.texts import HEAD, TOP, found_in, last
+from tests.scan.whole import scan_module
 
 COUNT = "mov.u32 %r9, 0;\n{0}: add.u32 %r9, %r9, {1}; setp.lt.u32 %p1, %r9, {2}; @%p1 bra {0};\n"
 """A loop with a label, a step and a bound; `%r9` is what it counts."""

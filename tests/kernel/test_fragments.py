@@ -20,11 +20,12 @@ from swzverify.compiled.kernel import fragments
 from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS, fragment_of, pieces_of
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.sass import read_listing
-from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan import ScannedAccess
 from swzverify.compiled.scan.decide import scan_function
 from swzverify.errors import SwzError
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import scanned
+from tests.scan.whole import scan_module
 
 DATA = Path(__file__).parents[1] / "data" / "wmma_lanes.json"
 ROWS: list[dict[str, Any]] = json.loads(DATA.read_text(encoding="utf-8"))
@@ -209,7 +210,7 @@ def test_a_mistake_in_the_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None
 def test_it_has_no_spec_and_no_fix() -> None:
     code = next(each for each in CODES if each.form == "load.c row m16n16k16 f32")
     module = read_module(kernel_of(code, "sm_90", "16"), "k.ptx")
-    found = scan_module(module, (32, 1, 1), suggest=True)
+    found = scan_function(module, module.functions[0], (32, 1, 1), suggest=True)
     assert {each.decision.verdict.value for each in found} == {"conflict"}
     assert {each.written.reason for each in found} == {"a spec does not say what ptxas makes of wmma"}
     assert {each.cures for each in found} == {()}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from .random_kernels import Kernel
@@ -83,6 +84,23 @@ class Pipeline:
     def label(self) -> str:
         self.labels += 1
         return f"L{self.labels}"
+
+    @contextmanager
+    def loop(self, trips: str) -> Generator[tuple[str, str]]:
+        """A loop of so many trips, around what is put meanwhile: the register that counts them, and its end."""
+        count, head, end = self.register("mov.u32 0"), self.label(), self.label()
+        self.put(f"{head}:")
+        self.put(f"@{self.test(f'ge.u32 {count}, {trips}')} bra {end};")
+        yield count, end
+        self.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{end}:")
+
+    def next_stage(self, stage: str, phase: str, stages: int) -> None:
+        """Count the stage, and turn its phase behind the last one."""
+        self.put(f"add.u32 {stage}, {stage}, 1;")
+        last = self.test(f"eq.u32 {stage}, {stages}")
+        self.put(f"selp.u32 {stage}, 0, {stage}, {last};")
+        flip = self.register(f"selp.u32 1, 0, {last}")
+        self.put(f"xor.b32 {phase}, {phase}, {flip};")
 
     def wait(self, place: str, parity: str) -> None:
         """A loop that waits for a phase."""

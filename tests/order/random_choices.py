@@ -13,7 +13,7 @@ from tests.ptx_oracle import Buffer
 from tests.ptx_oracle.races import Races, races_of
 
 from .pipeline_pieces import Pipeline, with_mistake
-from .random_counts import NUMBERS, turned
+from .random_counts import NUMBERS
 from .random_kernels import Kernel
 
 SIZE = 128
@@ -79,7 +79,7 @@ def _side(pipeline: Pipeline, who: str, stages: int, is_late: bool, copies: bool
             _fill(pipeline, stage, phase, is_late, copies)
         else:
             _drain(pipeline, stage, phase)
-        turned(pipeline, stage, phase, stages)
+        pipeline.next_stage(stage, phase, stages)
 
     stage, phase, seen = (pipeline.register(f"mov.u32 {number}") for number in (0, empty, 0))
     tile, head, after, end = pipeline.register("mov.u32 0"), *(pipeline.label() for _ in range(3))

@@ -47,11 +47,8 @@ def repeated(pipeline: Pipeline, _: int) -> set[str]:
     if pipeline.source.random() < 0.5:
         words(pipeline)
         return {"words"}
-    count, head, end = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-    pipeline.put(f"{head}:")
-    pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, %r1')} bra {end};")
-    words(pipeline)
-    pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{end}:")
+    with pipeline.loop("%r1"):
+        words(pipeline)
     return {"words in a loop"}
 
 

@@ -29,15 +29,6 @@ def count(pipeline: Pipeline) -> str:
     return pipeline.register(f"shr.s32 {pipeline.register(f'add.s32 {above}, {sign}')}, 1")
 
 
-def turned(pipeline: Pipeline, stage: str, phase: str, stages: int) -> None:
-    """The next stage, and its phase."""
-    pipeline.put(f"add.u32 {stage}, {stage}, 1;")
-    last = pipeline.test(f"eq.u32 {stage}, {stages}")
-    pipeline.put(f"selp.u32 {stage}, 0, {stage}, {last};")
-    flip = pipeline.register(f"selp.u32 1, 0, {last}")
-    pipeline.put(f"xor.b32 {phase}, {phase}, {flip};")
-
-
 def advance(pipeline: Pipeline, who: str, stage: str, phase: str, trips: str, stages: int) -> None:
     """The stage and the phase behind all trips of a tile."""
     total = pipeline.register(f"add.u32 {stage}, {trips}")
@@ -85,27 +76,24 @@ def side(pipeline: Pipeline, who: str, stages: int, tiles: str, trips: str, copi
     """What one side does with all tiles."""
     source = pipeline.source
     stage, phase = pipeline.register("mov.u32 0"), pipeline.register(f"mov.u32 {int(who == 'producer')}")
-    tile, head, end = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-    pipeline.put(f"{head}:")
-    pipeline.put(f"@{pipeline.test(f'ge.u32 {tile}, {tiles}')} bra {end};")
-    here, now = pipeline.register(f"mov.u32 {stage}"), pipeline.register(f"mov.u32 {phase}")
-    left = pipeline.register(f"add.s32 {trips}, {pipeline.number(f'trips of the {who}', 0, 1)}")
-    again, behind, is_tested_first = pipeline.label(), pipeline.label(), source.random() < 0.4
-    if not is_tested_first:
-        pipeline.put(f"@{pipeline.test(f'lt.s32 {trips}, 1')} bra {behind};")
-    pipeline.put(f"{again}:")
-    if is_tested_first:
-        pipeline.put(f"@{pipeline.test(f'le.s32 {left}, 0')} bra {behind};")
-    if who == "producer":
-        fill(pipeline, here, now, copies)
-    else:
-        drain(pipeline, here, now)
-    turned(pipeline, here, now, stages)
-    pipeline.put(f"add.s32 {left}, {left}, -1;")
-    pipeline.put(f"bra {again};" if is_tested_first else f"@{pipeline.test(f'gt.s32 {left}, 0')} bra {again};")
-    pipeline.put(f"{behind}:")
-    advance(pipeline, who, stage, phase, trips, stages)
-    pipeline.put(f"add.u32 {tile}, {tile}, 1;", f"bra {head};", f"{end}:")
+    with pipeline.loop(tiles):
+        here, now = pipeline.register(f"mov.u32 {stage}"), pipeline.register(f"mov.u32 {phase}")
+        left = pipeline.register(f"add.s32 {trips}, {pipeline.number(f'trips of the {who}', 0, 1)}")
+        again, behind, is_tested_first = pipeline.label(), pipeline.label(), source.random() < 0.4
+        if not is_tested_first:
+            pipeline.put(f"@{pipeline.test(f'lt.s32 {trips}, 1')} bra {behind};")
+        pipeline.put(f"{again}:")
+        if is_tested_first:
+            pipeline.put(f"@{pipeline.test(f'le.s32 {left}, 0')} bra {behind};")
+        if who == "producer":
+            fill(pipeline, here, now, copies)
+        else:
+            drain(pipeline, here, now)
+        pipeline.next_stage(here, now, stages)
+        pipeline.put(f"add.s32 {left}, {left}, -1;")
+        pipeline.put(f"bra {again};" if is_tested_first else f"@{pipeline.test(f'gt.s32 {left}, 0')} bra {again};")
+        pipeline.put(f"{behind}:")
+        advance(pipeline, who, stage, phase, trips, stages)
 
 
 def drawn(seed: int, mistake: int) -> tuple[Pipeline, set[str], tuple[int, int, int]]:

@@ -55,15 +55,13 @@ class Exchange:
 
     def loop(self, *, first: bool) -> None:
         pipeline = self.pipeline
-        count, head, end = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-        pipeline.put(f"{head}:", f"@{pipeline.test(f'ge.u32 {count}, {self.trips}')} bra {end};")
-        stage = pipeline.register(f"and.b32 {count}, 1")
-        parity = pipeline.register(f"and.b32 {pipeline.register(f'shr.u32 {count}, 1')}, 1")
-        offset = pipeline.register(f"shl.b32 {stage}, 3")
-        full, empty = (pipeline.register(f"add.u32 {base}, {offset}") for base in ("%r5", "%r6"))
-        tile = pipeline.register(f"mad.lo.u32 {stage}, {TILE}, %r7")
-        (self.fill if first else self.use)(tile, full, empty, parity)
-        pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{end}:")
+        with pipeline.loop(self.trips) as (count, _):
+            stage = pipeline.register(f"and.b32 {count}, 1")
+            parity = pipeline.register(f"and.b32 {pipeline.register(f'shr.u32 {count}, 1')}, 1")
+            offset = pipeline.register(f"shl.b32 {stage}, 3")
+            full, empty = (pipeline.register(f"add.u32 {base}, {offset}") for base in ("%r5", "%r6"))
+            tile = pipeline.register(f"mad.lo.u32 {stage}, {TILE}, %r7")
+            (self.fill if first else self.use)(tile, full, empty, parity)
 
     def wait(self, what: str, place: str, parity: str) -> None:
         """All wait for an object, or one lane of each warp, or, by mistake, the first warp alone."""

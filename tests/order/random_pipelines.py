@@ -76,17 +76,14 @@ class Ring:
     def loop(self, role: str) -> None:
         """The loop of a role."""
         pipeline = self.pipeline
-        count, head, end = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-        pipeline.put(f"{head}:")
-        pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, {self.trips}')} bra {end};")
-        stage, parity = self.stage_and_parity(count)
-        offset = pipeline.register(f"shl.b32 {stage}, 3")
-        full, empty = (pipeline.register(f"add.u32 {base}, {offset}") for base in ("%r5", "%r6"))
-        base = pipeline.register(f"mad.lo.u32 {stage}, {4 * self.words}, %r4")
-        (self.produce if role == "producer" else self.consume)(base, full, empty, parity, count)
-        if self.leaves and not pipeline.is_wrong(f"{role}s do not leave the loop"):
-            pipeline.put(f"@{pipeline.test(f'eq.u32 {count}, 2')} bra {end};")
-        pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{end}:")
+        with pipeline.loop(self.trips) as (count, end):
+            stage, parity = self.stage_and_parity(count)
+            offset = pipeline.register(f"shl.b32 {stage}, 3")
+            full, empty = (pipeline.register(f"add.u32 {base}, {offset}") for base in ("%r5", "%r6"))
+            base = pipeline.register(f"mad.lo.u32 {stage}, {4 * self.words}, %r4")
+            (self.produce if role == "producer" else self.consume)(base, full, empty, parity, count)
+            if self.leaves and not pipeline.is_wrong(f"{role}s do not leave the loop"):
+                pipeline.put(f"@{pipeline.test(f'eq.u32 {count}, 2')} bra {end};")
 
     def produce(self, base: str, full: str, empty: str, parity: str, count: str) -> None:
         """Wait for an empty stage, fill it, and tell the consumers."""
@@ -232,30 +229,27 @@ def named(pipeline: Pipeline, warps: int) -> set[str]:
             # The stages are empty at first.
             for stage in range(stages):
                 pipeline.do("the first arrive", f"bar.arrive {8 + stage}, {lines['empty of consumer']};")
-        count, head, out = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-        pipeline.put(f"{head}:")
-        pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, {trips}')} bra {out};")
-        stage = pipeline.register(f"and.b32 {count}, {stages - 1}")
-        base = pipeline.register(f"mad.lo.u32 {stage}, {4 * words}, %r4")
-        if in_register or stages > 1:
-            full = pipeline.register(f"add.u32 {stage}, {pipeline.number(f'full of {role}', 1, 4)}")
-            empty = pipeline.register(f"add.u32 {stage}, 8")
-        else:
-            full, empty = str(pipeline.number(f"full of {role}", 1, 4)), "8"
-        if role == "producer":
-            pipeline.do("the wait for empty", f"bar.sync {empty}, {lines['empty of producer']};")
-            place = pipeline.register(f"mad.lo.u32 %r0, 4, {base}")
-            for part in range(0, words, 32):
-                pipeline.put(f"st.shared.u32 [{place}+{4 * part}], {count};")
-            pipeline.put(f"bar.arrive {full}, {lines['full of producer']};")
-        else:
-            pipeline.do("the wait for full", f"bar.sync {full}, {lines['full of consumer']};")
-            mine = pipeline.register(f"sub.u32 {threads - 1}, %r0")
-            place = pipeline.register(f"mad.lo.u32 {mine}, 4, {base}")
-            pipeline.put(f"ld.shared.u32 %r9, [{place}];")
-            last = pipeline.test(f"ge.u32 {pipeline.register(f'add.u32 {count}, {stages}')}, {trips}")
-            pipeline.do("the arrive at empty", f"@!{last} bar.arrive {empty}, {lines['empty of consumer']};")
-        pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{out}:")
+        with pipeline.loop(trips) as (count, _):
+            stage = pipeline.register(f"and.b32 {count}, {stages - 1}")
+            base = pipeline.register(f"mad.lo.u32 {stage}, {4 * words}, %r4")
+            if in_register or stages > 1:
+                full = pipeline.register(f"add.u32 {stage}, {pipeline.number(f'full of {role}', 1, 4)}")
+                empty = pipeline.register(f"add.u32 {stage}, 8")
+            else:
+                full, empty = str(pipeline.number(f"full of {role}", 1, 4)), "8"
+            if role == "producer":
+                pipeline.do("the wait for empty", f"bar.sync {empty}, {lines['empty of producer']};")
+                place = pipeline.register(f"mad.lo.u32 %r0, 4, {base}")
+                for part in range(0, words, 32):
+                    pipeline.put(f"st.shared.u32 [{place}+{4 * part}], {count};")
+                pipeline.put(f"bar.arrive {full}, {lines['full of producer']};")
+            else:
+                pipeline.do("the wait for full", f"bar.sync {full}, {lines['full of consumer']};")
+                mine = pipeline.register(f"sub.u32 {threads - 1}, %r0")
+                place = pipeline.register(f"mad.lo.u32 {mine}, 4, {base}")
+                pipeline.put(f"ld.shared.u32 %r9, [{place}];")
+                last = pipeline.test(f"ge.u32 {pipeline.register(f'add.u32 {count}, {stages}')}, {trips}")
+                pipeline.do("the arrive at empty", f"@!{last} bar.arrive {empty}, {lines['empty of consumer']};")
     pipeline.put(f"{end}:")
     return {"named barriers", f"{stages} stages"}
 
@@ -272,18 +266,14 @@ def groups(pipeline: Pipeline, warps: int) -> set[str]:
         if which:
             pipeline.put(f"bra {end};", f"{over}:")
         threads = pipeline.number(f"threads of set {which}", size, size + 32)
-        count, head = pipeline.register("mov.u32 0"), pipeline.label()
-        out = pipeline.label()
-        pipeline.put(f"{head}:")
-        pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, {trips}')} bra {out};")
-        pipeline.put(f"st.shared.u32 [{own}], {count};")
-        pipeline.do("the barrier behind the write", f"bar.sync {number}, {threads};")
-        other = pipeline.register(f"xor.b32 {own}, {4 if size == 32 or pipeline.source.random() < 0.5 else 64}")
-        pipeline.put(f"ld.shared.u32 %r9, [{other}];")
-        pipeline.do("the barrier behind the read", f"bar.sync {number}, {threads};")
-        if pipeline.source.random() < 0.4:
-            pipeline.put(f"@{pipeline.test(f'eq.u32 {count}, 2')} bra {out};")
-        pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{out}:")
+        with pipeline.loop(trips) as (count, out):
+            pipeline.put(f"st.shared.u32 [{own}], {count};")
+            pipeline.do("the barrier behind the write", f"bar.sync {number}, {threads};")
+            other = pipeline.register(f"xor.b32 {own}, {4 if size == 32 or pipeline.source.random() < 0.5 else 64}")
+            pipeline.put(f"ld.shared.u32 %r9, [{other}];")
+            pipeline.do("the barrier behind the read", f"bar.sync {number}, {threads};")
+            if pipeline.source.random() < 0.4:
+                pipeline.put(f"@{pipeline.test(f'eq.u32 {count}, 2')} bra {out};")
         if has_two_places:
             pipeline.do(f"the barrier of all in set {which}", f"bar.sync 15, {32 * warps};")
     pipeline.put(f"{end}:")
@@ -299,24 +289,21 @@ def stored(pipeline: Pipeline, warps: int) -> set[str]:
     trips, size = trips_of(pipeline), 128 * warps
     stages = pipeline.source.choice((1, 2))
     place = pipeline.register("mad.lo.u32 %r0, 4, %r4")
-    count, head, out = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-    pipeline.put(f"{head}:")
-    pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, {trips}')} bra {out};")
-    stage = pipeline.register(f"and.b32 {count}, {stages - 1}")
-    here = pipeline.register(f"mad.lo.u32 {stage}, {size}, {place}")
-    base = pipeline.register(f"mad.lo.u32 {stage}, {size}, %r4")
-    reads = pipeline.source.choice((".read", ".read", ""))
-    waited = pipeline.number("groups", stages - 1, stages)
-    pipeline.do("the wait for the source", f"@%p0 cp.async.bulk.wait_group{reads} {waited};")
-    pipeline.do("the barrier before the write", "bar.sync 0;")
-    pipeline.put(f"st.shared.u32 [{here}], {count};")
-    pipeline.do("the proxy fence", "fence.proxy.async.shared::cta;")
-    pipeline.do("the barrier behind the write", "bar.sync 0;")
-    if pipeline.source.random() < 0.3:
-        pipeline.put("@%p0 fence.proxy.async;")
-    pipeline.put(f"@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [{base}], {size};")
-    pipeline.do("the commit", "@%p0 cp.async.bulk.commit_group;")
-    pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{out}:")
+    with pipeline.loop(trips) as (count, _):
+        stage = pipeline.register(f"and.b32 {count}, {stages - 1}")
+        here = pipeline.register(f"mad.lo.u32 {stage}, {size}, {place}")
+        base = pipeline.register(f"mad.lo.u32 {stage}, {size}, %r4")
+        reads = pipeline.source.choice((".read", ".read", ""))
+        waited = pipeline.number("groups", stages - 1, stages)
+        pipeline.do("the wait for the source", f"@%p0 cp.async.bulk.wait_group{reads} {waited};")
+        pipeline.do("the barrier before the write", "bar.sync 0;")
+        pipeline.put(f"st.shared.u32 [{here}], {count};")
+        pipeline.do("the proxy fence", "fence.proxy.async.shared::cta;")
+        pipeline.do("the barrier behind the write", "bar.sync 0;")
+        if pipeline.source.random() < 0.3:
+            pipeline.put("@%p0 fence.proxy.async;")
+        pipeline.put(f"@%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [{base}], {size};")
+        pipeline.do("the commit", "@%p0 cp.async.bulk.commit_group;")
     return {"bulk store", f"{stages} stages"}
 
 
@@ -327,15 +314,12 @@ def masks(pipeline: Pipeline, warps: int) -> set[str]:
     group = pipeline.register(f"and.b32 %r3, {32 - size}")
     ones = (1 << size) - 1
     mask = pipeline.register(f"shl.b32 {pipeline.register(f'mov.u32 {ones}')}, {group}")
-    count, head, out = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-    pipeline.put(f"{head}:")
-    pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, {trips_of(pipeline)}')} bra {out};")
-    pipeline.put(f"st.shared.u32 [{own}], {count};")
-    pipeline.do("the barrier behind the write", f"bar.warp.sync {mask};")
-    partner = pipeline.number("partner", 4 * (size // 2), 4 * size if size < 32 else 128)
-    pipeline.put(f"xor.b32 %r9, {own}, {partner};", "ld.shared.u32 %r10, [%r9];")
-    pipeline.do("the barrier behind the read", f"bar.warp.sync {mask};")
-    pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{out}:")
+    with pipeline.loop(trips_of(pipeline)) as (count, _):
+        pipeline.put(f"st.shared.u32 [{own}], {count};")
+        pipeline.do("the barrier behind the write", f"bar.warp.sync {mask};")
+        partner = pipeline.number("partner", 4 * (size // 2), 4 * size if size < 32 else 128)
+        pipeline.put(f"xor.b32 %r9, {own}, {partner};", "ld.shared.u32 %r10, [%r9];")
+        pipeline.do("the barrier behind the read", f"bar.warp.sync {mask};")
     return {"masks", f"{warps} warps"}
 
 

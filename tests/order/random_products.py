@@ -68,12 +68,9 @@ class Stages:
 
     def loop(self, role: str) -> None:
         pipeline = self.pipeline
-        count, head, end = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-        pipeline.put(f"{head}:")
-        pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, {self.trips}')} bra {end};")
-        stage, parity = self.stage_and_parity(count)
-        (self.produce if role == "producer" else self.consume)(stage, parity, count)
-        pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{end}:")
+        with pipeline.loop(self.trips) as (count, _):
+            stage, parity = self.stage_and_parity(count)
+            (self.produce if role == "producer" else self.consume)(stage, parity, count)
         if role == "consumer" and self.is_late:
             pipeline.put("wgmma.wait_group.sync.aligned 0;")
 

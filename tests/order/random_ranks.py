@@ -102,19 +102,16 @@ def looped(pipeline: Pipeline, ranks: int) -> set[str]:
     there = other_rank(pipeline, rank, ranks)
     far = pipeline.register(f"mapa.shared::cluster.u32 {own}, {there}")
     pipeline.put(*_MEET)
-    count, head, end = pipeline.register("mov.u32 0"), pipeline.label(), pipeline.label()
-    pipeline.put(f"{head}:")
-    pipeline.put(f"@{pipeline.test(f'ge.u32 {count}, %r1')} bra {end};")
-    stage = pipeline.register(f"and.b32 {count}, 1")
-    double = pipeline.source.random() < 0.5
-    distance = pipeline.register(f"mul.lo.u32 {stage}, {1024 if double else 0}")
-    to, at = (pipeline.register(f"add.u32 {each}, {distance}") for each in (far, own))
-    pipeline.put(f"st.shared::cluster.u32 [{to}], {count};")
-    meet(pipeline, "the barrier behind the store")
-    pipeline.put(f"ld.shared.u32 %r9, [{at}];")
-    if not double:
-        meet(pipeline, "the barrier behind the load")
-    pipeline.put(f"add.u32 {count}, {count}, 1;", f"bra {head};", f"{end}:")
+    with pipeline.loop("%r1") as (count, _):
+        stage = pipeline.register(f"and.b32 {count}, 1")
+        double = pipeline.source.random() < 0.5
+        distance = pipeline.register(f"mul.lo.u32 {stage}, {1024 if double else 0}")
+        to, at = (pipeline.register(f"add.u32 {each}, {distance}") for each in (far, own))
+        pipeline.put(f"st.shared::cluster.u32 [{to}], {count};")
+        meet(pipeline, "the barrier behind the store")
+        pipeline.put(f"ld.shared.u32 %r9, [{at}];")
+        if not double:
+            meet(pipeline, "the barrier behind the load")
     meet(pipeline, "the last barrier")
     return {"looped"}
 
@@ -144,11 +141,9 @@ def ring(pipeline: Pipeline, ranks: int) -> set[str]:
     pipeline.put(f"@{pipeline.test('ne.u32 %r2, 0')} bra {consumer};", f"@!%p0 bra {end};")
 
     def step(head: str) -> None:
-        pipeline.put(f"add.u32 {number}, {number}, 1;", f"add.u32 {stage}, {stage}, 1;")
-        last = pipeline.test(f"eq.u32 {stage}, {stages}")
-        pipeline.put(f"selp.u32 {stage}, 0, {stage}, {last};")
-        turn = pipeline.register(f"selp.u32 1, 0, {last}")
-        pipeline.put(f"xor.b32 {phase}, {phase}, {turn};", f"bra {head};")
+        pipeline.put(f"add.u32 {number}, {number}, 1;")
+        pipeline.next_stage(stage, phase, stages)
+        pipeline.put(f"bra {head};")
 
     def place(base: str) -> str:
         return pipeline.register(f"mad.lo.u32 {stage}, 8, {base}")
@@ -180,11 +175,7 @@ def ring(pipeline: Pipeline, ranks: int) -> set[str]:
         for _ in range(stages):
             tail = pipeline.register(f"xor.b32 {phase}, 1")
             pipeline.wait(place("%r6"), tail)
-            pipeline.put(f"add.u32 {stage}, {stage}, 1;")
-            last = pipeline.test(f"eq.u32 {stage}, {stages}")
-            pipeline.put(f"selp.u32 {stage}, 0, {stage}, {last};")
-            turn = pipeline.register(f"selp.u32 1, 0, {last}")
-            pipeline.put(f"xor.b32 {phase}, {phase}, {turn};")
+            pipeline.next_stage(stage, phase, stages)
     pipeline.put(f"bra {end};", f"{consumer}:")
     # The consumer.
     head, done = pipeline.label(), pipeline.label()

@@ -15,7 +15,7 @@ from swzverify.compiled.order.pairs import Asked
 from swzverify.compiled.order.residues import by_residues
 from swzverify.compiled.order.step import Sharing, in_step
 from swzverify.compiled.order.threads import Couple
-from swzverify.compiled.order.verdict import RaceVerdict
+from swzverify.compiled.order.verdict import KernelRaces, RaceVerdict
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan import race_parts
 from swzverify.compiled.scan.given import Given
@@ -78,6 +78,37 @@ def test_given_parameters_count() -> None:
     assert races(body, given=Given(("n=5",))).verdict is RaceVerdict.RACE
     assert races(body, given=Given((), ("n == 1",))).verdict is RaceVerdict.FREE
     assert races(body, given=Given((), ("n < 9",))).verdict is RaceVerdict.DEPENDS
+
+
+ROUNDED = """
+mov.u32 %r10, {0};
+add.u32 %r11, %r10, 127;
+and.b32 %r11, %r11, -128;
+add.u32 %r11, %r11, %r2;
+st.shared.u32 [%r11], %r1;
+add.u32 %r12, %r10, %r2;
+ld.shared.u32 %r13, [%r12+256];
+"""
+"""64 words from the next multiple of 128 on, and 64 words that begin 256 bytes behind the start of an array."""
+
+
+def rounded(array: str, align: int | None) -> KernelRaces:
+    text = HEAD.replace(".visible", ".extern .shared .align 16 .b8 d[];\n.visible", 1)
+    return races_in(f"{text}{ROUNDED.format(array)}ret;\n}}\n", given=Given(smem_align=align))
+
+
+def test_a_given_alignment_is_an_assumption() -> None:
+    """The words are apart only if the dynamic array begins at a multiple of 128."""
+    assert rounded("d", None).verdict is RaceVerdict.UNKNOWN
+    found = rounded("d", 128)
+    assert found.verdict is RaceVerdict.FREE
+    assert "d begins at a multiple of 128 bytes" in found.assumptions
+
+
+def test_an_alignment_of_an_array_that_is_not_read_is_no_assumption() -> None:
+    found = rounded("s", 128)
+    assert found.verdict is rounded("s", None).verdict
+    assert not any("begins at" in each for each in found.assumptions)
 
 
 def test_lockstep_is_told() -> None:

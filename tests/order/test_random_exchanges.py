@@ -19,7 +19,7 @@ class NoRuns:
     def __init__(self, *_: object, **__: object) -> None:
         """Take what runs are made of."""
 
-    def confirmed(self, found: races.KernelRaces) -> races.KernelRaces:
+    def confirmed(self, found: races.KernelRaces, _: object) -> races.KernelRaces:
         return found
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from swzverify.compiled.ptx import Label, PtxError, Register, RegisterDeclaration, Registers, SymbolRef
+from swzverify.compiled.ptx import Label, PtxError, Register, SymbolRef
+from swzverify.compiled.ptx.names import Block, ModuleNames, numbered
 from tests.ptx.texts import sound
 
 
@@ -96,14 +97,15 @@ def test_a_name_outside_of_its_scope_is_an_error_where_it_is_used(body: str, lin
     assert (caught.value.code, caught.value.line) == ("SWZ532", line)
 
 
-RANGES = Registers(
-    (
-        RegisterDeclaration("%r", 40, "b32", 1, 1),
-        RegisterDeclaration("%r1", 3, "b64", 1, 2),
-        RegisterDeclaration("p", None, "pred", 1, 3),
-        RegisterDeclaration("p", None, "b32", 2, 4),
-    )
-)
+def blocks() -> dict[int, Block]:
+    """A function and a block in it, by their scopes."""
+    outer = Block(1, None, 0, ModuleNames("k.ptx"))
+    outer.declare_range("%r", 40, "b32", 0)
+    outer.declare_range("%r1", 3, "b64", 0)
+    outer.declare("p", Register("p", 1, "pred"), 0)
+    inner = Block(2, outer, 0, outer.module)
+    inner.declare("p", Register("p", 2, "b32"), 0)
+    return {1: outer, 2: inner}
 
 
 @pytest.mark.parametrize(
@@ -122,12 +124,10 @@ RANGES = Registers(
     ],
 )
 def test_registers_by_name_and_scope(name: str, scope: int, expected: str | None) -> None:
-    assert RANGES.find(name, scope) == (None if expected is None else Register(name, scope, expected))
+    found = blocks()[scope].here(name, numbered(name), 0)
+    assert found == (None if expected is None else Register(name, scope, expected))
 
 
 def test_ranges_stay_ranges() -> None:
     function = sound(".reg .b32 %big<99999999>; mov.b32 %big99999998, 1;")
     assert function.instructions[0].operands[0] == Register("%big99999998", 1, "b32")
-    assert len(function.registers) > 99999999
-    assert len(function.registers.declarations) == 6
-    assert [each.line for each in function.registers][-1] == 5

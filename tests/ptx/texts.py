@@ -51,12 +51,11 @@ def meaning(function: Function) -> Any:
         (each.index, each.opcode, each.guard, each.operands, each.scope, place(each.location))
         for each in function.instructions
     ]
-    registers = [(each.name, each.count, each.type, each.scope) for each in function.registers]
     symbols = [(each.name, each.scope, each.space, each.size_bytes, each.data) for each in function.symbols]
     head = (function.name, function.is_entry, function.is_declaration, function.parameters, function.results)
-    tables = (dict(function.labels), dict(function.targets), dict(function.prototypes))
+    tables = (dict(function.labels), dict(function.targets))
     problem = function.problem and function.problem.code
-    return (head, function.tuning, registers, symbols, instructions, tables, problem)
+    return (head, function.tuning, symbols, instructions, tables, problem)
 
 
 def said(found: Module) -> Any:

@@ -29,7 +29,6 @@ KINDS: dict[str, Any] = {
 }
 """The numpy type of the values of a PTX type. Half floats and pairs come as their bits."""
 SIGNED = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
-WIDE_SPECIALS = frozenset({"%clock64", "%globaltimer", "%gridid"})
 
 
 class Batch(NamedTuple):

@@ -20,7 +20,6 @@ from .model import Instr
 from .table import opcode, simple
 
 FLOATS = frozenset({"f32", "f64", "f16", "bf16", "f16x2", "bf16x2", "f32x2", "tf32"})
-ROUNDINGS = frozenset({"rn", "rz", "rm", "rp", "rna"})
 
 
 def is_float(kind: str) -> bool:

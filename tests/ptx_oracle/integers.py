@@ -14,7 +14,6 @@ from .spaces import UINT
 from .table import opcode, simple
 
 TWICE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
-WIDER = {1: np.uint16, 2: np.uint32, 4: np.uint64}
 
 
 def unsigned(value: Array) -> Array:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,13 +151,11 @@ def test_places(
     assert place_of(found, access(CONFLICT, 7, location)) == place
 
 
-@settings(deadline=None, max_examples=40)
-@given(NASTY, NASTY, NASTY, st.sampled_from([CONFLICT, DEPENDS, UNKNOWN, REACHED]))
-def test_hostile_names_in_every_format(name: str, source: str, words: str, decision: Decision) -> None:
-    one = access(decision, 7, Location(1, 3, 0), kernel=words, instruction=words, address=words)
-    found = [
-        ScannedFile(name, (one,), {1: source}, (Problem("SWZ532", words, line=3, file=name),), words, {words: (words,)})
-    ]
+def harmless(found: Sequence[ScannedFile]) -> tuple[str, list[str]]:
+    """The report as text, and the commands of that for GitHub.
+
+    Each format must be readable, and no hidden character may get through.
+    """
     report = report_of(found)
     texts = {form: rendered(found, report, 1, form) for form in Format}
     SARIF.validate(json.loads(texts[Format.SARIF]))
@@ -167,6 +166,17 @@ def test_hostile_names_in_every_format(name: str, source: str, words: str, decis
     assert not [each for each in shown if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
     commands = [line for line in texts[Format.GITHUB].split("\n") if re.match(r"\s*(::|##\[|##vso|##teamcity)", line)]
     assert all(line.startswith(("::error ", "::warning ")) for line in commands)
+    return texts[Format.TEXT], commands
+
+
+@settings(deadline=None, max_examples=40)
+@given(NASTY, NASTY, NASTY, st.sampled_from([CONFLICT, DEPENDS, UNKNOWN, REACHED]))
+def test_hostile_names_in_every_format(name: str, source: str, words: str, decision: Decision) -> None:
+    one = access(decision, 7, Location(1, 3, 0), kernel=words, instruction=words, address=words)
+    found = [
+        ScannedFile(name, (one,), {1: source}, (Problem("SWZ532", words, line=3, file=name),), words, {words: (words,)})
+    ]
+    _, commands = harmless(found)
     assert len(commands) == 3
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from swzverify.compiled.kernel.symbols import Symbols
 from swzverify.compiled.ptx import SymbolRef, read_module
-from swzverify.compiled.scan import scan_module
 from tests.kernel.texts import TOP
 from tests.nightly import share
 from tests.ptx_oracle import launch
+from tests.scan.whole import scan_module
 
 THREADS = 64
 

@@ -8,11 +8,12 @@ import pytest
 
 from swzverify.compiled.kernel.listing import OF_MAP
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import ScannedAccess, Verdict, scan_module
+from swzverify.compiled.scan import ScannedAccess, Verdict
 from swzverify.report.scan import ScannedFile, scan_json
 from swzverify.report.scan_claims import KIND, report_of
 from swzverify.testing.scans import Wanted, conflict_faults
 from tests.scan.texts import text_of
+from tests.scan.whole import scan_module
 
 IN = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes {}, [%d1], {}, [%r9];"
 OUT = "cp.async.bulk.global.shared::cta.bulk_group [%d1], {}, {};"

@@ -14,11 +14,12 @@ import pytest
 from swzverify.compiled import kinds
 from swzverify.compiled.kinds import SCAN_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, claims, scan_module
+from swzverify.compiled.scan import Claim, ClaimVerdict, ScannedAccess, claims
 from swzverify.compiled.scan.subject import Subject
 from swzverify.report import scan, scan_claims, scan_text
 from swzverify.report.sarif import render_sarif
 from swzverify.report.scan import ScannedFile, scan_json
+from tests.scan.whole import scan_module
 
 TEXT = """\
 .version 8.3

@@ -6,9 +6,10 @@ import pytest
 
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Claim, Given, ScannedAccess, scan_module
+from swzverify.compiled.scan import Claim, Given, ScannedAccess
 from tests.scan.test_verdicts import NEVER, OF_LANE
 from tests.scan.texts import DATA, GUARDED, SKEWED, WHOLE, strided, text_of
+from tests.scan.whole import scan_module
 
 FOUR = "ld.shared.v4.u32 {%r30,%r31,%r32,%r33}, [%r20];"
 OTHER = ".shared .align 4 .b8 z[1024];\n"

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Claim, ScannedAccess, scan_module
+from swzverify.compiled.scan import Claim, ScannedAccess
 from tests.kernel import programs
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.nightly import share
 from tests.ptx_oracle import Access, Buffer, Result, launch
 from tests.scan.claim_programs import Drawn, drawn
+from tests.scan.whole import scan_module
 
 BLOCKS = ((64, 1, 1), (16, 4, 1), (40, 1, 1), (8, 8, 1))
 NUMBERS = (0, 1, 2, 3, 8, 33, 100)

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from swzverify.compiled.ptx import read_module_file
-from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan import ScannedAccess
 from tests.ptx_oracle.launch import parsed
 from tests.ptx_oracle.layout import Layout
 from tests.ptx_oracle.spaces import Arena
 from tests.ptx_oracle.test_truth import FOLDER, MISSING, kernels, launches, results
 from tests.scan.test_claims_programs import misaligned, places
+from tests.scan.whole import scan_module
 
 
 def arrays(path: Path, mangled: str, smem: int) -> dict[str, tuple[int, int]]:

@@ -7,12 +7,13 @@ from collections import Counter
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, asker, scan_module, subject
+from swzverify.compiled.scan import Given, asker, subject
 from swzverify.engines.obligations import BY_CLOCK, Answer, Finding
 from swzverify.errors import SwzError
 from swzverify.ir.expr import Expr
 from swzverify.prover.panel import Panel
 from tests.scan.texts import SKEWED, last, strided, text_of
+from tests.scan.whole import scan_module
 
 pytestmark = pytest.mark.usefixtures("without_trials")
 

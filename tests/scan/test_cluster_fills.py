@@ -11,9 +11,10 @@ import pytest
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.scan.delivers import IN_STEP
 from swzverify.compiled.scan.given import Given
-from swzverify.compiled.scan.operands import ScannedOperand, scan_operands
+from swzverify.compiled.scan.operands import ScannedOperand
 from tests.nightly import counts
 from tests.scan.cluster_programs import PLAIN, Program, holds, planted, right, text
+from tests.scan.whole import scan_operands
 
 clusters: Any = import_module("swzverify.compiled.scan.operand_clusters")
 fills: Any = import_module("swzverify.compiled.scan.fills")

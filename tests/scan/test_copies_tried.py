@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import ScannedAccess, octets, scan_module, trial_price, tried
+from swzverify.compiled.scan import ScannedAccess, octets, trial_price, tried
 from swzverify.compiled.scan.price import price
 from swzverify.compiled.scan.verdict import Decision, Verdict
 from swzverify.compiled.trial import Launch, code
 from tests.nightly import share
 from tests.oracle.hardware import sourced_cost
 from tests.scan.texts import text_of
+from tests.scan.whole import scan_module
 from tests.trial.against import by_oracle
 
 THREADS, LANES, PERIOD = 64, 32, 128

@@ -53,7 +53,7 @@ def test_an_exception_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise KeyError("planted")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(FUZZER, "scan_module", broken)
+    monkeypatch.setattr(FUZZER, "scanned_functions", broken)
     monkeypatch.setattr(sys, "argv", ["fuzz_scan", str(TEXTS[0].parent), "--runs", "2"])
     assert FUZZER.main() == 1
     assert len(list(tmp_path.glob("finding-*.ptx"))) == 2

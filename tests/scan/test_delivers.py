@@ -24,7 +24,6 @@ from swzverify.compiled.scan import (
     operand_columns,
     operand_trips,
     products,
-    scan_operands,
 )
 from swzverify.compiled.scan.filled import NO_GAPS
 from swzverify.compiled.scan.products import INSIDE
@@ -44,6 +43,7 @@ from tests.scan.fill_programs import (
     see,
     text,
 )
+from tests.scan.whole import scan_operands
 
 Plant: TypeAlias = AbstractContextManager[object]
 PLAIN = Program(Side(64, False, "64B", 3, 0, 512, 32), Side(64, True, "128B", 7, 0, 1024, 2048), columns=32, stages=3)

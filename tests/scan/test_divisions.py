@@ -13,7 +13,7 @@ import pytest
 
 from swzverify.compiled.kernel import KernelAccess, LaneLeaf, OpaqueLeaf, divisions
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, ScannedAccess, assuming, scan_module
+from swzverify.compiled.scan import Given, ScannedAccess, assuming
 from swzverify.compiled.scan.sources import ALIGNED
 from swzverify.ir.expr import TRUE, variables
 from tests.kernel.test_programs import SHAPES
@@ -22,6 +22,7 @@ from tests.nightly import counts
 from tests.ptx_oracle import Buffer, launch
 from tests.scan.test_command import run
 from tests.scan.texts import last, text_of
+from tests.scan.whole import scan_module
 
 PLACE = " mad.lo.u32 %r20, %r1, {0}, %r3; mad.lo.u32 %r20, %r4, {1}, %r20; {2}ld.shared.u32 %r30, [%r20];"
 NO_ZERO = "no division by 0"

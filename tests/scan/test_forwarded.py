@@ -12,9 +12,9 @@ from swzverify.compiled.kernel import forwarded
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.compiled.kernel.own_stores import OwnStores
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import scan_module
 from swzverify.ir.expr import Compare, Const, Expr, Var
 from tests.scan.texts import WHOLE, last, text_of
+from tests.scan.whole import scan_module
 
 STORES = {
     "to the word": "st.shared.u32 [s+12], %r1;",

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from swzverify.compiled.ptx import Module, read_module
-from swzverify.compiled.scan import Given, ScannedAccess, decide, scan_module, unknown_names
+from swzverify.compiled.ptx import Function, Module, read_module
+from swzverify.compiled.scan import Given, ScannedAccess, decide, unknown_names
 from swzverify.compiled.scan import given as given_room
 from swzverify.errors import SwzError
 from tests.kernel.texts import HEAD, TOP
 from tests.ptx_oracle import Buffer, run_kernel
 from tests.scan.texts import SKEWED, text_of
+from tests.scan.whole import scan_module
 
 ODD = "n % 2 == 1"
 SIGN = "shr.u32 %r10, %r2, 31; add.u32 %r10, %r10, 1; mul.lo.u32 %r11, %r10, %r1; "
@@ -369,20 +370,22 @@ def test_less_or_another_array_says_no_more_than_ptx(array: str, align: int) -> 
 
 
 def test_an_assumption_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        decide, "with_alignment", lambda module, given: (given_room.with_alignment(module, given)[0], {})
-    )
+    def wrong(module: Module, function: Function, given: Given) -> tuple[Module, given_room.Facts]:
+        found, facts = given_room.module_and_facts(module, function, given)
+        return found, replace(facts, aligned={})
+
+    monkeypatch.setattr(decide, "module_and_facts", wrong)
     with pytest.raises(AssertionError):
         test_dynamic_memory_begins_where_it_is_said()
 
 
 def test_static_arrays_taken_for_dynamic_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(module: Module, given: Given) -> tuple[Module, dict[str, str]]:
+    def wrong(module: Module, function: Function, given: Given) -> tuple[Module, given_room.Facts]:
         raised = tuple(
             replace(each, align_bytes=max(each.align_bytes, given.smem_align or 1)) for each in module.symbols
         )
-        return replace(module, symbols=raised), {}
+        return replace(module, symbols=raised), given_room.facts_of(function, given)
 
-    monkeypatch.setattr(decide, "with_alignment", wrong)
+    monkeypatch.setattr(decide, "module_and_facts", wrong)
     with pytest.raises(AssertionError):
         test_less_or_another_array_says_no_more_than_ptx("fixed", 128)

@@ -10,12 +10,13 @@ import pytest
 
 from swzverify.compiled.kernel import Arguments, Leaf, UniformLeaf, parameter_variable
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, collide, given, scan_module
+from swzverify.compiled.scan import Given, collide, given
 from swzverify.ir import integers
 from swzverify.ir.expr import Comparison, Expr, Var, compare, conjunction, const, negation
 from tests.ptx_oracle import Buffer, run_kernel
 from tests.scan.test_given import BY_SIGN, ODD
 from tests.scan.texts import SKEWED, text_of
+from tests.scan.whole import scan_module
 
 
 def is_wrong(body: str, launch: int, *conditions: str, parameters: tuple[str, ...] = ()) -> bool:

@@ -9,11 +9,12 @@ from collections import Counter, defaultdict
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, scan_module
+from swzverify.compiled.scan import Given
 from swzverify.compiled.scan.verdict import Decision
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.ptx_oracle import launch
+from tests.scan.whole import scan_module
 
 NUMBERS = (0, 1, 3, 6)
 CONDITIONS: dict[str, tuple[int, ...]] = {

@@ -14,12 +14,13 @@ from swzverify.compiled.kernel.arguments import Arguments
 from swzverify.compiled.kernel.leaves import Leaves
 from swzverify.compiled.kernel.special import special
 from swzverify.compiled.ptx import Function, read_module
-from swzverify.compiled.scan import Blocks, Given, ScannedAccess, judged_block, scan_module, wanted_kernels
+from swzverify.compiled.scan import Blocks, Given, ScannedAccess, judged_block, wanted_kernels
 from swzverify.compiled.trial import Launcher, Search
 from swzverify.errors import SwzError
 from swzverify.ir.evaluate import evaluate
 from swzverify.ir.expr import Const, variables
 from tests.scan.texts import strided, text_of
+from tests.scan.whole import scan_module
 
 STRIDED = "mul.lo.u32 %r5, %r4, %r1; shl.b32 %r5, %r5, 2; add.u32 %r20, %r5, %r3; ld.shared.u32 %r30, [%r20];"
 REGISTERS = [

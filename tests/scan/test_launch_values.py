@@ -12,7 +12,7 @@ import pytest
 from swzverify.compiled.kernel import LaneLeaf, accesses, evaluate, special
 from swzverify.compiled.kernel.opcodes import comparisons
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import collide, cost_goal, mixed, samples, scan_module, surely
+from swzverify.compiled.scan import collide, cost_goal, mixed, samples, surely
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.ir.expr import const, variables
 from tests.nightly import counts
@@ -20,6 +20,7 @@ from tests.ptx_oracle import Access
 from tests.ptx_oracle.launch import Launch
 from tests.scan.launch_programs import program
 from tests.scan.texts import last
+from tests.scan.whole import scan_module
 
 pytestmark = pytest.mark.usefixtures("without_trials")
 

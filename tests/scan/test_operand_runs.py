@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, scan_fragments, scan_operands
+from swzverify.compiled.scan import Given, scan_fragments
 from swzverify.compiled.trial.launch import Data, Launcher, Plan
 from tests.nightly import counts
 from tests.ptx_oracle import Buffer
@@ -26,6 +26,7 @@ from tests.scan.chain_programs import write as chain
 from tests.scan.random_rings import Ring
 from tests.scan.ring_oracle import Launch, NoEndError, launches
 from tests.scan.test_random_rings import AGAIN, RIGHT
+from tests.scan.whole import scan_operands
 
 repeats: Any = import_module("swzverify.compiled.trial.repeats")
 runs: Any = import_module("swzverify.compiled.scan.operand_runs")

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from swzverify.apps.cli import main
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, ScannedOperand, operand_claims, operand_fields, scan_function, scan_operands
+from swzverify.compiled.scan import Given, ScannedOperand, operand_claims, operand_fields, scan_function
 from swzverify.compiled.scan import operands as rows
 from swzverify.compiled.scan.claim import size_unknown
 from swzverify.hardware.tensor_cores import WGMMA_FIELDS, Family, OperandRole
@@ -24,6 +24,7 @@ from swzverify.subjects.descriptor import Descriptor
 from swzverify.testing import assert_scan_free
 from tests.nightly import counts
 from tests.oracle.operands import WIDTHS, Operand
+from tests.scan.whole import scan_operands
 
 descriptors: Any = import_module("swzverify.compiled.kernel.descriptors")
 listing: Any = import_module("swzverify.compiled.kernel.operands")

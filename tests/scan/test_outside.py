@@ -27,13 +27,14 @@ import pytest
 
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, ScannedAccess, decide, price, scan_module, split
+from swzverify.compiled.scan import Given, ScannedAccess, decide, price, split
 from swzverify.ir.expr import TRUE
 from swzverify.prover import Options, prove
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_spec import scan_spec
 from swzverify.spec.load import parse_spec
 from tests.ptx_oracle import Access, Buffer, run_kernel
+from tests.scan.whole import scan_module
 
 Block = tuple[int, int, int]
 

@@ -17,7 +17,7 @@ import pytest
 
 from swzverify.compiled.kernel import uniform
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import ScannedAccess, decide, question, scan_module, surely
+from swzverify.compiled.scan import ScannedAccess, decide, question, surely
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.ir.expr import TRUE
 from tests.kernel.path_programs import GRID, MORE_NUMBERS, NUMBERS, SHAPE, program
@@ -26,6 +26,7 @@ from tests.nightly import counts
 from tests.ptx_oracle import Access, Buffer, launch
 from tests.ptx_oracle.rule import octet_cost
 from tests.scan.texts import last, strided
+from tests.scan.whole import scan_module
 
 pytestmark = pytest.mark.usefixtures("without_trials")
 

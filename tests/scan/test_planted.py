@@ -104,7 +104,7 @@ def test_engines_that_see_no_conflict_change_nothing_where_warps_are_priced(monk
 
 
 def test_pricing_that_sees_no_conflict_is_contradicted(monkeypatch: pytest.MonkeyPatch) -> None:
-    free = price.Price(1, 1, 1, 0, 2)
+    free = price.Price(1, 1, 1, 0)
     monkeypatch.setattr(exact, "price", lambda *_: free)
     assert FAULT in last(strided(8), WHOLE).decision.reason
 

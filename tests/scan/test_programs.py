@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan import ScannedAccess
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES, WIDE
 from tests.kernel.test_stages import body as stages
@@ -18,6 +18,7 @@ from tests.kernel.traps import BODIES, text_of
 from tests.nightly import share
 from tests.ptx_oracle import Result, launch
 from tests.scan.test_claims_programs import is_no_worse
+from tests.scan.whole import scan_module
 
 NUMBERS = (0, 1, 3, 6)
 BLOCKS = ((16, 4, 1), (32, 2, 1), (8, 5, 1))

@@ -10,7 +10,7 @@ import pytest
 
 from swzverify.compiled.kernel.reachable import Reachable
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, scan_fragments, scan_operands
+from swzverify.compiled.scan import Given, scan_fragments
 from swzverify.compiled.scan.delivers import APART
 from swzverify.compiled.scan.products import INSIDE
 from tests.nightly import counts
@@ -20,6 +20,7 @@ from tests.scan import fill_programs, fragment_programs
 from tests.scan import ring_oracle as oracle
 from tests.scan.random_rings import Mistakes, Ring, drawn, write
 from tests.scan.ring_oracle import faults, judge, launches
+from tests.scan.whole import scan_operands
 
 agreement: Any = import_module("swzverify.compiled.scan.operand_agreement")
 delivers: Any = import_module("swzverify.compiled.scan.delivers")

@@ -12,7 +12,7 @@ import pytest
 from tests.nightly import counts
 from tests.scan.random_rings import Ring, Tile, Times
 from tests.scan.ring_oracle import judge
-from tests.scan.test_random_rings import GROUP, PLAIN, said_of, seen, verdicts
+from tests.scan.test_random_rings import GROUP, PLAIN, of_one_block, said_of, seen, verdicts
 
 columns: Any = import_module("swzverify.compiled.scan.operand_columns")
 
@@ -132,10 +132,6 @@ def of_other_copies(patch: pytest.MonkeyPatch) -> None:
 
 def of_the_same_copies(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(columns, "_are_others", lambda *_, **__: False)
-
-
-def of_one_block(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(columns, "_may_be_one_sum", lambda one, other: one[0] == other[0])
 
 
 def of_loops_that_end_sums(patch: pytest.MonkeyPatch) -> None:

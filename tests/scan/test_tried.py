@@ -15,7 +15,7 @@ from swzverify.apps.cli import main
 from swzverify.compiled.kernel import KernelAccess, accesses, inlined
 from swzverify.compiled.kernel.starts import Starts
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import Given, ScannedAccess, aimed, scan_module, trial_price, tried
+from swzverify.compiled.scan import Given, ScannedAccess, aimed, trial_price, tried
 from swzverify.compiled.scan.claim import NEVER_MADE
 from swzverify.compiled.scan.given import NO_FACTS
 from swzverify.compiled.scan.trial_price import words_of
@@ -26,6 +26,7 @@ from swzverify.compiled.trial.search import MOST_LAUNCHES
 from swzverify.ir.expr import FALSE, TRUE
 from tests.kernel.texts import HEAD, TOP
 from tests.scan.texts import WHOLE, last, text_of
+from tests.scan.whole import scan_module
 from tests.trial.against import by_oracle
 
 CHASED = """

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from swzverify.compiled.ptx import Module, read_module_file
-from swzverify.compiled.scan import NOTHING_GIVEN, ScannedAccess, scan_module, scan_operands
+from swzverify.compiled.scan import NOTHING_GIVEN, ScannedAccess
 from tests.ptx.texts import HERE
 from tests.ptx_oracle import OracleError, run_auto
+from tests.scan.whole import scan_module, scan_operands
 
 FOLDER = Path(os.environ.get("SWZVERIFY_PTX_TRUTH", ""))
 MISSING = not os.environ.get("SWZVERIFY_PTX_TRUTH") or not (FOLDER / "truth.json").exists()

@@ -400,8 +400,8 @@ def test_without_a_block_only_what_no_shape_changes_is_decided() -> None:
 
 def test_a_shape_that_is_required_needs_no_option_and_wins() -> None:
     from swzverify.compiled.ptx import read_module
-    from swzverify.compiled.scan import scan_module
     from tests.scan.texts import text_of
+    from tests.scan.whole import scan_module
 
     text = text_of(strided(4)).replace("(.param .u32 n, .param .u64 q)", "(.param .u32 n, .param .u64 q) .reqntid 64")
     module = read_module(text, "k.ptx")

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from swzverify.apps.cli import main
 from swzverify.claims.verdict import Outcome
 from swzverify.compiled.ptx import read_module, read_module_file
-from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan import ScannedAccess
 from swzverify.compiled.scan.stated import read_accesses, stated_at
 from swzverify.compiled.scan.unwrapped import NotWrittenError, unwrapped
 from swzverify.ir import c_formula
@@ -41,6 +41,7 @@ from tests.kernel.test_programs import SHAPES
 from tests.kernel.test_truth import FOLDER, LAUNCHES, needs_truth, path_of
 from tests.oracle import c_expr
 from tests.scan.texts import strided, text_of
+from tests.scan.whole import scan_module
 
 WIDTHS = (1, 5, 8, 31, 32, 64)
 NAMES = {f"{name}{width}": f"{name}{width}" for name in "abc" for width in WIDTHS}

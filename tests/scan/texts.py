@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from swzverify.compiled.kernel.special import BlockShape
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import ScannedAccess, scan_module
+from swzverify.compiled.scan import ScannedAccess
 from tests.kernel.texts import HEAD, TOP
+from tests.scan.whole import scan_module
 
 WHOLE = (64, 1, 1)
 

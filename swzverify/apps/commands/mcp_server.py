@@ -30,7 +30,7 @@ def make_server(root: str, version: str) -> MCPServer:
     real, turn = os.path.realpath(root), Lock()
     about = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for tool in TOOLS:
-        server.add_tool(_told(tool, real, turn), annotations=about, structured_output=False)
+        server.add_tool(_as_agent_tool(tool, real, turn), annotations=about, structured_output=False)
     return server
 
 
@@ -40,7 +40,7 @@ def serve(root: str, version: str) -> None:
     make_server(os.curdir, version).run("stdio")
 
 
-def _told(tool: Callable[..., str], root: str, turn: Lock) -> Callable[..., str]:
+def _as_agent_tool(tool: Callable[..., str], root: str, turn: Lock) -> Callable[..., str]:
     """The tool, one call at a time; what it refuses is told to the agent."""
 
     @wraps(tool)

@@ -131,7 +131,7 @@ def run_sweep(options: SweepOptions, watch: Callable[[Progress], None]) -> Sweep
         if options.restart and manifest is not None:
             folder.clear()
             manifest = None
-        asked = _asked(question, bench)
+        asked = _identity(question, bench)
         if manifest is None:
             folder.refuse_other_files()
             cases = chunk_cases(bench)
@@ -186,7 +186,7 @@ def _fingerprint(variants: Variants) -> str:
     return digest.hexdigest()
 
 
-def _asked(question: Question, bench: Bench) -> dict[str, Any]:
+def _identity(question: Question, bench: Bench) -> dict[str, Any]:
     """What identifies a sweep: results of another sweep do not go with it."""
     return {
         "spec": question.path,

@@ -108,7 +108,7 @@ def say_bytes(data: bytes) -> None:
     stream = _stream(err=False)
     if stream.isatty():
         raise Failure("a terminal shows no such file: name one with --output")
-    with _told_where_it_fails(stream, "output"):
+    with _report_failed_write(stream, "output"):
         stream.buffer.write(data)
         stream.flush()
 
@@ -117,13 +117,13 @@ def _write(text: str, *, err: bool, colour: bool) -> None:
     stream = _stream(err=err)
     encoding = stream.encoding or "utf-8"
     printable = text.encode(encoding, "backslashreplace").decode(encoding)
-    with _told_where_it_fails(stream, "error" if err else "output"):
+    with _report_failed_write(stream, "error" if err else "output"):
         click.echo(printable, nl=False, err=err, color=colour)
         stream.flush()
 
 
 @contextmanager
-def _told_where_it_fails(stream: TextIO, name: str) -> Generator[None, None, None]:
+def _report_failed_write(stream: TextIO, name: str) -> Generator[None, None, None]:
     try:
         yield
     except OSError as error:

@@ -52,7 +52,11 @@ def watch_specs(options: ProveOptions, prove: Callable[[ProveOptions], tuple[Rep
             now = {file: Watched.of(files_of_spec(file)) for file in collect_specs(paths).files}
             touched = [file for file, each in now.items() if seen.get(file) != each]
             gone, seen = seen.keys() - now.keys(), now
-            part = _told(lambda files=tuple(touched): prove(replace(options, paths=files))[0]) if touched else None
+            part = (
+                _run_or_report(lambda files=tuple(touched): prove(replace(options, paths=files))[0])
+                if touched
+                else None
+            )
             whole = _joined(whole, part or Report(()), {*touched, *gone}, list(now))
             if part is not None:
                 _say(f"all {counted(len(now), 'spec')}: {summary_line(whole)}")
@@ -85,7 +89,7 @@ def watch_kernels(options: ScanOptions, scan: Callable[[ScanOptions], int]) -> N
                 now = _watched(file, options)
                 if now != before:
                     seen[file] = now
-                    code = _told(lambda file=file: scan(replace(options, files=(file,))))
+                    code = _run_or_report(lambda file=file: scan(replace(options, files=(file,))))
                     codes[file] = int(ExitCode.ERROR) if code is None else code
     except KeyboardInterrupt:
         pass
@@ -111,7 +115,7 @@ def _check(options: ProveOptions | ScanOptions) -> None:
         raise click.UsageError("--watch writes text: use --format in a run without --watch")
 
 
-def _told(run: Callable[[], _T]) -> _T | None:
+def _run_or_report(run: Callable[[], _T]) -> _T | None:
     """What a run gives; None, and the reason on standard error, where it could not go on."""
     try:
         return run()

@@ -19,7 +19,7 @@ def write_text(text: str, output: str | None, *, overwrite: bool = True) -> None
         return
     # "x" asks and writes in one step: a file that appears in the meantime is not lost
     mode = "w" if overwrite else "x"
-    with _told_where_it_fails(output), open(output, mode, encoding="utf-8", newline="\n") as file:
+    with _report_failed_write(output), open(output, mode, encoding="utf-8", newline="\n") as file:
         file.write(text)
 
 
@@ -31,12 +31,12 @@ def write_bytes(data: bytes, output: str | None) -> None:
     if output is None:
         say_bytes(data)
         return
-    with _told_where_it_fails(output), open(output, "wb") as file:
+    with _report_failed_write(output), open(output, "wb") as file:
         file.write(data)
 
 
 @contextmanager
-def _told_where_it_fails(output: str) -> Generator[None]:
+def _report_failed_write(output: str) -> Generator[None]:
     try:
         yield
     except FileExistsError as error:

@@ -60,7 +60,7 @@ def require_repository(why: str) -> None:
     done = _git("rev-parse", "--git-dir", check=False)
     if done.returncode == 0:
         return
-    reason = _said(done)
+    reason = _error_text(done)
     if "dubious ownership" in reason:
         raise SwzError("SWZ514", f"{why}, but git refuses this repository: its files are another user's", hint=reason)
     hint = "run it inside of one, or look for a typing mistake"
@@ -190,11 +190,11 @@ def _git(
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         _failed(arguments[0], str(error))
     if check and done.returncode:
-        _failed(arguments[0], _said(done))
+        _failed(arguments[0], _error_text(done))
     return done
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _error_text(done: subprocess.CompletedProcess[bytes]) -> str:
     return done.stderr.decode("utf-8", "replace").strip()
 
 

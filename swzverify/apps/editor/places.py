@@ -17,10 +17,9 @@ _KEY = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*:(?=\s|$)")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The keys above a place, and the scalar there; `is_key` if it is a key, the last one of the path."""
+    """The keys above a place; `is_key` if a key stands there, the last one of the path."""
 
     path: Path
-    scalar: Scalar | None
     is_key: bool
 
 
@@ -35,14 +34,14 @@ def found_at(node: Node, line: int, column: int, path: Path = ()) -> Found | Non
     """
     match node:
         case Scalar():
-            return Found(path, node, False) if _covers(node, line, column) else None
+            return Found(path, False) if _covers(node, line, column) else None
         case Sequence(items=items):
             found = (found_at(item, line, column, (*path, index)) for index, item in enumerate(items))
             return next((each for each in found if each is not None), None)
         case Mapping(entries=entries):
             for key, value in entries:
                 if _covers(key, line, column):
-                    return Found((*path, key.text), key, True)
+                    return Found((*path, key.text), True)
                 found = found_at(value, line, column, (*path, key.text))
                 if found is not None:
                     return found

@@ -95,7 +95,7 @@ class State(BaseModel):
         try:
             found = State.model_validate(fields)
         except ValidationError as error:
-            raise WrongStateError(*(_told(each) for each in error.errors())) from error
+            raise WrongStateError(*(_field_error(each) for each in error.errors())) from error
         unknown = _unknown(found)
         if unknown:
             raise WrongStateError(*unknown)
@@ -155,7 +155,7 @@ def _unknown(state: State) -> list[FieldError]:
     ]
 
 
-def _told(detail: ErrorDetails) -> FieldError:
+def _field_error(detail: ErrorDetails) -> FieldError:
     """An error of pydantic, in our words."""
     name = str(detail["loc"][0]) if detail["loc"] else ""
     if name not in State.model_fields:

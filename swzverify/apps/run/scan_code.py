@@ -264,9 +264,9 @@ def _of_triton(code: object) -> _Compiled | None:
         return None
     machine = cast("Mapping[str, object]", forms).get("cubin")
     metadata = getattr(code, "metadata", None)
-    warps = _told(metadata, "num_warps")
-    arch = _told(_told(metadata, "target"), "arch")
-    name = _told(metadata, "name")
+    warps = _metadata_field(metadata, "num_warps")
+    arch = _metadata_field(_metadata_field(metadata, "target"), "arch")
+    name = _metadata_field(metadata, "name")
     return _Compiled(
         text,
         name if isinstance(name, str) else "the compiled kernel",
@@ -276,7 +276,7 @@ def _of_triton(code: object) -> _Compiled | None:
     )
 
 
-def _told(metadata: object, name: str) -> object:
+def _metadata_field(metadata: object, name: str) -> object:
     """A field of Triton's metadata, which are a tuple with names or a dictionary."""
     if isinstance(metadata, Mapping):
         return cast("Mapping[str, object]", metadata).get(name)

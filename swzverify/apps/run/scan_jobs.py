@@ -164,7 +164,7 @@ def _scanned(module: Module, job: Job, work: Work) -> Scanned:
         )
     )
     if block.missing:
-        accesses = tuple(_told(each, block) for each in accesses)
+        accesses = tuple(_with_missing_block(each, block) for each in accesses)
     if options.certificates is not None:
         from swzverify.apps.run.certificates import certify_accesses  # noqa: PLC0415 - few runs write certificates
 
@@ -193,7 +193,7 @@ def _races(module: Module, function: Function, block: JudgedBlock, work: Work) -
     return replace(found, assumptions=(block.assumed, *found.assumptions)) if block.assumed else found
 
 
-def _told(access: ScannedAccess, block: JudgedBlock) -> ScannedAccess:
+def _with_missing_block(access: ScannedAccess, block: JudgedBlock) -> ScannedAccess:
     """An access whose reason says why the block is not known, if that is the reason."""
     if access.decision.reason != NO_BLOCK:
         return access

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from swzverify.apps.theorems.terms import Symbols, Truth, Whole, Word, choose, choose_whole, greater, lesser
-from swzverify.apps.theorems.theorem import Encoding, Obligation, Outcome, Point, Sequent, Theorem
+from swzverify.apps.theorems.theorem import Obligation, Outcome, Point, Sequent, Theorem
 
 __all__ = [
-    "Encoding",
     "Obligation",
     "Outcome",
     "Point",

@@ -4,7 +4,6 @@
 of a binary with cuobjdump, `choice` picks the texts for a target, `tools` finds and runs nvcc and NVIDIA's other
 tools. `machine_of_file` in `machine` finds the machine code that was made of a text, and has nvdisasm list it;
 `ptx_table` reads the PTX that a cubin holds.
-Imports `errors` only.
 """
 
 from typing import TYPE_CHECKING

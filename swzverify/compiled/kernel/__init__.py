@@ -1,13 +1,8 @@
 """Compiled kernels: from PTX to the addresses of their shared-memory accesses, as expressions.
 
-`accesses` is the entry point. `calls` puts functions in the place of their calls, `flow` cuts a function
-into blocks, `slices` finds the value of a register at an instruction, `evaluate` and `opcodes` what
-an instruction computes, `induction` and `narrow` what loops do, `divisions` which results exist,
-`powers` what divides a value, `remainders` which products divide, `reachable` which states the
-registers of loops have, `generic` which generic addresses are shared ones, `descriptors` what a
-matrix descriptor names, `mma` from which loads the registers of `mma.sync` come, `parts` which parts
-of addresses have few numbers, `uniform` what all lanes of a warp share. `whole` gives all of this of
-one function, for questions about two accesses. Imports `ptx`, `hardware`, `ir`, `layout` and `errors`.
+`accesses` is the entry point: it lists the accesses of a function, each with its address and with the condition
+under which a thread makes it. `whole` reads all accesses of a kernel at once, for questions about two of them.
+docs/architecture.md, "Which file has which rule", lists the files by topic.
 
 What it relies on: lanes that part meet again at the place to which all their ways lead; lanes run
 an access together only in the same trip of a loop that all of them leave at one trip; an address
@@ -18,8 +13,8 @@ the kernel's parameters is never in it; addresses of the window are below 2^24; 
 
 from swzverify.compiled.kernel.access import KernelAccess, LoopAround
 from swzverify.compiled.kernel.accesses import accesses
-from swzverify.compiled.kernel.arguments import NO_ARGUMENTS, Arguments, Box, Field
-from swzverify.compiled.kernel.calls import Inlined, inlined
+from swzverify.compiled.kernel.arguments import Arguments, Box, Field
+from swzverify.compiled.kernel.calls import inlined
 from swzverify.compiled.kernel.fills import KernelFill
 from swzverify.compiled.kernel.leaves import (
     ArrayLeaf,
@@ -33,20 +28,17 @@ from swzverify.compiled.kernel.leaves import (
     parameter_variable,
 )
 from swzverify.compiled.kernel.listing import count_synchronizations
-from swzverify.compiled.kernel.mma import FragmentLoad, FragmentsRead, KernelFragment, read_fragments
+from swzverify.compiled.kernel.mma import FragmentLoad, KernelFragment, read_fragments
 from swzverify.compiled.kernel.operands import KernelOperand, operands, read_operands
 from swzverify.compiled.kernel.transfers import KernelTransfer
 
 __all__ = [
-    "NO_ARGUMENTS",
     "Arguments",
     "ArrayLeaf",
     "Box",
     "CarriedLeaf",
     "Field",
     "FragmentLoad",
-    "FragmentsRead",
-    "Inlined",
     "KernelAccess",
     "KernelFill",
     "KernelFragment",

@@ -170,9 +170,8 @@ def _place(slices: Slices, loop: Loop, count: int, turn: int) -> Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """What a loop adds a step to: `variable` is its value at the begin of a trip, of as many bits."""
+    """What a loop adds a step to: its value before the first trip, and the step."""
 
-    variable: Var
     begin: Expr
     step: Expr
 
@@ -230,7 +229,7 @@ class _Solver:
         if after is not carried.variable or sequence_of(carried) is not None:
             return
         odd = var(f"counter of 1 bit: {carried.variable.name}", 2)
-        self._counters[odd] = _Counter(odd, const(0, 1), const(1, 1))
+        self._counters[odd] = _Counter(const(0, 1), const(1, 1))
         self._keep(carried, flipped(carried.before, bits, odd), is_fixed=False)
 
     def _is_counted(self, register: Var, after: Sum) -> bool:
@@ -245,7 +244,7 @@ class _Solver:
         register = carried.variable
         step = after.plus(sum_of(extract(register, 0, after.width)), -1).expression()
         counter = var(f"counter of {after.width} bits: {register.name}", 1 << after.width)
-        self._counters[counter] = _Counter(counter, begin, step)
+        self._counters[counter] = _Counter(begin, step)
         self._keep(carried, extend(counter, register.width, signed=signed), is_fixed=step is const(0, step.width))
 
     def _follow(self, carried: Carried, after: Expr) -> None:

@@ -199,18 +199,12 @@ def _behind(
     nodes: Sequence[Node], start: int, key: Key, events: Mapping[int, Event], *, until_wait: bool = False
 ) -> dict[int, None]:
     """The copies to an object from a node on, before bytes are announced for it again, or before the thread waits."""
-    found: dict[int, None] = {}
-    pending, seen = [start], {start}
-    while pending:
-        for deed, target in nodes[pending.pop()].deeds:
-            if _announces(deed, key, events) or (until_wait and deed.act in _WAITS):
-                continue
-            if (deed.act, deed.key) == (Act.COPY, key):
-                found[deed.index] = None
-            if target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return found
+    return _copies(
+        lambda at: nodes[at].deeds,
+        [start],
+        key,
+        lambda deed: _announces(deed, key, events) or (until_wait and deed.act in _WAITS),
+    )
 
 
 def _before(nodes: Sequence[Node], announcement: Deed, key: Key, events: Mapping[int, Event]) -> dict[int, None]:
@@ -219,17 +213,29 @@ def _before(nodes: Sequence[Node], announcement: Deed, key: Key, events: Mapping
     for source, node in enumerate(nodes):
         for deed, target in node.deeds:
             before.setdefault(target, []).append((deed, source))
-    pending = [at for at, node in enumerate(nodes) if any(deed == announcement for deed, _ in node.deeds)]
-    found, seen = dict[int, None](), {*pending}
+    starts = [at for at, node in enumerate(nodes) if any(deed == announcement for deed, _ in node.deeds)]
+    return _copies(
+        lambda at: before.get(at, ()), starts, key, lambda deed: _announces(deed, key, events) or deed.act in _WAITS
+    )
+
+
+def _copies(
+    deeds: Callable[[int], Iterable[tuple[Deed, int]]], starts: list[int], key: Key, is_end: Callable[[Deed], bool]
+) -> dict[int, None]:
+    """The copies to an object on all paths from some nodes, each up to the first deed that `is_end` picks.
+
+    `deeds` has what is done at a node, with the node that the path goes on to.
+    """
+    found, pending, seen = dict[int, None](), starts, {*starts}
     while pending:
-        for deed, source in before.get(pending.pop(), ()):
-            if _announces(deed, key, events) or deed.act in _WAITS:
+        for deed, following in deeds(pending.pop()):
+            if is_end(deed):
                 continue
             if (deed.act, deed.key) == (Act.COPY, key):
                 found[deed.index] = None
-            if source not in seen:
-                seen.add(source)
-                pending.append(source)
+            if following not in seen:
+                seen.add(following)
+                pending.append(following)
     return found
 
 

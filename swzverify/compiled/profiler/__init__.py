@@ -2,18 +2,16 @@
 
 `export` reads the CSV of its source page, `fitted` finds the kernel of a listing to which the counts
 belong, `nsight` reads data frames of nsight-python, and `ncu` runs the profiler.
-Imports `sass`, `binaries` and `errors`.
 """
 
 from swzverify.compiled.profiler.export import Counts, Export, Profile, read_counters_of
-from swzverify.compiled.profiler.fitted import Fit, fitted, may_be, spelled
+from swzverify.compiled.profiler.fitted import fitted, may_be, spelled
 from swzverify.compiled.profiler.ncu import Launch, profile
 from swzverify.compiled.profiler.nsight import Total, Totals, totals_of_frame
 
 __all__ = [
     "Counts",
     "Export",
-    "Fit",
     "Launch",
     "Profile",
     "Total",

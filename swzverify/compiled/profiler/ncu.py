@@ -51,7 +51,7 @@ def profile(command: str, kernel: str | None = None) -> tuple[Export, tuple[Laun
         report = str(folder / "report.ncu-rep")
         ran = run_tool([tool, *PROFILE, *only, "--force-overwrite", "--export", report, *words], folder, RUN_S, Path())
         if ran.code or not Path(report).is_file():
-            raise SwzError("SWZ546", f"ncu could not profile {words[0]!r}: {_said(ran)}", hint=_hint(ran))
+            raise SwzError("SWZ546", f"ncu could not profile {words[0]!r}: {_error_text(ran)}", hint=_hint(ran))
         read = run_tool([tool, "--import", report, "--page", "source", "--print-source", "sass", *NAMES], folder)
         found = exported(_output(read), "the export of ncu")
         raw = run_tool([tool, "--import", report, "--page", "raw", *NAMES], folder)
@@ -60,11 +60,11 @@ def profile(command: str, kernel: str | None = None) -> tuple[Export, tuple[Laun
 
 def _output(ran: Ran) -> bytes:
     if ran.code:
-        raise SwzError("SWZ546", f"ncu could not write its report as CSV: {_said(ran)}")
+        raise SwzError("SWZ546", f"ncu could not write its report as CSV: {_error_text(ran)}")
     return ran.out.read_bytes()
 
 
-def _said(ran: Ran) -> str:
+def _error_text(ran: Ran) -> str:
     """What ncu says went wrong: it marks its own lines, in both outputs."""
     lines = [line.strip() for line in _written(ran).splitlines()]
     marked = [line for line in lines if line.startswith("==ERROR==")] or [line for line in lines if line][-3:]

@@ -1,13 +1,12 @@
 """Reads PTX, the text that compilers hand to ptxas: `read_module` gives an immutable `Module`.
 
-It only reads: other folders look at control flow and the meaning of opcodes. Imports `errors` only.
+It only reads: other folders look at control flow and the meaning of opcodes.
 `module`, `instruction` and `operands` hold the records; `read` reads what stands outside of
 functions, `body` their statements, `operand_text` the operands.
 """
 
-from swzverify.compiled.ptx.instruction import CallParts, Guard, Instruction, Location
-from swzverify.compiled.ptx.module import Function, Module, Parameter, Prototype, Symbol, Tuning
-from swzverify.compiled.ptx.names import RegisterDeclaration, Registers
+from swzverify.compiled.ptx.instruction import Guard, Instruction, Location
+from swzverify.compiled.ptx.module import Function, Module, Parameter, Symbol, Tuning
 from swzverify.compiled.ptx.operands import (
     Address,
     Bracketed,
@@ -36,7 +35,6 @@ __all__ = [
     "MAX_BYTES",
     "Address",
     "Bracketed",
-    "CallParts",
     "FloatImmediate",
     "Function",
     "Group",
@@ -54,11 +52,8 @@ __all__ = [
     "Parameter",
     "Part",
     "Plus",
-    "Prototype",
     "PtxError",
     "Register",
-    "RegisterDeclaration",
-    "Registers",
     "Sink",
     "Space",
     "SpecialRegister",

@@ -16,16 +16,14 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from swzverify.compiled.ptx.declaration import SPACES, read_head, read_names, read_prototype, symbol_of
+from swzverify.compiled.ptx.declaration import SPACES, check_prototype, read_head, read_names, symbol_of
 from swzverify.compiled.ptx.instruction import Instruction, Location
 from swzverify.compiled.ptx.locations import DebugStrings, Locations
-from swzverify.compiled.ptx.module import Parameter, Prototype, Symbol
+from swzverify.compiled.ptx.module import Parameter, Symbol
 from swzverify.compiled.ptx.names import (
     FUNCTION_SCOPE,
     Block,
     ModuleNames,
-    RegisterDeclaration,
-    Registers,
     is_special,
     numbered,
 )
@@ -73,9 +71,7 @@ class Body:
     instructions: tuple[Instruction, ...]
     labels: dict[Label, int]
     targets: dict[Label, tuple[Label | SymbolRef, ...]]
-    prototypes: dict[Label, Prototype]
     symbols: tuple[Symbol, ...]
-    registers: Registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +121,9 @@ class BodyReader:
         self.instructions: list[Instruction] = []
         self.labels: dict[Label, int] = {}
         self.tables: list[_Table] = []
-        self.prototypes: dict[Label, Prototype] = {}
         self.symbols: list[Symbol] = []
-        self.registers: list[RegisterDeclaration] = []
+        self.registers: set[str] = set()
+        self.ranges: dict[str, int] = {}
         self.bare: list[Instruction] = []
 
     def read(self) -> Body | Problem:
@@ -143,9 +139,7 @@ class BodyReader:
             targets = {each.label: self._targets(each) for each in self.tables}
         except UnreadableError as error:
             return Problem(error.code, str(error), line=self.line)
-        registers = Registers(tuple(self.registers))
-        symbols = tuple(self.symbols)
-        return Body(tuple(self.instructions), self.labels, targets, self.prototypes, symbols, registers)
+        return Body(tuple(self.instructions), self.labels, targets, tuple(self.symbols))
 
     def _declare_parameters(self) -> None:
         for each in self.parameters:
@@ -278,15 +272,16 @@ class BodyReader:
         scope, behind = self.block.number, len(self.instructions)
         if count is None:
             self.block.declare(name, Register(name, scope, type_name), behind)
+            self.registers.add(name)
         else:
             self.block.declare_range(name, count, type_name, behind)
-        self.registers.append(RegisterDeclaration(name, count, type_name, scope, self.line))
+            self.ranges[name] = max(count, self.ranges.get(name, 0))
 
     def _table(self, name: str, kind: str, text: str) -> None:
         """A table of branch or call targets, or a prototype, behind its label."""
         label = self.block.add_label(name)
         if kind == "callprototype":
-            self.prototypes[label] = read_prototype(text)
+            check_prototype(text)
             return
         self.declared.take(text.count(",") + 1)
         names = tuple(each.strip(BLANKS) for each in text.split(","))
@@ -311,16 +306,10 @@ class BodyReader:
         be declared before they are used. The second check finds a missing semicolon after an instruction
         without operands.
         """
-        known = {each.name for each in (*self.labels, *self.symbols, *self.parameters)}
-        ranges: dict[str, int] = {}
-        for each in self.registers:
-            if each.count is None:
-                known.add(each.name)
-            else:
-                ranges[each.name] = max(each.count, ranges.get(each.name, 0))
+        known = {each.name for each in (*self.labels, *self.symbols, *self.parameters)} | self.registers
         for name in set(_PERCENT.findall(self.text, self.start, self.end)) - known:
             parts = numbered(name)
-            if not (parts and parts[1] < ranges.get(parts[0], 0)) and not is_special(name):
+            if not (parts and parts[1] < self.ranges.get(parts[0], 0)) and not is_special(name):
                 found = re.compile(rf"{re.escape(name)}(?![\w$])").search(self.text, self.start, self.end)
                 self.line -= self.text.count("\n", found.start() if found else self.end, self.end)
                 raise UnreadableError(f"the register `{shown(name)}` is not declared")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from swzverify.compiled.ptx.literals import bits_of, integer, plain_bytes
-from swzverify.compiled.ptx.module import Parameter, Prototype, Symbol
+from swzverify.compiled.ptx.module import Parameter, Symbol
 from swzverify.compiled.ptx.operand_text import read_operands
 from swzverify.compiled.ptx.operands import FloatImmediate, Immediate, Operand
 from swzverify.compiled.ptx.problems import MAX_DATA_CHARACTERS, UnreadableError, excerpt, shown
@@ -46,18 +46,12 @@ class Head(NamedTuple):
         space: The state space.
         type: The type of an element.
         align_bytes: The alignment; None for that of the type.
-        is_pointer: Whether it is a pointer parameter.
-        pointer_space: The state space that a pointer parameter points into.
-        pointer_align_bytes: The alignment of that place.
     """
 
     linkage: frozenset[str]
     space: str
     type: str
     align_bytes: int | None
-    is_pointer: bool
-    pointer_space: Space | None
-    pointer_align_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +75,7 @@ def read_head(text: str, position: int) -> tuple[Head, int]:
     """
     linkage: set[str] = set()
     space, vector, type_name = "", "", ""
-    align = pointer_align = None
-    is_pointer, pointer_space = False, None
+    align, is_pointer = None, False
     while found := _WORD.match(text, position):
         word, position = found[1], found.end()
         if word in {"extern", "visible", "weak", "common"}:
@@ -90,13 +83,10 @@ def read_head(text: str, position: int) -> tuple[Head, int]:
         elif word == "attribute" and (skipped := _ATTRIBUTE.match(text, position)):
             position = skipped.end()
         elif word == "align" and (number := _ALIGN.match(text, position)):
-            position = number.end()
-            if is_pointer:
-                pointer_align = _align(number[1])
-            else:
-                align = _align(number[1])
+            position, stated = number.end(), _align(number[1])
+            align = align if is_pointer else stated
         elif is_pointer and word in _POINTED:
-            pointer_space = Space(word)
+            continue  # behind `.ptr`, the space and the alignment are those of the place that it points to
         elif word in SPACES and not space:
             space = word
         elif word in {"v2", "v4", "v8"}:
@@ -109,8 +99,7 @@ def read_head(text: str, position: int) -> tuple[Head, int]:
             raise UnreadableError(f"found `.{shown(word)}` in a declaration")
     if not space or not type_name:
         raise UnreadableError(f"found `{excerpt(text, position)}`, expected a space and a type before it")
-    name = vector + type_name
-    return Head(frozenset(linkage), space, name, align, is_pointer, pointer_space, pointer_align), position
+    return Head(frozenset(linkage), space, vector + type_name, align), position
 
 
 def _align(text: str) -> int:
@@ -208,12 +197,13 @@ def read_parameters(text: str) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-def read_prototype(text: str) -> Prototype:
-    """The parameters and results of `.callprototype`."""
+def check_prototype(text: str) -> None:
+    """Refuse a `.callprototype` that cannot be read; what it says is not kept."""
     found = _PROTOTYPE.fullmatch(text)
     if found is None:
         raise UnreadableError(f"found `{shown(text)}`, expected a prototype")
-    return Prototype(read_parameters(found[2] or ""), read_parameters(found[1] or ""))
+    for parameters in (found[2], found[1]):
+        read_parameters(parameters or "")
 
 
 def _parameter(head: Head, declared: Declared, offset: int) -> Parameter:
@@ -222,16 +212,7 @@ def _parameter(head: Head, declared: Declared, offset: int) -> Parameter:
         return Parameter(declared.name, head.type, size or 1, size, None)
     shape = _shape(head, declared)
     align = head.align_bytes or size_of_type(head.type) or 1
-    return Parameter(
-        declared.name,
-        head.type,
-        align,
-        shape.bytes(),
-        -(-offset // align) * align,
-        head.is_pointer,
-        head.pointer_space,
-        head.pointer_align_bytes,
-    )
+    return Parameter(declared.name, head.type, align, shape.bytes(), -(-offset // align) * align)
 
 
 _ITEM: Final = compiled(r"\s*+(?:([{}])|([^\s{},][^{},]*+)|(,))")

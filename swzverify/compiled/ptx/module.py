@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 from swzverify.compiled.ptx.instruction import Instruction
-from swzverify.compiled.ptx.names import Registers
 from swzverify.compiled.ptx.operands import Label, SymbolRef
 from swzverify.compiled.ptx.types import Space
 from swzverify.errors import Problem
@@ -57,10 +56,9 @@ class Parameter:
     """A parameter or result: type, alignment, size and offset in bytes in the parameter space.
 
     Offsets follow from the order and alignments; they are None of a register. `size_bytes` is None
-    for an array without a size. `is_pointer` tells `.ptr`, `pointer_space` where it points (None:
-    anywhere), and `pointer_align_bytes` the alignment of what it points to.
+    for an array without a size.
 
-    Source: PTX ISA, Parameter State Space; Kernel Function Parameter Attributes: .ptr.
+    Source: PTX ISA, Parameter State Space.
     """
 
     name: str
@@ -68,20 +66,6 @@ class Parameter:
     align_bytes: int
     size_bytes: int | None
     offset_bytes: int | None
-    is_pointer: bool = False
-    pointer_space: Space | None = None
-    pointer_align_bytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Prototype:
-    """What the function that an indirect call calls takes and gives.
-
-    Source: PTX ISA, Control Flow Directives: .callprototype.
-    """
-
-    parameters: tuple[Parameter, ...]
-    results: tuple[Parameter, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +104,10 @@ class Function:
         results: The results of a device function.
         tuning: The performance-tuning directives.
         symbols: The variables that it declares.
-        registers: The registers that it declares.
         instructions: The instructions in order.
         labels: The index of the instruction after each label; the number of instructions for a label
             at the end.
         targets: The tables of branch or call targets, by their labels.
-        prototypes: The prototypes of indirect calls, by their labels.
         problem: The statement of the body that cannot be read.
 
     Source: PTX ISA, Kernel and Function Directives; Control Flow Directives.
@@ -140,11 +122,9 @@ class Function:
     results: tuple[Parameter, ...] = ()
     tuning: Tuning = field(default_factory=Tuning)
     symbols: tuple[Symbol, ...] = ()
-    registers: Registers = field(default_factory=Registers, repr=False)
     instructions: tuple[Instruction, ...] = field(default=(), repr=False)
     labels: Mapping[Label, int] = field(default_factory=_nothing, repr=False)
     targets: Mapping[Label, tuple[Label | SymbolRef, ...]] = field(default_factory=_nothing, repr=False)
-    prototypes: Mapping[Label, Prototype] = field(default_factory=_nothing, repr=False)
     problem: Problem | None = None
 
     @property

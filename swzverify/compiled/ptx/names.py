@@ -10,7 +10,6 @@ of digits at the name's end, and which names shadow others, was tried with ptxas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -45,51 +44,6 @@ def is_special(name: str) -> bool:
 def has_components(name: str) -> bool:
     """Whether a special register has `.x`, `.y` and `.z`."""
     return name in _WITH_COMPONENTS
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterDeclaration:
-    """A register as one `.reg` declares it, or with a `count` a range of registers.
-
-    `%r<40>` is the range `%r0` to `%r39`. `type` has no dot; `scope` is as in `Register`; `line` counts
-    from 1.
-    """
-
-    name: str
-    count: int | None
-    type: str
-    scope: int
-    line: int
-
-
-class Registers:
-    """The registers of a function by name and scope; ranges are kept as ranges.
-
-    >>> registers = Registers((RegisterDeclaration("%r", 40, "b32", 1, 3),))
-    >>> registers.find("%r39").type, registers.find("%r40"), len(registers)
-    ('b32', None, 40)
-    """
-
-    __slots__ = ("_by_name", "declarations")
-
-    def __init__(self, declarations: tuple[RegisterDeclaration, ...] = ()) -> None:
-        self.declarations = declarations
-        self._by_name = {(each.scope, each.name, each.count is None): each for each in declarations}
-
-    def find(self, name: str, scope: int = FUNCTION_SCOPE) -> Register | None:
-        """The register that this very scope declares under the name; None if it declares none."""
-        found = self._by_name.get((scope, name, True))
-        if found is None and (parts := numbered(name)):
-            found = self._by_name.get((scope, parts[0], False))
-            if found is not None and found.count is not None and parts[1] >= found.count:
-                found = None
-        return Register(name, scope, found.type) if found else None
-
-    def __len__(self) -> int:
-        return sum(1 if each.count is None else each.count for each in self.declarations)
-
-    def __iter__(self) -> Iterator[RegisterDeclaration]:
-        return iter(self.declarations)
 
 
 def numbered(name: str) -> tuple[str, int] | None:

@@ -282,9 +282,7 @@ class _Reader:
         return replace(
             function,
             symbols=body.symbols,
-            registers=body.registers,
             instructions=body.instructions,
             labels=MappingProxyType(body.labels),
             targets=MappingProxyType(body.targets),
-            prototypes=MappingProxyType(body.prototypes),
         )

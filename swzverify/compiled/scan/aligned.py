@@ -26,11 +26,12 @@ def aligned(subject: Subject) -> Claim:
     """The verdict on the alignment of one access.
 
     >>> from swzverify.compiled.ptx import read_module
-    >>> from swzverify.compiled.scan import scan_module
+    >>> from swzverify.compiled.scan import scan_function
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 4 .b8 s[256]; .entry k() {"
     >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
     >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
-    >>> found, = scan_module(read_module(text, "k.ptx"), (32, 1, 1))
+    >>> module = read_module(text, "k.ptx")
+    >>> found, = scan_function(module, module.functions[0], (32, 1, 1))
     >>> found.aligned.verdict.value, found.aligned.reason
     ('unknown', 'the start of s has to be a multiple of 8 bytes; it is aligned to 4')
     """
@@ -65,4 +66,4 @@ def _aligned(subject: Subject, address: Expr, width: int) -> Claim:
         what = "the offset in the array" if bases else "the address"
         return f"{what} is {lane.at} modulo {width} in lane {lane.lane} of warp {lane.warp}"
 
-    return claimed(subject, Property("aligned", address, bad, place, bases, width, words))
+    return claimed(subject, Property(address, bad, place, bases, width, words))

@@ -60,12 +60,13 @@ def in_bounds(subject: Subject) -> Claim:
     """The verdict on the bounds of one access.
 
     >>> from swzverify.compiled.ptx import read_module
-    >>> from swzverify.compiled.scan import scan_module
+    >>> from swzverify.compiled.scan import scan_function
     >>> text = ".version 8.3 .target sm_90 .address_size 64 .shared .align 8 .b8 s[256]; .entry k() {"
     >>> text += ".reg .b32 %r<4>; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 3; mov.u32 %r2, s;"
     >>> text += "add.u32 %r2, %r2, %r1; ld.shared.v2.u32 {%r1, %r3}, [%r2]; ret; }"
     >>> module = read_module(text, "k.ptx")
-    >>> [scan_module(module, (threads, 1, 1))[0].in_bounds.verdict.value for threads in (32, 64)]
+    >>> found = [scan_function(module, module.functions[0], (threads, 1, 1)) for threads in (32, 64)]
+    >>> [accesses[0].in_bounds.verdict.value for accesses in found]
     ['proved', 'refuted']
     """
     address = subject.access.whole
@@ -171,7 +172,7 @@ def _property(subject: Subject, address: Expr, cases: list[_Case]) -> Property:
             f"lane {lane.lane} of warp {lane.warp} touches bytes {lane.at} to {lane.at + subject.width - 1} of {shown}"
         )
 
-    return Property("in_bounds", address, bad, place, bases, _MOST_BEGIN, words)
+    return Property(address, bad, place, bases, _MOST_BEGIN, words)
 
 
 def _outside(case: _Case, width: int) -> Expr:

@@ -108,7 +108,6 @@ class Property:
     """What a claim forbids, as an expression and in plain numbers.
 
     Attributes:
-        name: The name of the claim.
         address: The address that is judged.
         bad: The condition under which a lane breaks the claim, for the SMT engine.
         place: The same in plain numbers: for each lane, the number that reports show, and whether it is
@@ -118,7 +117,6 @@ class Property:
         words: The words for a lane that breaks the claim.
     """
 
-    name: str
     address: Expr
     bad: Expr
     place: Callable[[Values], tuple[NDArray[np.uint64], NDArray[np.bool_]]]

@@ -109,7 +109,7 @@ class _Breaking:
         lanes = (lane,) if other is None else (lane, other)
         if not self._replayed(lanes):
             raise DisagreementError
-        return self._told(lanes, trips)
+        return self._with_witness(lanes, trips)
 
     # ---- points
 
@@ -226,7 +226,7 @@ class _Breaking:
         shown = list(names)[:_NAMED] + (["..."] if len(names) > _NAMED else [])
         return f"it depends on values that are not known: {', '.join(shown)}"
 
-    def _told(self, lanes: Sequence[Mapping[str, int]], trips: Sequence[Expr]) -> Claim:
+    def _with_witness(self, lanes: Sequence[Mapping[str, int]], trips: Sequence[Expr]) -> Claim:
         subject, claim = self.subject, self.claim
         rest = {each.name: 0 for each in variables(claim.address)}
         shown: list[WitnessLane] = []

@@ -99,7 +99,7 @@ def _claims(
     subject = Subject(whole, width or 1, multiple, lanes, block_of(shape or (LANES, 1, 1)), asker, smem, most, numbers)
     texts = facts.texts_on(whole)
     found = tuple(
-        not_known(_NO_WIDTH) if width is None and number == PLACE_OF_BOUNDS else _said(each, subject)
+        not_known(_NO_WIDTH) if width is None and number == PLACE_OF_BOUNDS else _judge_claim(each, subject)
         for number, each in enumerate(SCAN_CLAIMS)
     )
     if found[PLACE_OF_BOUNDS].is_broken and "shared::cluster" in access.site.opcode.split("."):
@@ -120,7 +120,7 @@ def _none_known(reason: str) -> tuple[Claim, ...]:
     return (not_known(reason),) * len(SCAN_CLAIMS)
 
 
-def _said(claim: ScanClaim, subject: Subject) -> Claim:
+def _judge_claim(claim: ScanClaim, subject: Subject) -> Claim:
     module, function = claim.judge
     judge: Callable[[Subject], Claim] = getattr(import_module(f"swzverify.compiled.scan.{module}"), function)
     try:

@@ -170,7 +170,7 @@ def _symbols_of(access: KernelAccess) -> list[Symbol]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Formulas:
     """An access as formulas of a spec.
 
     `address` counts bytes from the array's start. `condition` holds in each lane that makes the access.
@@ -183,7 +183,7 @@ class _Said:
     loops: tuple[Loop, ...]
 
 
-def _said(access: KernelAccess) -> _Said:
+def _formulas(access: KernelAccess) -> _Formulas:
     """An access in every place in which it may be made, and perhaps in more.
 
     An access that is free with more lanes is free with fewer.
@@ -212,13 +212,13 @@ def _said(access: KernelAccess) -> _Said:
     for each in conjuncts(split(access, address).own_guard):
         with suppress(NotWrittenError):
             conditions += [] if row.warp_wide else [unwrapped(each, own)]
-    return _Said(row, place, every(conditions), loops)
+    return _Formulas(row, place, every(conditions), loops)
 
 
-def _said_of(access: KernelAccess) -> _Said:
+def _formulas_at_line(access: KernelAccess) -> _Formulas:
     """An access as formulas. Error: `NotWrittenError`, with its line."""
     try:
-        return _said(access)
+        return _formulas(access)
     except NotWrittenError as error:
         raise NotWrittenError(f"line {access.site.line}: {error}") from None
 
@@ -234,7 +234,7 @@ class _Array:
         for each in judged:
             if each.decision.is_of_source:
                 raise NotWrittenError(f"line {each.access.site.line}: its cost depends on where the copy reads")
-        self.said = [_said_of(each.access) for each in judged]
+        self.said = [_formulas_at_line(each.access) for each in judged]
         self.element_bytes = min(each.row.width_bytes for each in self.said)
         if any(prod(block) * prod(loop.stop or 0 for loop in each.loops) > _MOST_LANES for each in self.said):
             raise NotWrittenError("an access of its array is made too often for a search")

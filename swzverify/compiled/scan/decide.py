@@ -21,7 +21,7 @@ from swzverify.compiled.scan.assuming import judged
 from swzverify.compiled.scan.claims import all_claims
 from swzverify.compiled.scan.copies import by_cache, filled
 from swzverify.compiled.scan.exact import exact
-from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.given import NOTHING_GIVEN, Facts, Given, module_and_facts
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.merged import INCREMENTED, INCREMENTS_FROM, MAY_INCREMENT, ONE_LANE, is_warps_own
 from swzverify.compiled.scan.mixed import mixed
@@ -72,28 +72,6 @@ of the function are unlikely to gain from a full budget.
 """
 
 
-def scan_module(
-    module: Module,
-    block: BlockShape | None = None,
-    kernel: str | None = None,
-    target: str = "sm_90",
-    given: Given = NOTHING_GIVEN,
-    smem: int | None = None,
-    *,
-    suggest: bool = False,
-) -> list[ScannedAccess]:
-    """All accesses of all kernels, in the order of the text; with `kernel`, of that one alone.
-
-    A function that is no kernel is scanned with its callers, or alone if that is not possible. `given`
-    has what is known of parameters, and `smem` the bytes of dynamic shared memory. `suggest` searches for
-    changes that free conflicts.
-    """
-    found: list[ScannedAccess] = []
-    for place in scanned_functions(module, kernel):
-        found += scan_function(module, module.functions[place], block, target, given, smem, suggest=suggest)
-    return found
-
-
 def scanned_functions(module: Module, kernel: str | None = None) -> list[int]:
     """The indices of the functions to scan: the kernels, and functions that are not inlined in them.
 
@@ -137,7 +115,7 @@ def scan_function(
     """All accesses of one function, in the order of the text; each has a verdict or a reason.
 
     Operations on barrier objects are none: `synchronizations` counts these. So are the operands of
-    `wgmma`: `scan_operands` has these.
+    `wgmma`: `scan_operands_and_stages` has these.
 
     With machine code, each has the machine instructions that it became, too. `suggest` searches for
     changes that free conflicts. At most `trials` launches are tried, `MOST_LAUNCHES` without a number. If
@@ -158,8 +136,7 @@ def scan_function(
     block = block_of_launch(function, block)
     judge, asker = _Judge(block, target), Asker(*_CLAIMS)
     assumptions = (assumed,) if assumed else ()
-    module, aligned = with_alignment(module, given)
-    facts = replace(facts_of(function, given), aligned=aligned)
+    module, facts = module_and_facts(module, function, given)
     found: list[ScannedAccess] = []
 
     def decide(access: KernelAccess) -> Decision:
@@ -205,7 +182,7 @@ def scan_function(
                 chip=chip,
                 is_certain=access.who.sure is TRUE and not access.who.loops,
                 executions=most_executions(access),
-                written=_said(access, decision, block, facts),
+                written=_as_spec(access, decision, block, facts),
                 cures=cures if is_of_ptx else (),
                 no_cure=no_cure if is_of_ptx else "",
             )
@@ -228,7 +205,7 @@ def _code_of(function: Function, machine: Listing | None) -> tuple[SassInstructi
     return machine.of_kernel(function.name) if function.is_entry else machine.of_all()
 
 
-def _said(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
+def _as_spec(access: KernelAccess, decision: Decision, block: BlockShape | None, facts: Facts) -> Written:
     if block is None:
         return Written(reason="the shape of the block is not known")
     if access.site.piece is not None:

@@ -17,7 +17,7 @@ from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.claim import NEVER_MADE, not_known
 from swzverify.compiled.scan.delivers import Elements
 from swzverify.compiled.scan.fragment_places import FragmentPlaces, Fragments
-from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.given import Facts, Given, module_and_facts
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_judge import OperandJudge
 from swzverify.compiled.scan.operand_runs import refuted_by_run
@@ -85,8 +85,7 @@ def scan_fragments(
     The arguments are those of `scan_function`.
     """
     block = block_of_launch(function, block)
-    module, aligned = with_alignment(module, given)
-    facts = replace(facts_of(function, given), aligned=aligned)
+    module, facts = module_and_facts(module, function, given)
     whole = read_fragments(module, function, block, facts.arguments)
     judge = _Judge(facts, block, smem)
     subjects = {place: judge.subject_of(load.access) for place, load in whole.loads.items()}

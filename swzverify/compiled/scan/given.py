@@ -10,11 +10,20 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from swzverify.compiled.kernel import Arguments, ArrayLeaf, Box, Field, KernelAccess, UniformLeaf, parameter_variable
+from swzverify.compiled.kernel import (
+    Arguments,
+    ArrayLeaf,
+    Box,
+    Field,
+    KernelAccess,
+    Leaf,
+    UniformLeaf,
+    parameter_variable,
+)
 from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.fragments import MADE_BY_PTXAS
 from swzverify.compiled.kernel.symbols import WINDOW_ALIGNED
@@ -104,11 +113,14 @@ class Facts:
     def texts_on(self, access: KernelAccess) -> tuple[str, ...]:
         """What an access's verdict rests on, by what is given and by the reading of the access."""
         given = (text for each in self._concerned(access) for text in each.texts)
-        arrays = [leaf.symbol for leaf in access.leaves if isinstance(leaf, ArrayLeaf) and leaf.symbol.is_extern]
-        aligned = dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned)
         made = () if access.site.piece is None else (MADE_BY_PTXAS,)
         window = (WINDOW_ALIGNED,) if access.is_window_aligned else ()
-        return (*self.settings, *given, *aligned, *access.assumes, *window, *made)
+        return (*self.settings, *given, *self.alignments(access.leaves), *access.assumes, *window, *made)
+
+    def alignments(self, leaves: Iterable[Leaf]) -> list[str]:
+        """What is given of the starts of the dynamic arrays among some leaves."""
+        arrays = [leaf.symbol for leaf in leaves if isinstance(leaf, ArrayLeaf) and leaf.symbol.is_extern]
+        return list(dict.fromkeys(self.aligned[each.name] for each in arrays if each.name in self.aligned))
 
     def _concerned(self, access: KernelAccess) -> list[Assumed]:
         if not self.assumed:
@@ -120,23 +132,28 @@ class Facts:
 NO_FACTS: Final = Facts(Arguments())
 
 
-def with_alignment(module: Module, given: Given) -> tuple[Module, dict[str, str]]:
-    """The module with dynamic shared memory as it is given, and what is given of each of its arrays.
+def module_and_facts(module: Module, function: Function, given: Given) -> tuple[Module, Facts]:
+    """The module with dynamic shared memory as it is given, and what is given of a function.
+
+    Raises:
+        SwzError: SWZ551 or SWZ552, as `facts_of`.
 
     >>> from swzverify.compiled.ptx import read_module
-    >>> module = read_module(".version 8.0 .target sm_90 .extern .shared .align 16 .b8 smem[];", "k.ptx")
-    >>> with_alignment(module, Given(smem_align=128))[1]
-    {'smem': 'smem begins at a multiple of 128 bytes'}
+    >>> text = ".version 8.0 .target sm_90 .address_size 64 .extern .shared .align 16 .b8 smem[]; .entry k() { ret; }"
+    >>> module = read_module(text, "k.ptx")
+    >>> aligned, facts = module_and_facts(module, module.functions[0], Given(smem_align=128))
+    >>> aligned.symbols[0].align_bytes, facts.aligned
+    (128, {'smem': 'smem begins at a multiple of 128 bytes'})
     """
-    align = given.smem_align or 1
+    facts, align = facts_of(function, given), given.smem_align or 1
     raised = [
         each for each in module.symbols if each.is_extern and each.space is Space.SHARED and each.align_bytes < align
     ]
     if not raised:
-        return module, {}
+        return module, facts
     symbols = tuple(replace(each, align_bytes=align) if each in raised else each for each in module.symbols)
     told = {each.name: f"{each.name} begins at a multiple of {align} bytes" for each in raised}
-    return replace(module, symbols=symbols), told
+    return replace(module, symbols=symbols), replace(facts, aligned=told)
 
 
 def facts_of(function: Function, given: Given) -> Facts:

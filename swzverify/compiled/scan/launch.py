@@ -185,9 +185,8 @@ _LONGEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a user wrote, and the names of the kernels that it means; `is_glob` where these are any number."""
+    """The names of the kernels that a user means; `is_glob` if they may be any number."""
 
-    text: str
     names: tuple[str, ...]
     is_glob: bool = False
 
@@ -206,14 +205,14 @@ def wanted_kernels(text: str, kernels: Iterable[str]) -> Wanted:
     """
     names = list(dict.fromkeys(kernels))
     if text in names:
-        return Wanted(text, (text,))
+        return Wanted((text,))
     plain = _tight(text)
     if found := _fitting(names, lambda form: form == plain or form.partition("<")[0] == plain):
         return _one(text, found)
     if "*" in text or "?" in text:
         pattern = plain.replace("[", "[[]")
         if found := _fitting(names, lambda form: fnmatchcase(form, pattern)):
-            return Wanted(text, tuple(found), is_glob=True)
+            return Wanted(tuple(found), is_glob=True)
     elif found := _fitting(names, lambda form: form.startswith(plain)):
         return _one(text, found)
     known = [form for each in names for form in dict.fromkeys((each, demangled(each).short))]
@@ -226,7 +225,7 @@ def _one(text: str, found: list[str]) -> Wanted:
         hint = f"give more of the name; a glob such as '{text[:_LONGEST]}*' means all of them"
         message = f"{text[:_LONGEST]!r} may mean {len(found)} kernels: {_listed(found)}"
         raise SwzError("SWZ551", message, hint=hint)
-    return Wanted(text, tuple(found))
+    return Wanted(tuple(found))
 
 
 def _fitting(names: Iterable[str], fits: Callable[[str], bool]) -> list[str]:

@@ -66,10 +66,10 @@ def on_chip(
     """What each access of a function costs on the chip; `price` decides what the PTX does not have."""
     found = joined(accesses, code)
     judge = _Chip(accesses, decisions, found, price, possible)
-    return [_told(each, judge.decided(number)) for number, each in enumerate(found)]
+    return [_on_chip(each, judge.decided(number)) for number, each in enumerate(found)]
 
 
-def _told(found: Joined, decision: Decision) -> OnChip:
+def _on_chip(found: Joined, decision: Decision) -> OnChip:
     counts = Counter((each.name, each.opcode) for each in found.instructions)
     instructions = tuple((SassInstruction(name, opcode, None), count) for (name, opcode), count in counts.items())
     return OnChip(found.relation, instructions, decision, found.lines, found.instructions)

@@ -54,7 +54,7 @@ def reserved_bits(subject: OperandSubject, value: Expr) -> Claim:
         return f"the descriptor has the bits {lane.at % _WORD:#x} outside of its fields{should}"
 
     bases = tuple(leaf for leaf in subject.leaves_of(bad) if isinstance(leaf, ArrayLeaf))
-    claim = Property("reserved_bits", value, bad, place, bases, _MOST_BEGIN, words)
+    claim = Property(value, bad, place, bases, _MOST_BEGIN, words)
     found = claimed(subject.anywhere, claim)
     if found.verdict is not ClaimVerdict.PROVED:
         if name := subject.sizeless(bad):
@@ -92,7 +92,7 @@ def bytes_in_bounds(subject: OperandSubject, start: Start, descriptor: Descripto
         for each in (_last_of(begin, chunk), _first_of(end, chunk)):
             found = _byte(subject, each)
             if found.is_broken:
-                return _told(found)
+                return _in_words_of_operand(found)
         return not_known(f"{chunk} bytes at its end lie partly outside of the array: which it reads is not decided")
     return max((each for each in claims if each.verdict is ClaimVerdict.UNKNOWN), key=lambda each: each.needs or 0)
 
@@ -109,7 +109,7 @@ def _byte(subject: OperandSubject, address: Expr) -> Claim:
     return found if found.verdict is ClaimVerdict.PROVED or is_open else at(subject.here)
 
 
-def _told(claim: Claim) -> Claim:
+def _in_words_of_operand(claim: Claim) -> Claim:
     """A broken claim, in the words of an operand."""
     witness = claim.witness
     if witness is None:

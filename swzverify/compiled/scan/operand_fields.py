@@ -205,7 +205,7 @@ class _Numbers:
                 is_other |= ((own >> np.uint64(low)) & np.uint64((1 << width) - 1)) != np.uint64(of)
             return own, is_other
 
-        if seen(self.subject.here, Property("fields", value, bad, place, (), 1, str)).is_bad:
+        if seen(self.subject.here, Property(value, bad, place, (), 1, str)).is_bad:
             raise DisagreementError
 
 
@@ -216,7 +216,7 @@ def start_of(subject: ValueSubject, start: Expr, multiple: int = 1) -> Start | s
     """
     start = bit_and(start, const(ADDRESS_LIMIT - 1, 32))
     read = subject.leaves_of(start)
-    if moving := [leaf for leaf in read if not _is_told(leaf)]:
+    if moving := [leaf for leaf in read if not _may_be_shown(leaf)]:
         return dependence(moving)
     place = place_of(start, read)
     if place is None:
@@ -280,7 +280,7 @@ def _plainer(subject: ValueSubject, offset: Expr) -> Expr:
     return offset
 
 
-def _is_told(leaf: Leaf) -> bool:
+def _may_be_shown(leaf: Leaf) -> bool:
     """Whether a start address may be written with a leaf."""
     return isinstance(leaf, LaneLeaf | UniformLeaf | TripsLeaf) or leaf.values is not None
 

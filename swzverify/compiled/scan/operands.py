@@ -23,7 +23,7 @@ from swzverify.compiled.kinds import OPERAND_CLAIMS, ScanClaim
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.claim import NEVER_MADE, Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.delivers import Elements
-from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.given import Facts, Given, module_and_facts
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.operand_claims import ENCODED, bytes_in_bounds, reserved_bits
 from swzverify.compiled.scan.operand_clusters import (
@@ -72,22 +72,6 @@ class ScannedOperand(Scanned):
     elements: Elements | None = None
 
 
-def scan_operands(
-    module: Module,
-    function: Function,
-    block: BlockShape | None,
-    given: Given,
-    smem: int | None,
-    *,
-    assumed: str = "",
-) -> list[ScannedOperand]:
-    """The operands that `wgmma.mma_async` and `tcgen05.mma` read from shared memory, in the order of the text.
-
-    The arguments are those of `scan_function`.
-    """
-    return scan_operands_and_stages(module, function, block, given, smem, assumed=assumed)[0]
-
-
 def scan_operands_and_stages(
     module: Module,
     function: Function,
@@ -97,10 +81,13 @@ def scan_operands_and_stages(
     *,
     assumed: str = "",
 ) -> tuple[list[ScannedOperand], list[ScannedStage]]:
-    """The operands, and the balance of the stages that barrier objects count."""
+    """The operands that `wgmma.mma_async` and `tcgen05.mma` read from shared memory, in the order of the text.
+
+    The second list has the balance of the stages that barrier objects count. The arguments are those of
+    `scan_function`.
+    """
     block = block_of_launch(function, block)
-    module, aligned = with_alignment(module, given)
-    facts = replace(facts_of(function, given), aligned=aligned)
+    module, facts = module_and_facts(module, function, given)
     judge, found = _Judge(facts, block, smem), list[ScannedOperand]()
     whole = read_operands(module, function, block, facts.arguments)
     shaped = [judge.shaped(each) for each in whole.operands]

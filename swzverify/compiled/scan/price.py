@@ -48,7 +48,6 @@ class Price:
     wavefronts: int
     minimum: int
     worst: int
-    warps: int
     is_exact: bool = True
 
     @property
@@ -120,7 +119,7 @@ def price(row: Instruction, addresses: Array, active: Mask) -> Price | None:
             raise DisagreementError
         if not row.by_octets and max(group.wavefronts for group in again.groups) != ways[each]:
             raise DisagreementError
-    return Price(int(ways[most]), int(whole.wavefronts[dear]), int(whole.minimum[dear]), int(busy[most]), len(busy))
+    return Price(int(ways[most]), int(whole.wavefronts[dear]), int(whole.minimum[dear]), int(busy[most]))
 
 
 def price_of_copies(row: Instruction, addresses: Array, active: Mask, chunks: Array) -> Price | None:
@@ -140,7 +139,6 @@ def price_of_copies(row: Instruction, addresses: Array, active: Mask, chunks: Ar
         int(costs.wavefronts[dear]),
         int(costs.minimum[dear]),
         int(busy[most]),
-        len(busy),
         bool(costs.is_exact.all()),
     )
 

@@ -45,7 +45,7 @@ from swzverify.compiled.order.verdict import (
 )
 from swzverify.compiled.ptx import Function, Instruction, Module, PtxError
 from swzverify.compiled.scan.asker import OutOfClockError
-from swzverify.compiled.scan.given import Facts, Given, facts_of, with_alignment
+from swzverify.compiled.scan.given import Facts, Given, module_and_facts
 from swzverify.compiled.scan.launch import block_of_launch
 from swzverify.compiled.scan.race_barriers import Values, launches_that_part
 from swzverify.compiled.scan.race_found import IN_ARRAYS, NOT_ASKED, TOO_MANY, TRIPS, Found
@@ -105,8 +105,7 @@ def races_of(
         if not any(uses_of(each, capability_of(target)) for each in code):
             return KernelRaces(RaceVerdict.FREE, _NO_ACCESS, is_lockstep=lockstep)
         return KernelRaces(RaceVerdict.UNKNOWN, "the shape of the block is not known", is_lockstep=lockstep)
-    module, _ = with_alignment(module, given)
-    facts = facts_of(function, given)
+    module, facts = module_and_facts(module, function, given)
     cluster = function.tuning.cluster or given.cluster
     if cluster is not None and prod(cluster) > 1 and prod(block) % LANES and reaches_others(function):
         return KernelRaces(RaceVerdict.UNKNOWN, "blocks of a cluster have a part of a warp", is_lockstep=lockstep)
@@ -344,7 +343,8 @@ class _Judge:
     def _all_assumptions(self) -> tuple[str, ...]:
         divisions = [text for each in self._kernel.accesses for text in each.divisions]
         loads = sorted({leaf.line for leaf in self._kernel.leaves.by_name.values() if is_written_perhaps(leaf)})
-        found = [*self._facts.applied, *self._parts.assumptions, *self._assumptions, *dict.fromkeys(divisions)]
+        given = (*self._facts.applied, *self._facts.alignments(self._kernel.leaves.by_name.values()))
+        found = [*given, *self._parts.assumptions, *self._assumptions, *dict.fromkeys(divisions)]
         if self._of_block.has_returns or self._of_warp.has_returns:
             found.append(_RETURNED)
         if alone := assumption_on_clusters(self._kernel.function, self._kernel.cluster):

@@ -137,7 +137,7 @@ class Sampler:
         found = self._priced(env)
         if found is None:
             return None
-        told = self._told(found, rows, chosen)
+        told = self._sampled(found, rows, chosen)
         # Only the first trip of a loop is surely made.
         first = [at for at, row in enumerate(rows) if not any(row[name] for name in self.counters)]
         if not self.counters or len(found.addresses) == 1:
@@ -172,7 +172,7 @@ class Sampler:
         active[apart] = False
         np.subtract(addresses, rest, out=addresses)
 
-    def _told(self, found: Sampled, rows: list[dict[str, int]], chosen: list[dict[str, int]]) -> Sampled:
+    def _sampled(self, found: Sampled, rows: list[dict[str, int]], chosen: list[dict[str, int]]) -> Sampled:
         free: list[Mapping[str, int]] = []
         stuck: list[Stuck] = []
         samples = len(found.addresses)

@@ -128,7 +128,7 @@ def _condition(parts: Parts, names: _Names) -> str:
     found: list[CFormula] = []
     for each in (*conjuncts(parts.own_guard), *conjuncts(parts.other_guard)):
         try:
-            found.append(_said(each, parts, names))
+            found.append(_formula(each, parts, names))
         except NotWrittenError:
             if not parts.is_exact or all(isinstance(leaf, LaneLeaf) for leaf in parts.leaves_of(each)):
                 raise
@@ -136,7 +136,7 @@ def _condition(parts: Parts, names: _Names) -> str:
     return "" if whole is None else whole.text
 
 
-def _said(condition: Expr, parts: Parts, names: _Names) -> CFormula:
+def _formula(condition: Expr, parts: Parts, names: _Names) -> CFormula:
     for leaf in parts.leaves_of(condition):
         names.take(leaf)
     return unwrapped(condition, names.known, names.limits)

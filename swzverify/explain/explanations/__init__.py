@@ -1,7 +1,6 @@
 """Explanations: why an access takes its wavefronts, and what other parameters would do.
 
-An explanation is a list of statements of fixed kinds; `report` puts them into words. May import
-`synth`, `cures`, `pictures`, `costs`, `subjects`, `engines`, `hardware`, `layout`, `ir`, `errors`.
+An explanation is a list of statements of fixed kinds; `report` puts them into words.
 """
 
 from swzverify.explain.explanations.explain import explain_access, explain_tile

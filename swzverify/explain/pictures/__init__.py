@@ -2,8 +2,7 @@ r"""Pictures of tiles and accesses: what is drawn, and how each format draws it.
 
 `picture` is the model: panels of cells with words, no format. `views/` makes pictures of tiles and
 accesses, one view per file; `text`, `svg`, `html`, `latex` and `png` draw any picture. `hardware`
-and `costs` say what an access costs: a view says where words lie and never what they cost. May
-import `costs`, `subjects`, `hardware`, `layout`, `ir`, `shown`, `errors`.
+and `costs` say what an access costs: a view says where words lie and never what they cost.
 
 >>> from swzverify import Layout, Swizzle, Tile
 >>> from swzverify.explain.pictures.text import render_text

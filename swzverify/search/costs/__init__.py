@@ -1,7 +1,6 @@
 """The cost of an access as a whole, and what an order of thread blocks needs in each wave.
 
-Every warp instruction of an access is priced by the plain rule. May import `claims` (for its
-measures), `subjects`, `hardware`, `errors`.
+Every warp instruction of an access is priced by the plain rule.
 """
 
 from swzverify.search.costs.access_costs import AccessCosts, cost, lanes_to_price

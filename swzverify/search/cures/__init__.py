@@ -1,6 +1,6 @@
 """What would make a refuted claim hold: an alignment, a pad, a swizzle, a field of a descriptor, a barrier.
 
-Each is proved first. May import `prover`, `costs`, `claims`, `subjects`, `hardware`, `layout`, `errors`.
+Each is proved first.
 """
 
 from typing import TYPE_CHECKING

@@ -5,7 +5,7 @@ where, `plan` puts them together, and `text` writes. All are pure; `apps/command
 gives the expectations back to `text`.
 """
 
-from swzverify.spec.starter.plan import Plan, StarterOptions, make_plan, parse_tile
+from swzverify.spec.starter.plan import StarterOptions, make_plan, parse_tile
 from swzverify.spec.starter.text import Expectation, starter_text
 
-__all__ = ["Expectation", "Plan", "StarterOptions", "make_plan", "parse_tile", "starter_text"]
+__all__ = ["Expectation", "StarterOptions", "make_plan", "parse_tile", "starter_text"]

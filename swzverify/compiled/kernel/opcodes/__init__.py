@@ -2,7 +2,7 @@
 
 An opcode is known only as it is spelled in a rule: with any modifier that no rule names it has no
 meaning here, and its result is an unknown value. A file has the rules of one kind of opcodes; a new
-rule stands in the file of its kind, and nothing else changes. May import `arithmetic`, `ir`.
+rule stands in the file of its kind, and nothing else changes.
 """
 
 from swzverify.compiled.kernel.opcodes import bits, comparisons, whole_numbers

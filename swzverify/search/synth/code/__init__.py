@@ -1,5 +1,4 @@
 """Searches over listings of machine code: reuse marks, order of instructions, register numbers.
 
-Each minimizes the most conflicts that a listing can have, as `subjects.listing` defines them. May
-import `subjects`, `hardware`, `errors`.
+Each minimizes the most conflicts that a listing can have, as `subjects.listing` defines them.
 """
