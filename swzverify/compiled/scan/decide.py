@@ -33,6 +33,7 @@ from swzverify.compiled.scan.one_dimension import (
     ONE_DIMENSION,
     decide_for_every_length,
     has_one_dimension,
+    of_first_threads,
     reads_shape,
 )
 from swzverify.compiled.scan.price import block_of
@@ -315,9 +316,10 @@ class _Judge:
             return unknown(error.message)
         if self._shape is not None:
             return self._in_block(access, row, split(access, access.address), self._shape)
-        # Lanes are the same in every block where nothing reads the thread's coordinates.
-        if not reads_shape(access) and not (self._is_line and row.by_octets):
-            decided = self._in_block(access, row, split(access, access.address), (32, 1, 1))
+        if not reads_shape(access):
+            # Lanes are the same in every block; by the octet rule the fewer lanes of the last warp may cost more.
+            alike = of_first_threads(access) if row.by_octets else access
+            decided = self._in_block(alike, row, split(alike, access.address), (32, 1, 1))
             if decided.verdict is Verdict.FREE:
                 return decided
         return decide_for_every_length(access, row, self._in_block) if self._is_line else unknown(NO_BLOCK)

@@ -13,16 +13,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from swzverify.compiled.kernel import KernelAccess, inlined
 from swzverify.compiled.kernel.arithmetic import less
 from swzverify.compiled.kernel.driver_calls import ASSERTION_FAILS, PRINTS
+from swzverify.compiled.kernel.lanes import is_small
 from swzverify.compiled.kernel.leaves import Leaves, LoopLeaf, OpaqueLeaf
 from swzverify.compiled.kernel.special import BlockShape, special
 from swzverify.compiled.ptx import Function, Module
 from swzverify.compiled.scan.split import Parts, split
 from swzverify.compiled.scan.verdict import NO_BLOCK, Decision, Verdict, unknown
 from swzverify.hardware import LANES, MOST_BLOCK_THREADS, Instruction
-from swzverify.ir.expr import Expr, Var, conjunction, const, variables
+from swzverify.ir.evaluate import evaluate_many
+from swzverify.ir.expr import Expr, Var, conjunction, conjuncts, const, substitute, variables
 
 ONE_DIMENSION: Final = "blocks of one dimension, N,1,1"
 A_WARP: Final = "N is 32 or more"
@@ -84,7 +88,7 @@ def decide_for_every_length(access: KernelAccess, row: Instruction, decide: Deci
     whole = decide(counted, row, _parts(counted), MOST_THREADS)
     if whole.verdict is Verdict.FREE:
         return replace(whole, assumes=(*whole.assumes, ONE_DIMENSION))
-    first = _without_count(access)
+    first = _without_count(access, only_equal=row.by_octets)
     if first is None:
         return unknown(NO_BLOCK)
     found = decide(first, row, _parts(first), _FIRST_WARP)
@@ -105,10 +109,11 @@ def _parts(access: KernelAccess) -> Parts:
     return split(access, access.address)
 
 
-def _without_count(access: KernelAccess) -> KernelAccess | None:
+def _without_count(access: KernelAccess, *, only_equal: bool) -> KernelAccess | None:
     """The access, or its first trip of all loops around, if nothing that decides it reads N; else None."""
-    if not _reads_count(access, *(loop.again.condition for loop in access.who.loops)):
-        return access
+    plain = _with_least_lanes(access, only_equal=only_equal)
+    if not _reads_count(plain, *(loop.again.condition for loop in plain.who.loops)):
+        return plain
     headers = {loop.header for loop in access.who.loops}
     new: dict[Var, Expr] = {}
     for leaf in dict.fromkeys((*access.leaves, *access.around)):
@@ -116,8 +121,37 @@ def _without_count(access: KernelAccess) -> KernelAccess | None:
             if leaf.first is None:
                 return None
             new[leaf.variable] = const(leaf.first, leaf.variable.width)
-    first = access.with_values(new)
+    first = _with_least_lanes(access.with_values(new), only_equal=only_equal)
     return None if _reads_count(first) else first
+
+
+def _with_least_lanes(access: KernelAccess, *, only_equal: bool) -> KernelAccess:
+    """The access as the lanes of the first warp make it that do so for every N from 32 on.
+
+    Conditions that read coordinates and N alone get N = 32, if the lanes that fulfil them then do so for every N.
+    With `only_equal`, no other lane may do so for some N.
+    """
+
+    def least(guard: Expr) -> Expr:
+        return conjunction([_with_a_warp(each, only_equal=only_equal) for each in conjuncts(guard)])
+
+    who = access.who
+    return replace(
+        access, who=replace(who, guard=least(who.guard), sure=None if who.sure is None else least(who.sure))
+    )
+
+
+def _with_a_warp(condition: Expr, *, only_equal: bool) -> Expr:
+    read = {each.name: each for each in variables(condition)}
+    if _THREADS not in read or not read.keys() <= {_THREADS, "tid.x", "laneid"} or not is_small(condition):
+        return condition
+    lane = np.arange(LANES, dtype=np.int64)[None, :]
+    counts = np.arange(LANES, MOST_BLOCK_THREADS + 1, dtype=np.int64)[:, None]
+    (found,) = evaluate_many((condition,), {"tid.x": lane, "laneid": lane, _THREADS: counts})
+    holds = np.broadcast_to(found != 0, (len(counts), LANES))
+    is_least = holds[0] == holds if only_equal else holds[0] <= holds
+    count = read[_THREADS]
+    return substitute(condition, {count: const(LANES, count.width)}) if is_least.all() else condition
 
 
 def _reads_count(access: KernelAccess, *more: Expr) -> bool:
@@ -125,6 +159,6 @@ def _reads_count(access: KernelAccess, *more: Expr) -> bool:
     parts = _parts(access)
     read = [parts.varying, parts.own_guard, parts.other_guard, *more]
     read += [] if parts.sure is None else [parts.sure]
-    read += [] if parts.source is None else [parts.source.varying]
+    read += [] if parts.source is None else [parts.source.own, parts.source.mixed]
     loads = [leaf for leaf in parts.leaves_of(*read) if isinstance(leaf, OpaqueLeaf)]
     return any(each.name == _THREADS for each in variables(*read, *(place for leaf in loads for place in leaf.feeds)))
