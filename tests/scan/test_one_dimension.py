@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
-from importlib import import_module
-from typing import Any
 
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import ScannedAccess, Verdict, one_dimension
+from swzverify.compiled.scan import ScannedAccess, Verdict, decide, one_dimension
 from swzverify.compiled.scan.claim import ClaimVerdict
 from swzverify.compiled.scan.one_dimension import A_WARP, ONE_DIMENSION, has_one_dimension
+from swzverify.compiled.scan.verdict import NO_BLOCK
+from swzverify.ir.expr import TRUE
 from tests.scan.texts import last, strided, text_of
 
-decide = import_module("swzverify.compiled.scan.decide")
 LENGTHS = (1, 31, 32, 33, 48, 64, 100, 256, 1000, 1024)
-MOST_COPIES = "shl.b32 %r12, %r12, 4; add.u32 %r20, %r3, %r12;"
 NTID = "mov.u32 %r4, %ntid.x; "
 INDICES = {
     "tid": "mov.u32 %r10, %r1;",
@@ -85,13 +82,14 @@ def check(body: str) -> str:
     """Hold the verdict for every length against those for some; the verdict."""
     access = every(body)
     found = access.decision
-    if found.verdict is Verdict.UNKNOWN and not access.claims[0].verdict is ClaimVerdict.PROVED:
+    if found.verdict is Verdict.UNKNOWN and all(each.verdict is not ClaimVerdict.PROVED for each in access.claims):
         return found.verdict.value
     assert access.block is None
     for length in LENGTHS:
         there = last(body, (length, 1, 1))
         for mine, its in zip(access.claims, there.claims, strict=True):
-            assert not (mine.is_broken or (mine.verdict is ClaimVerdict.PROVED and its.is_broken)), (length, body)
+            assert not mine.is_broken, (length, body)
+            assert mine.verdict is not ClaimVerdict.PROVED or not its.is_broken, (length, body)
         if found.verdict is Verdict.FREE:
             assert there.decision.verdict in (Verdict.FREE, Verdict.UNKNOWN), (length, body, there.decision)
         elif found.verdict is not Verdict.UNKNOWN and length >= 32:
@@ -108,3 +106,138 @@ MANY = [pytest.param(range(start, start + 40), marks=pytest.mark.nightly) for st
 @pytest.mark.parametrize("seeds", [range(40), *MANY])
 def test_verdicts_for_every_length_are_those_for_each(seeds: range) -> None:
     assert {check(drawn(seed)) for seed in seeds} >= {"free", "conflict", "unknown"}
+
+
+LOAD = "mad.lo.u32 %r20, %r10, {}, %r3; ld.shared.u32 %r30, [%r20];"
+OFTEN = "mad.lo.u32 %r20, %r1, 128, %r3; @%p1 ld.shared.u32 %r30, [%r20];"
+ARRAY = ".shared .align 128 .b8 z[8192]; "
+COPY = "mov.u32 %r3, z; mad.lo.u32 %r20, {}, 16, %r3; cp.async.cg.shared.global [%r20], [%d1], 16;"
+
+
+def of_data(factor: str) -> str:
+    """Lane t loads a word of global memory at `factor` times 4 t, which chooses a row of four."""
+    return (
+        f"{NTID} sub.u32 %r5, %r4, 32; mul.lo.u32 %r5, {factor}, %r1; mul.wide.u32 %d2, %r5, 4; ld.param.u64 %d1, [q];"
+        " add.u64 %d1, %d1, %d2; ld.global.u32 %r10, [%d1]; and.b32 %r10, %r10, 3; shl.b32 %r10, %r10, 7;"
+        " and.b32 %r11, %r1, 28; add.u32 %r10, %r10, %r11; add.u32 %r20, %r3, %r10; ld.shared.u32 %r30, [%r20];"
+    )
+
+
+CASES = {
+    "words of the threads": (strided(4), "free"),
+    "a stride": (strided(8), "conflict"),
+    "a stride of N": (NTID + "mul.lo.u32 %r10, %r1, %r4;" + LOAD.format(4), "unknown"),
+    "N is no part of the distance": (NTID + "add.u32 %r10, %r1, %r4;" + LOAD.format(8), "conflict"),
+    "a remainder by N": (NTID + "rem.u32 %r10, %r1, %r4;" + LOAD.format(4), "free"),
+    "threads of the second warp": ("setp.ge.u32 %p1, %r1, 32;" + OFTEN, "unknown"),
+    "threads of the first half": (NTID + "shr.u32 %r5, %r4, 1; setp.lt.u32 %p1, %r1, %r5;" + OFTEN, "conflict"),
+    "the first warp of short blocks": (NTID + "add.u32 %r5, %r1, %r4; setp.lt.u32 %p1, %r5, 64;" + OFTEN, "unknown"),
+    "a parameter": ("mul.lo.u32 %r10, %r1, %r2;" + LOAD.format(4), "depends"),
+    "one word": ("mov.u32 %r20, %r3; ld.shared.u32 %r30, [%r20];", "free"),
+    "data": (of_data("%r2"), "conflict"),
+    "data at places that N decides": (of_data("%r5"), "unknown"),
+}
+
+
+@pytest.mark.parametrize(("body", "wanted"), CASES.values(), ids=CASES)
+def test_a_kernel_of_one_dimension(body: str, wanted: str) -> None:
+    assert check(body) == wanted
+
+
+def test_the_verdict_says_what_it_assumes() -> None:
+    free, conflict, whole = every(strided(4)), every(strided(8)), every(CASES["one word"][0])
+    assert (free.assumptions, free.assumed_block) == ((ONE_DIMENSION,), ONE_DIMENSION)
+    assert (conflict.assumptions, conflict.assumed_block) == ((ONE_DIMENSION, A_WARP), ONE_DIMENSION)
+    assert (whole.assumptions, whole.assumed_block, whole.block) == ((), "", None)
+    assert [each.assumptions for each in free.claims] == [(ONE_DIMENSION,)] * len(free.claims)
+
+
+@pytest.mark.parametrize(
+    ("extra", "is_line"),
+    [
+        ("", True),
+        ("mov.u32 %r5, %ntid.x;", True),
+        ("mov.u32 %r5, %ctaid.y; mov.u32 %r6, %nctaid.z;", True),
+        ("mov.u32 %r5, %tid.y;", False),
+        ("mov.u32 %r5, %tid.z;", False),
+        ("mov.u32 %r5, %ntid.y;", False),
+        ("mov.u32 %r5, %ntid.z;", False),
+        ("mov.v4.u32 {%r5, %r6, %r7, %r8}, %tid;", False),
+        ("mov.v4.u32 {%r5, %r6, %r7, %r8}, %ntid;", False),
+        ("cvt.u64.u32 %d5, %tid.y;", False),
+        ("call deep;", False),
+        ("call other;", False),
+    ],
+)
+def test_what_a_kernel_of_one_dimension_reads(extra: str, is_line: bool) -> None:
+    outside = ".func deep() { .reg .b32 %r<2>; mov.u32 %r1, %tid.y; ret; } .extern .func other();"
+    module = read_module(text_of(extra + strided(4), outside), "k.ptx")
+    function = module.function("k")
+    assert function is not None
+    assert has_one_dimension(module, function) is is_line
+    access = last(extra + strided(4), None, outside)
+    assert (access.decision.verdict is Verdict.FREE) is is_line or access.decision.reason
+
+
+def test_bounds_hold_for_every_length_or_are_not_known() -> None:
+    inside, outside = every(strided(8)), every(strided(16))
+    assert inside.claim("in_bounds").verdict is ClaimVerdict.PROVED
+    assert outside.claim("in_bounds").reason == NO_BLOCK
+    below = every(NTID + "sub.u32 %r10, %r4, %r1; sub.u32 %r10, %r10, 1;" + LOAD.format(8))
+    assert below.claim("in_bounds").verdict is ClaimVerdict.PROVED
+    beyond = every(NTID + "sub.u32 %r10, %r4, %r1;" + LOAD.format(8))
+    assert beyond.claim("in_bounds").reason == NO_BLOCK
+
+
+@pytest.mark.parametrize("thread", ["%r1", "%r5"], ids=["tid", "laneid"])
+def test_a_part_of_an_octet_may_cost_more(thread: str) -> None:
+    body = "mov.u32 %r5, %laneid; " + COPY.format(thread)
+    assert [last(body, (n, 1, 1), ARRAY).decision.verdict.value for n in (32, 35)] == ["free", "conflict"]
+    for other in ("", "mov.u32 %r6, %tid.y;"):
+        assert last(other + body, None, ARRAY).decision.reason == NO_BLOCK
+
+
+# ---- planted mistakes
+
+
+def found_by(name: str) -> None:
+    with pytest.raises(AssertionError):
+        test_a_kernel_of_one_dimension(*CASES[name])
+
+
+def test_a_part_of_an_octet_that_is_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (one_dimension, decide):
+        monkeypatch.setattr(module, "of_first_threads", lambda access: access)
+    for thread in ("%r1", "%r5"):
+        assert last("mov.u32 %r5, %laneid; " + COPY.format(thread), None, ARRAY).decision.verdict is Verdict.FREE
+
+
+def test_conflicts_of_any_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_dimension, "_FIRST_WARP", (1024, 1, 1))
+    found_by("threads of the second warp")
+
+
+def test_the_length_taken_for_a_number_that_a_launch_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_dimension, "_reads_count", lambda *_: False)
+    found_by("a stride of N")
+    found_by("the first warp of short blocks")
+    found_by("data at places that N decides")
+
+
+def test_lanes_of_the_shortest_block_taken_for_those_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_dimension, "_with_a_warp", lambda *_, **__: TRUE)
+    found_by("the first warp of short blocks")
+
+
+def test_a_length_that_bounds_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_dimension, "of_first_threads", lambda access: access)
+    found_by("a remainder by N")
+
+
+def test_axes_that_are_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_dimension, "has_one_dimension", lambda *_: True)
+    monkeypatch.setattr(decide, "has_one_dimension", lambda *_: True)
+    body = "mov.u32 %r5, %tid.y; mad.lo.u32 %r20, %r1, 4, %r3; mad.lo.u32 %r20, %r5, 128, %r20;"
+    body += " ld.shared.u32 %r30, [%r20];"
+    assert last(body, (8, 4, 1)).decision.verdict is Verdict.CONFLICT
+    assert last(body, None).decision.verdict is Verdict.FREE

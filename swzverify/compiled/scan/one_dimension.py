@@ -136,9 +136,7 @@ def _with_least_lanes(access: KernelAccess, *, only_equal: bool) -> KernelAccess
         return conjunction([_with_a_warp(each, only_equal=only_equal) for each in conjuncts(guard)])
 
     who = access.who
-    return replace(
-        access, who=replace(who, guard=least(who.guard), sure=None if who.sure is None else least(who.sure))
-    )
+    return replace(access, who=replace(who, guard=least(who.guard), sure=None if who.sure is None else least(who.sure)))
 
 
 def _with_a_warp(condition: Expr, *, only_equal: bool) -> Expr:
