@@ -96,7 +96,9 @@ def certify_access(
         case={},
         claim=claim,
         said=Said(
-            scope="" if access.block is not None else "blocks of any shape: lanes are the same in all of them",
+            scope=""
+            if access.block is not None or access.assumed_block
+            else "blocks of any shape: lanes are the same in all of them",
             evidence="",
             engines=access.decision.engines,
             reason=access.decision.reason,

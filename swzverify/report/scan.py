@@ -24,6 +24,7 @@ from swzverify.compiled.scan import (
     Verdict,
 )
 from swzverify.compiled.scan.measured import Measured
+from swzverify.compiled.scan.scanned import Scanned
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.core.demangle import demangled
 from swzverify.errors import Problem
@@ -105,6 +106,11 @@ def block_words(block: tuple[int, int, int] | None) -> str:
     ('blocks of 32,8,1 threads', 'blocks of any shape')
     """
     return "blocks of any shape" if block is None else f"blocks of {','.join(map(str, block))} threads"
+
+
+def shape_words(access: Scanned) -> str:
+    """The shapes for which the verdicts on an access hold, without what else they assume."""
+    return access.assumed_block if access.block is None and access.assumed_block else block_words(access.block)
 
 
 def conflict_words(decision: Decision) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from swzverify.compiled.scan import ScannedAccess
 from swzverify.compiled.scan.measured import Measured, Status
 from swzverify.report.escape import markdown_code, markdown_text, shortened, visible
-from swzverify.report.scan import ScannedFile, block_words
+from swzverify.report.scan import ScannedFile, shape_words
 from swzverify.report.scan_chip import chip_words
 from swzverify.report.scan_counts import row_words
 
@@ -111,7 +111,7 @@ def _issue(file: ScannedFile, access: ScannedAccess, found: Measured, check: Che
         ("kernel", access.kernel),
         ("PTX", f"line {access.line}: {access.instruction}"),
         ("address", access.address),
-        ("block", block_words(access.block)),
+        ("block", shape_words(access)),
         ("given", "; ".join(access.assumptions)),
         ("verdict", f"{chip_words(access.chip)} (by {', '.join(access.chip.decision.engines) or 'no engine'})"),
         *(("counted", row_words(each)) for each in found.rows),

@@ -29,7 +29,7 @@ from swzverify.explain.pictures import Picture
 from swzverify.hardware import access_cost
 from swzverify.report.result import ClaimResult, ExitCode, Report
 from swzverify.report.rules import Rule, Vocabulary
-from swzverify.report.scan import ScannedFile, block_words, conflict_words
+from swzverify.report.scan import ScannedFile, block_words, conflict_words, shape_words
 from swzverify.report.scan_chip import chip_words, differs
 from swzverify.report.scan_counts import row_words
 from swzverify.report.scan_names import ScanNames
@@ -173,7 +173,7 @@ def place_of(file: ScannedFile, access: ScannedAccess | AnyOperand) -> tuple[str
 
 def _verdict(access: ScannedAccess) -> Verdict:
     decision = access.settled
-    known = [block_words(access.block), *(f"assumed {text}" for text in access.assumptions)]
+    known = [shape_words(access), *(f"assumed {text}" for text in access.assumptions)]
     if decision.verdict is Scanned.DEPENDS:
         known.append(f"for some values of {', '.join(decision.parameters)}")
     measure: Measure | None = None
@@ -212,7 +212,7 @@ def _of_machine(access: ScannedAccess) -> tuple[str, ...]:
 def _contradicted(access: ScannedAccess, found: Measured) -> Verdict:
     """The result for a verdict that counters contradict; other verdicts have none."""
     words = f"{found.reason}: {'; '.join(row_words(each) for each in found.rows)}"
-    return Verdict(Outcome.REFUTED, block_words(access.block), (), reason=words)
+    return Verdict(Outcome.REFUTED, shape_words(access), (), reason=words)
 
 
 def _picture(decision: Decision) -> Picture | None:
@@ -232,7 +232,7 @@ def _picture(decision: Decision) -> Picture | None:
 
 
 def _of_claim(access: ScannedAccess | AnyOperand, claim: Claim) -> Verdict:
-    known = [block_words(access.block), *(f"assumed {text}" for text in claim.assumptions)]
+    known = [shape_words(access), *(f"assumed {text}" for text in claim.assumptions)]
     if claim.verdict is ClaimVerdict.DEPENDS:
         known.append(f"for some values of {', '.join(claim.parameters)}")
     counterexample: Counterexample | None = None

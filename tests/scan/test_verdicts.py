@@ -392,10 +392,11 @@ def test_what_a_barrier_object_returns_and_overwrites_stays_unknown() -> None:
 
 
 def test_without_a_block_only_what_no_shape_changes_is_decided() -> None:
-    found = last(strided(128), None).decision
+    other_axis = "mov.u32 %r6, %tid.y; "
+    found = last(other_axis + strided(128), None).decision
     assert (found.verdict, "--block" in found.reason) == ("unknown", True)
     body = "mov.u32 %r5, %laneid; mad.lo.u32 %r20, %r5, 4, %r3; ld.shared.u32 %r30, [%r20];"
-    assert verdict(body, None) == ("free", 1)
+    assert verdict(other_axis + body, None) == ("free", 1)
 
 
 def test_a_shape_that_is_required_needs_no_option_and_wins() -> None:

@@ -27,6 +27,7 @@ from swzverify.compiled.sass import Section
 from swzverify.compiled.scan import ScannedAccess
 from swzverify.compiled.scan.measured import Counted, held_against, measured_in
 from swzverify.errors import SwzError
+from swzverify.hardware import LANES
 from swzverify.report.escape import visible
 from swzverify.report.scan import ScannedFile
 from swzverify.report.scan_check import Check
@@ -171,11 +172,18 @@ def _by_instruction(files: Sequence[ScannedFile], found: Counters, again: str) -
 def _other_block(file: ScannedFile, kernel: str, launches: Sequence[Launch]) -> str:
     """Why launches of a kernel are not the judged ones; empty where nothing tells them apart."""
     shapes = {each.block for each in launches if each.kernel == kernel}
-    judged = next((each.block for each in file.accesses if each.kernel == kernel), None)
-    if judged is None or not shapes or shapes == {judged}:
+    first = next((each for each in file.accesses if each.kernel == kernel), None)
+    if first is None or not shapes:
+        return ""
+    shape = first.assumed_block if first.block is None else ",".join(map(str, first.block))
+    if first.block is None:
+        # A verdict for blocks of one dimension, if there is one, is about those of a whole warp at least.
+        others = {each for each in shapes if shape and (each[1:] != (1, 1) or each[0] < LANES)}
+    else:
+        others = shapes - {first.block}
+    if not others:
         return ""
     words = " and ".join(sorted(",".join(map(str, each)) for each in shapes))
-    shape = ",".join(map(str, judged))
     return f"{visible(kernel)}: launched with blocks of {words}, judged for {shape}: not compared"
 
 

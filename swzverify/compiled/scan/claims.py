@@ -18,6 +18,7 @@ from swzverify.compiled.scan.assuming import ELSEWHERE, in_one_launch
 from swzverify.compiled.scan.bounds import PLACE_OF_BOUNDS
 from swzverify.compiled.scan.claim import Claim, ClaimVerdict, not_known
 from swzverify.compiled.scan.given import Facts
+from swzverify.compiled.scan.one_dimension import MOST_THREADS, ONE_DIMENSION, of_first_threads, reads_shape
 from swzverify.compiled.scan.price import block_of
 from swzverify.compiled.scan.subject import Subject
 from swzverify.compiled.scan.verdict import NO_BLOCK, NoVerdictError
@@ -34,9 +35,24 @@ _ELEMENTS: Final = re.compile(r"(?:ldu?|st|atom|red)\..*?(?:\.v([248]))?\.([busf
 
 
 def all_claims(
-    read: Sequence[KernelAccess], facts: Facts, shape: BlockShape | None, asker: Asker, smem: int | None, target: str
+    read: Sequence[KernelAccess],
+    facts: Facts,
+    shape: BlockShape | None,
+    asker: Asker,
+    smem: int | None,
+    target: str,
+    *,
+    is_line: bool = False,
 ) -> list[tuple[Claim, ...]]:
-    """The verdicts on each access, in the order of the registry `compiled/kinds.py`."""
+    """The verdicts on each access, in the order of the registry `compiled/kinds.py`.
+
+    If the shape is not known and `is_line`, what is proved holds for every block of one dimension.
+    """
+    if is_line:
+        return [
+            _for_every_length(each, facts, asker, smem, target) if reads_shape(each) else found
+            for each, found in zip(read, all_claims(read, facts, None, asker, smem, target), strict=True)
+        ]
     alike: dict[tuple[object, ...], set[int]] = {}
     keys: list[tuple[object, ...]] = []
     for each in read:
@@ -48,6 +64,18 @@ def all_claims(
         _claims_on(each, facts, shape, asker, smem, target, numbers.get(key))
         for each, key in zip(read, keys, strict=True)
     ]
+
+
+def _for_every_length(
+    access: KernelAccess, facts: Facts, asker: Asker, smem: int | None, target: str
+) -> tuple[Claim, ...]:
+    """The claims that are proved of the first N of 1,024 threads, whatever N is."""
+    return tuple(
+        replace(each, assumptions=(*each.assumptions, ONE_DIMENSION))
+        if each.verdict is ClaimVerdict.PROVED
+        else not_known(NO_BLOCK)
+        for each in _claims_on(of_first_threads(access), facts, MOST_THREADS, asker, smem, target, None)
+    )
 
 
 def _claims_on(

@@ -28,6 +28,14 @@ from swzverify.compiled.scan.mixed import mixed
 from swzverify.compiled.scan.octets import octets
 from swzverify.compiled.scan.on_chip import OnChip, on_chip
 from swzverify.compiled.scan.one_block import for_one_block
+from swzverify.compiled.scan.one_dimension import (
+    MOST_THREADS,
+    ONE_DIMENSION,
+    decide_for_every_length,
+    has_one_dimension,
+    of_first_threads,
+    reads_shape,
+)
 from swzverify.compiled.scan.price import block_of
 from swzverify.compiled.scan.question import Question, in_each_place
 from swzverify.compiled.scan.scanned import ScannedAccess, place_of
@@ -134,8 +142,8 @@ def scan_function(
     ('conflict', 2)
     """
     block = block_of_launch(function, block)
-    judge, asker = _Judge(block, target), Asker(*_CLAIMS)
-    assumptions = (assumed,) if assumed else ()
+    is_line = block is None and has_one_dimension(module, function)
+    judge, asker = _Judge(block, target, is_line=is_line), Asker(*_CLAIMS)
     module, facts = module_and_facts(module, function, given)
     found: list[ScannedAccess] = []
 
@@ -157,7 +165,12 @@ def scan_function(
     chips: list[OnChip | None] = [None] * len(read)
     if code is not None:
         chips = [*on_chip([facts.on(access) for access in read], decisions, code, judge.safely, judge.may)]
-    claims = all_claims(read, facts, block, asker, smem, target)
+    claims = all_claims(read, facts, block, asker, smem, target, is_line=is_line)
+    if any(ONE_DIMENSION in each.assumes for each in decisions) or any(
+        ONE_DIMENSION in each.assumptions for of_access in claims for each in of_access
+    ):
+        assumed = ONE_DIMENSION
+    assumptions = (assumed,) if assumed else ()
     helped: list[tuple[tuple[Cure, ...], str]] = [((), "")] * len(read)
     if suggest and any(each.verdict is Verdict.CONFLICT for each in decisions):
         from swzverify.compiled.scan.cured import Judged, Launched, advice  # noqa: PLC0415 - few kernels need it
@@ -174,11 +187,14 @@ def scan_function(
         found.append(
             ScannedAccess(
                 **place_of(function, access, block, assumed),
-                assumptions=(*assumptions, *facts.texts_on(access), *decision.assumes),
+                assumptions=tuple(dict.fromkeys((*assumptions, *facts.texts_on(access), *decision.assumes))),
                 instruction=text,
                 address=address,
                 decision=decision,
-                claims=tuple(replace(each, assumptions=(*assumptions, *each.assumptions)) for each in of_claims),
+                claims=tuple(
+                    replace(each, assumptions=tuple(dict.fromkeys((*assumptions, *each.assumptions))))
+                    for each in of_claims
+                ),
                 chip=chip,
                 is_certain=access.who.sure is TRUE and not access.who.loops,
                 executions=most_executions(access),
@@ -226,8 +242,8 @@ def _as_spec(access: KernelAccess, decision: Decision, block: BlockShape | None,
 class _Judge:
     """Decides the accesses of one function."""
 
-    def __init__(self, shape: BlockShape | None, target: str) -> None:
-        self._shape, self._target = shape, target
+    def __init__(self, shape: BlockShape | None, target: str, *, is_line: bool = False) -> None:
+        self._shape, self._target, self._is_line = shape, target, is_line
         self._asker, self._briefly = Asker(*_COSTS), Asker(*_BRIEF)
         self._alike: dict[tuple[object, ...], Decision] = {}
         """Verdicts of accesses that are free."""
@@ -243,7 +259,7 @@ class _Judge:
 
     def is_never_made(self, access: KernelAccess) -> bool:
         """Whether no lane makes a free access with an address and a row; False if that is not known."""
-        row, shape = access.cost.row, self._shape or (32, 1, 1)
+        row, shape = access.cost.row, self._shape or (MOST_THREADS if self._is_line else (32, 1, 1))
         if row is None or access.address is None:
             return False
         question = Question(row, split(access, access.address), block_of(shape), self._asker, access.who.loops)
@@ -264,7 +280,7 @@ class _Judge:
         """The verdict on one access."""
         if access.reason:
             return unknown(access.reason)
-        row, note = access.cost.row, access.cost.note
+        row = access.cost.row
         if access.cost.reason in (OF_BULK, OF_MAP):
             return Decision(Verdict.BULK, access.cost.reason)
         if row is None:
@@ -275,16 +291,19 @@ class _Judge:
             require(self._target, row)
         except SwzError as error:
             return unknown(error.message)
-        parts = split(access, access.address)
-        shape = self._shape
-        if shape is None:
-            # Lanes are the same in every block where nothing reads the thread's coordinates.
-            if any(leaf.name.startswith(("tid.", "ntid.")) for leaf in access.leaves):
-                return unknown(NO_BLOCK)
-            shape = (32, 1, 1)
-        decided = self._placed(row, parts, shape, access.who.loops)
-        if decided.verdict is not Verdict.FREE and self._shape is None:
-            return unknown(NO_BLOCK)
+        if self._shape is not None:
+            return self._in_block(access, row, split(access, access.address), self._shape)
+        if not reads_shape(access):
+            # Lanes are the same in every block; by the octet rule the fewer lanes of the last warp may cost more.
+            alike = of_first_threads(access) if row.by_octets else access
+            decided = self._in_block(alike, row, split(alike, access.address), (32, 1, 1))
+            if decided.verdict is Verdict.FREE:
+                return decided
+        return decide_for_every_length(access, row, self._in_block) if self._is_line else unknown(NO_BLOCK)
+
+    def _in_block(self, access: KernelAccess, row: Instruction, parts: Parts, shape: BlockShape) -> Decision:
+        """The verdict for one shape of the block."""
+        note, decided = access.cost.note, self._placed(row, parts, shape, access.who.loops)
         if row.kind is Kind.ATOMIC and decided.verdict in (Verdict.CONFLICT, Verdict.DEPENDS):
             decided = self._merged(access, row, parts, shape, decided)
         elif row.kind is Kind.CP_ASYNC and not row.by_octets:
