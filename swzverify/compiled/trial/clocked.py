@@ -21,6 +21,7 @@ from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.flags import strong_of
 from swzverify.compiled.trial.gatherings import CLUSTER, Gathering
 from swzverify.compiled.trial.history import History
+from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
 from swzverify.compiled.trial.machine import Kind, Machine, kind_of
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, StopError
@@ -103,6 +104,13 @@ class Clocked(Machine):
         of_warps = order.reshape(-1, LANES).min(axis=1)
         latest = of_warps[of_warps < self.end].max()
         return (order == latest) & np.repeat(of_warps == latest, LANES)
+
+    def _next(self, order: Array, active: Mask) -> int:  # noqa: ARG002 - machine's
+        """Whoever runs next is chosen behind each block: what threads do may let others go on."""
+        return 0
+
+    def _lanes_of(self, active: Mask) -> Lanes:  # noqa: ARG002 - machine's
+        return self.lanes
 
     # ---- coming to where threads wait
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from swzverify.compiled.ptx import (
     Vector,
 )
 from swzverify.compiled.trial.memory import Array, Mask
+from swzverify.hardware import LANES
 from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, variables
 
@@ -49,7 +51,8 @@ class Lanes:
     A value is a bit pattern of its register's width. `coordinates` are values of leaves of
     special registers, by name; `addresses` are those of symbols; `exists` tells which threads
     the blocks have, of which there are `blocks`. What was not written is not known, or `undefined` if
-    that is a number.
+    that is a number. `numbers` are those of the threads among all threads of the blocks, and `of_block` are the
+    threads of one block.
     """
 
     def __init__(
@@ -61,35 +64,76 @@ class Lanes:
         blocks: int = 1,
         undefined: int | None = None,
     ) -> None:
-        self.threads, self.exists = len(exists), exists
         self.blocks, self.of_block = blocks, len(exists) // blocks
         self._block, self._coordinates, self._addresses = block, coordinates, addresses
         self._undefined = undefined
-        self._values: dict[Register, Array] = {}
-        self._known: dict[Register, Mask] = {}
+        self._registers: dict[Register, tuple[Array, Mask]] = {}
+        self._all = len(exists)
+        self._take(slice(None), np.arange(len(exists)), exists)
+
+    def _take(self, place: slice | Array, numbers: Array, exists: Mask) -> None:
+        """Be the lanes of these threads: `place` is where registers have them."""
+        self.threads, self.numbers, self.exists = len(numbers), numbers, exists
+        self._place = place
         self._numbers: dict[int, Array] = {}
         self._specials: dict[tuple[str, int], tuple[Array, Mask]] = {}
         self.nothing = np.zeros(self.threads, dtype=np.bool_)
         self.everything = np.ones(self.threads, dtype=np.bool_)
+        self.warps = numbers[::LANES] // LANES
+        self.block_of = numbers // self.of_block
+        self.starts = np.flatnonzero(np.diff(self.block_of, prepend=-1))
+        """Where the first thread of each block is."""
+        self.block_numbers = self.block_of[self.starts]
+
+    def of_warps(self, which: Mask) -> Lanes:
+        """Some warps of all these lanes. They share the registers: what one writes, the other reads."""
+        found = copy(self)
+        numbers = np.flatnonzero(np.repeat(which, LANES))
+        is_slice = numbers[-1] - numbers[0] + 1 == len(numbers)
+        place = slice(int(numbers[0]), int(numbers[-1]) + 1) if is_slice else numbers
+        found._take(place, numbers, self.exists[place])
+        found._coordinates = {name: values[place] for name, values in self._coordinates.items()}
+        return found
+
+    def part(self, values: NDArray[_Item]) -> NDArray[_Item]:
+        """A value of each of all threads, of those that are here."""
+        return values[self._place]
+
+    def spread(self, which: Mask) -> Mask:
+        """The marks of the threads that are here, for all threads."""
+        found = np.zeros(self._all, dtype=np.bool_)
+        found[self._place] = which
+        return found
+
+    def scattered(self, values: NDArray[_Item], which: Mask) -> NDArray[_Item]:
+        """The values of marked threads, for all that are here."""
+        if which is self.everything:
+            return values
+        found = np.zeros(self.threads, dtype=values.dtype)
+        found[which] = values
+        return found
 
     def in_blocks(self, values: NDArray[_Item]) -> NDArray[_Item]:
-        """A value of each thread as one row for each block."""
+        """A value of each of all threads as one row for each block."""
         return values.reshape(self.blocks, self.of_block)
 
     def whole_blocks(self, which: Mask) -> Mask:
         """All threads of the blocks in which some thread is marked."""
-        return np.repeat(self.in_blocks(which).any(axis=1), self.of_block)
+        marked = np.zeros(self.blocks, dtype=np.bool_)
+        marked[self.block_of[which]] = True
+        return marked[self.block_of]
 
     def read(self, operand: Operand, width: int) -> tuple[Array, Mask]:
-        """An operand as so many bits, and where it is known; of a register these are its own arrays."""
+        """An operand as so many bits, and where it is known; of a register these may be its own arrays."""
         match operand:
             case Register():
                 its_width = width_of(operand)
                 if its_width < width:
                     return self._unknown()
-                if (values := self._values.get(operand)) is None:
+                if (found := self._registers.get(operand)) is None:
                     return self._unknown() if self._undefined is None else self._one(self._undefined, width)
-                return values if its_width == width else cut(values, width), self._known[operand]
+                values = found[0][self._place]
+                return values if its_width == width else cut(values, width), found[1][self._place]
             case Immediate(value):
                 return self._one(value if width > 1 else int(value != 0), width)
             case FloatImmediate(bits, its_width):
@@ -115,26 +159,28 @@ class Lanes:
         if not isinstance(target, Register):
             return
         width = width_of(target)
-        mine = self._values.get(target)
-        if mine is None:
-            before, known_before = self.read(target, width)
-            mine = self._values[target] = before.copy()
-            self._known[target] = known_before.copy()
-        np.copyto(mine, cut(values, width), where=active)
-        if known is self.everything:
-            self._known[target] |= active
+        values = cut(values, width)
+        found = self._registers.get(target)
+        if found is None:
+            before, is_known = (0, False) if self._undefined is None else (self._undefined, True)
+            bits = np.array(before & ((1 << width) - 1), dtype=np.uint64).view(np.int64)
+            found = self._registers[target] = np.full(self._all, bits), np.full(self._all, is_known)
+        if active is self.everything:
+            found[0][self._place] = values
+            found[1][self._place] = known
         else:
-            np.copyto(self._known[target], known, where=active)
+            here = self.numbers[active]
+            found[0][here] = values[active] if values.ndim else values
+            found[1][here] = known[active]
 
     def forget(self, target: Operand, active: Mask) -> None:
         """The active lanes no longer know a register."""
-        if isinstance(target, Register) and target in self._values:
-            self._known[target][active] = False
+        if isinstance(target, Register) and target in self._registers:
+            self._registers[target][1][self.numbers[active]] = False
 
     def snapshot(self, threads: Array) -> bytes:
         """All registers of some threads, to compare with those of another time."""
-        parts = (each[threads] for kept in (self._values, self._known) for each in kept.values())
-        return b"".join(part.tobytes() for part in parts)
+        return b"".join(part[threads].tobytes() for register in self._registers.values() for part in register)
 
     def _packed(self, items: tuple[Operand, ...], width: int) -> tuple[Array, Mask]:
         values, known = np.zeros(self.threads, dtype=np.int64), self.everything

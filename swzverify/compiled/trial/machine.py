@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from math import prod
 from typing import Final
 
@@ -30,7 +30,7 @@ import numpy as np
 from swzverify.compiled.kernel.flow import Block, FlowError
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, PtxError
-from swzverify.compiled.trial.code import Code, CutOffError, EndError
+from swzverify.compiled.trial.code import Code, CutOffError, EndError, runs_alone
 from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
@@ -43,6 +43,8 @@ MOST_THREADS: Final = 4096
 """Threads that run at once: with more, an instruction takes as much longer."""
 NOTHING: Final = Memory([()], 1)
 """The memory of a trial of which it is not kept."""
+_MOST_PARTS: Final = 64
+"""Sets of warps that ran last whose lanes are kept."""
 _BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
 _EARLY_TRIP: Final = "lanes begin a trip while others are in the one before"
 _TOO_MANY_STEPS: Final = "it takes more steps than a trial has"
@@ -136,6 +138,15 @@ def run_all(
     return found
 
 
+@lru_cache(maxsize=4)
+def _most_steps(function: Function, threads: int) -> list[int]:
+    """The most steps that each block of a function takes: of threads that run alone, each may take one."""
+    return [
+        sum(1 + threads * runs_alone(each) for each in function.instructions[block.start : block.stop])
+        for block in paths_of(function)[0].blocks
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Barrier:
     """What warps of a block wait at.
@@ -183,6 +194,8 @@ class Machine:
         self.memory = Memory([each.regions for each in placed], self.threads)
         self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks, undefined)
         self.code = Code(self.lanes, self.memory, self.kept.keep)
+        self.most_of_blocks = _most_steps(function, self.threads)
+        self._parts: dict[bytes, Lanes] = {}
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
         self.waits: Mask = np.zeros(self.blocks * self.threads, dtype=np.bool_)
@@ -221,41 +234,80 @@ class Machine:
         """Run until all threads are at the end, or their blocks cannot go on."""
         while np.count_nonzero(self.at < self.end):
             order = np.where(self.waits, self.end, self.order[self.at])
-            first = order.min()
+            first = int(order.min())
             if first == self.end:
                 self._release()
             else:
-                active = self._choose(order, int(first))
-                self._together(int(self.at[active.argmax()]), active)
+                active = self._choose(order, first)
+                self._run_group(int(self.at[active.argmax()]), active, self._next(order, active))
 
     def _choose(self, order: Array, first: int) -> Mask:
         """The threads that run next: those at the earliest instruction, which is `first`."""
         return order == first
 
-    def _together(self, at: int, active: Mask) -> None:
-        """Run threads from an instruction to the end of its block, or to a barrier."""
-        block = self.flow.blocks[self.flow.block_of[at]]
-        here = self.lanes.in_blocks(active).any(axis=1)
-        # An instruction takes one step, and threads that run alone take others.
-        most = (self.steps + self.code.steps)[here].max() + (block.stop - at) * (1 + self.threads)
+    def _next(self, order: Array, active: Mask) -> int:
+        """Where the earliest of the other threads are: the active ones go on until they come there."""
+        return int(order.min(where=~active, initial=self.end))
+
+    def _lanes_of(self, active: Mask) -> Lanes:
+        """The lanes of the warps that have active threads."""
+        which = active.reshape(-1, LANES).any(axis=1)
+        key = which.tobytes()
+        if key not in self._parts:
+            if len(self._parts) == _MOST_PARTS:
+                self._parts.clear()
+            self._parts[key] = self.lanes.of_warps(which)
+        return self._parts[key]
+
+    def _run_group(self, at: int, active: Mask, until: int) -> None:
+        """Run threads from an instruction on as long as all stay together, and no others are at an earlier one."""
+        lanes = self._lanes_of(active)
+        self.code.turn_to(lanes)
+        mine = lanes.part(active)
+        mine = lanes.everything if np.count_nonzero(mine) == lanes.threads else mine
+        at = self._together(at, lanes, mine)
+        while self.order[at] < until:
+            at = self._together(at, lanes, mine)
+
+    def _together(self, at: int, lanes: Lanes, active: Mask) -> int:
+        """Run threads from an instruction to the end of its block, or to a barrier.
+
+        Returns the instruction where all of them are then; the end if some are elsewhere, wait, or ended.
+        """
+        block, started = self.flow.blocks[self.flow.block_of[at]], active
+        here = lanes.block_numbers
+        most = (self.steps + self.code.steps)[here].max() + self.most_of_blocks[block.index]
         may_be_cut_off = most > self.most_steps[here].min()
+        counted = at
         for index in range(at, block.stop):
             instruction = self.function.instructions[index]
             kind = self.kinds(instruction.opcode)
-            self.steps += here
-            left = self._try(self._count_steps, active) if may_be_cut_off else active
+            left = active
+            if may_be_cut_off:
+                self.steps[here] += index + 1 - counted
+                counted = index + 1
+                left = self._try(partial(self._count_steps, lanes), lanes, active)
             if kind is Kind.PLAIN:
-                left = self._try(partial(self.code.run, instruction), left)
-            elif kind is not Kind.JUMP:
-                self._try(partial(self._stand, instruction, block, kind), left)
-                return
+                left = self._try(partial(self.code.run, instruction), lanes, left)
+            if left is not active or kind not in (Kind.PLAIN, Kind.JUMP):
+                self.steps[here] += index + 1 - counted
+                counted = index + 1
+            if kind not in (Kind.PLAIN, Kind.JUMP):
+                self._try(partial(self._stand, instruction, block, kind, lanes), lanes, left)
+                return self.end
             if left is not active:
-                active, here = left, self.lanes.in_blocks(left).any(axis=1)
-                if not np.count_nonzero(active):
-                    return
-        self._try(partial(self._leave, block), active)
+                active, here = left, np.unique(lanes.block_of[left])
+                if not len(here):
+                    return self.end
+        self.steps[here] += block.stop - counted
+        self._try(partial(self._leave, block, lanes), lanes, active)
+        if active is not started:
+            return self.end
+        places = lanes.part(self.at)
+        first = int(places[active.argmax()])
+        return self.end if np.count_nonzero(active & (places != first)) else first
 
-    def _try(self, work: Callable[[Mask], None], active: Mask) -> Mask:
+    def _try(self, work: Callable[[Mask], None], lanes: Lanes, active: Mask) -> Mask:
         """Do something with threads; returns the threads of the blocks that go on.
 
         It is done again without the blocks that cannot go on.
@@ -264,11 +316,11 @@ class Machine:
             work(active)
         except (StopError, PtxError) as error:
             threads = error.threads if isinstance(error, StopError) else None
-            threads = np.flatnonzero(active) if threads is None else threads
-            for block in np.unique(threads // self.threads).tolist():
+            blocks = lanes.block_of[active] if threads is None else threads // self.threads
+            for block in np.unique(blocks).tolist():
                 self._stop(block, error)
-            left = active & (self.at < self.end)
-            return self._try(work, left) if left.any() else left
+            left = active & (lanes.part(self.at) < self.end)
+            return self._try(work, lanes, left) if left.any() else left
         return active
 
     def _stop(self, block: int, error: Exception) -> None:
@@ -278,16 +330,16 @@ class Machine:
         self.waits[block * self.threads : (block + 1) * self.threads] = False
         self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier.block != block}
 
-    def _count_steps(self, active: Mask) -> None:
+    def _count_steps(self, lanes: Lanes, active: Mask) -> None:
         over = self.steps + self.code.steps > self.most_steps
-        if over.any() and (late := active & np.repeat(over, self.threads)).any():
-            raise CutOffError(_TOO_MANY_STEPS, np.flatnonzero(late))
+        if over.any() and (late := active & over[lanes.block_of]).any():
+            raise CutOffError(_TOO_MANY_STEPS, lanes.numbers[late])
 
-    def _stand(self, instruction: Instruction, block: Block, kind: Kind, active: Mask) -> None:
+    def _stand(self, instruction: Instruction, block: Block, kind: Kind, lanes: Lanes, active: Mask) -> None:
         """An instruction behind which no thread goes on at once."""
         match kind:
             case Kind.BARRIER:
-                self._wait(instruction, active, block)
+                self._wait(instruction, lanes.spread(active), block)
             case Kind.TRAP:
                 raise FaultError("a trap is reached")
             case _:
@@ -297,38 +349,45 @@ class Machine:
         """The first instruction of a block; behind the last one for the end."""
         return self.flow.blocks[block].start if block < self.flow.exit else self.end
 
-    def _leave(self, block: Block, active: Mask) -> None:
+    def _leave(self, block: Block, lanes: Lanes, active: Mask) -> None:
         if not block.is_choice:
-            self._jump(block, np.full(self.lanes.threads, self._start(block.ways[0].target)), active)
+            self._jump(block, lanes, np.full(lanes.threads, self._start(block.ways[0].target)), active)
             return
+        targets = self._targets(block, lanes, active)
+        self._jump(block, lanes, targets, active)
+        self._count(block, lanes, targets, active)
+        if block.index in self.waiting:
+            self._cut_off_waiting(block, lanes.spread(active))
+
+    def _targets(self, block: Block, lanes: Lanes, active: Mask) -> Array:
+        """Where each thread goes on behind a block that chooses."""
         last = self.function.instructions[block.stop - 1]
-        holds, known = self.lanes.everything, self.lanes.everything
+        holds, known = lanes.everything, lanes.everything
         if last.guard is not None:
-            bit, known = self.lanes.read(last.guard.register, 1)
+            bit, known = lanes.read(last.guard.register, 1)
             holds = (bit == 0) if last.guard.negated else (bit != 0)
-        index = np.zeros(self.lanes.threads, dtype=np.int64)
+        index = np.zeros(lanes.threads, dtype=np.int64)
         if any(way.cases is not None for way in block.ways):
-            index, of_index = self.lanes.read(last.operands[0], 32)
+            index, of_index = lanes.read(last.operands[0], 32)
             known = known & (of_index | ~holds)
         if np.count_nonzero(unsure := active & ~known):
-            raise EndError("a branch is not known", np.flatnonzero(unsure))
-        targets = np.full(self.lanes.threads, -1, dtype=np.int64)
+            raise EndError("a branch is not known", lanes.numbers[unsure])
+        targets = np.full(lanes.threads, -1, dtype=np.int64)
         for way in block.ways:
-            takes = self.lanes.everything if way.guard is None else holds == way.guard
+            takes = lanes.everything if way.guard is None else holds == way.guard
             if way.cases is not None:
                 takes = takes & np.isin(index, way.cases)
             targets[takes] = self._start(way.target)
         if np.count_nonzero(nowhere := active & (targets < 0)):
-            raise FaultError("a branch has no such case", np.flatnonzero(nowhere))
-        self._jump(block, targets, active)
-        self._count(block, targets, active)
-        if block.index in self.waiting:
-            self._cut_off_waiting(block, active)
+            raise FaultError("a branch has no such case", lanes.numbers[nowhere])
+        return targets
 
-    def _jump(self, block: Block, targets: Array, active: Mask) -> None:
-        if self.early is not None and len(early := self.early.of(block, self.at, targets, active)):
-            raise EndError(_EARLY_TRIP, early)
-        self.at[active] = targets[active]
+    def _jump(self, block: Block, lanes: Lanes, targets: Array, active: Mask) -> None:
+        if self.early is not None:
+            early = self.early.of(block, lanes.part(self.at), targets, active)
+            if len(early):
+                raise EndError(_EARLY_TRIP, lanes.numbers[early])
+        self.at[lanes.numbers[active]] = targets[active]
 
     def _cut_off_waiting(self, block: Block, active: Mask) -> None:
         """Count the trips that are left to blocks whose threads all go on to wait, as if they were made."""
@@ -339,18 +398,18 @@ class Machine:
             self.steps[number] += left + 1
             self._stop(number, CutOffError(_TOO_MANY_STEPS))
 
-    def _count(self, block: Block, targets: Array, active: Mask) -> None:
+    def _count(self, block: Block, lanes: Lanes, targets: Array, active: Mask) -> None:
         """Count the ways that are taken, and whether lanes of a warp part."""
-        taken, on = self.lanes.in_blocks(targets), self.lanes.in_blocks(active)
-        least = taken.min(axis=1, where=on, initial=self.end + 1)
-        most = taken.max(axis=1, where=on, initial=-1)
-        for number in np.flatnonzero(most >= 0).tolist():
-            ways = self.ways[number]
-            ways[block.index, int(least[number])] += 1
-            if least[number] == most[number]:
+        least = np.minimum.reduceat(np.where(active, targets, self.end + 1), lanes.starts)
+        most = np.maximum.reduceat(np.where(active, targets, -1), lanes.starts)
+        for at in np.flatnonzero(most >= 0).tolist():
+            ways = self.ways[lanes.block_numbers[at]]
+            ways[block.index, int(least[at])] += 1
+            if least[at] == most[at]:
                 continue
-            here, rows = on[number].reshape(-1, LANES), taken[number].reshape(-1, LANES)
-            ways.update((block.index, way) for way in np.unique(rows[here]).tolist() if way > least[number])
+            mine = slice(*[*lanes.starts.tolist(), lanes.threads][at : at + 2])
+            here, rows = active[mine].reshape(-1, LANES), targets[mine].reshape(-1, LANES)
+            ways.update((block.index, way) for way in np.unique(rows[here]).tolist() if way > least[at])
             if (rows.max(axis=1, where=here, initial=-1) > rows.min(axis=1, where=here, initial=self.end + 1)).any():
                 ways[block.index, -1] += 1
 

@@ -113,8 +113,10 @@ class Reached:
         """The numbers of words of so many bytes from an offset on, if memory is an array of such; else None."""
         if self.at.ndim > 1 or width_bytes not in _WIDTHS:
             return None
-        starts = self.at + offset
-        return None if np.count_nonzero(starts % width_bytes) else starts // width_bytes
+        starts = self.at + offset if offset else self.at
+        if np.count_nonzero(starts & width_bytes - 1):
+            return None
+        return starts >> width_bytes.bit_length() - 1
 
     def places(self, offset: int, width_bytes: int) -> Array:
         """The places of bytes from an offset on, a row for each thread."""
@@ -155,6 +157,8 @@ class Memory:
         self._page_of = np.full((len(ordered), int(self._first_pages[-1])), -1, dtype=np.int32)
         # A byte is known if it was written, or there at the start, since its block forgot all bytes.
         self._forgotten = np.zeros(len(ordered), dtype=np.int32)
+        # As long as all bytes of all blocks are known, nobody has to look at what was written.
+        self._is_known = True
 
     def of_block(self, block: int) -> Memory:
         """The memory of one block alone: the same bytes, not a copy."""
@@ -195,31 +199,35 @@ class Memory:
         Raises:
             FaultError: An address is outside of all regions, or no multiple of the width.
         """
-        misaligned = addresses % width_bytes != 0
-        if np.count_nonzero(misaligned):
-            raise FaultError("an address is not aligned", threads[misaligned])
+        rest = addresses & width_bytes - 1 if width_bytes & width_bytes - 1 == 0 else addresses % width_bytes
+        if np.count_nonzero(rest):
+            raise FaultError("an address is not aligned", threads[rest != 0])
         return self._at(addresses, threads, width_bytes)
 
     def read(self, reached: Reached, offset: int, width_bytes: int) -> tuple[Array, Mask]:
         """The bytes of words from an offset on, and whether they are known."""
-        block, words = reached.block[:, None], reached.words(offset, width_bytes)
+        words = reached.words(offset, width_bytes)
         if words is not None:
             values = self._pages.bytes.view(f"u{width_bytes}")[words].astype(np.int64)
-            written = self._pages.written.reshape(-1, width_bytes)[words]
+            written, at = self._pages.written.reshape(-1, width_bytes), words
         else:
             at = reached.places(offset, width_bytes)
             raw = np.zeros((len(at), 8), dtype=np.uint8)
             raw[:, :width_bytes] = self._pages.bytes[at]
-            values, written = raw.view(np.int64).reshape(-1), self._pages.written[at]
-        return values, np.all(written >= self._forgotten[block], axis=1)
+            values, written = raw.view(np.int64).reshape(-1), self._pages.written
+        if self._is_known:
+            return values, np.ones(len(values), dtype=np.bool_)
+        return values, np.all(written[at] >= self._forgotten[reached.block][:, None], axis=1)
 
     def write(self, reached: Reached, offset: int, width_bytes: int, values: Array, known: Mask) -> None:
         """Write bytes of words from an offset on; of lanes with one address the last one stays."""
-        now = np.where(known, self._forgotten[reached.block], _NEVER)[:, None]
+        self._is_known = self._is_known and np.count_nonzero(known) == len(known)
+        now = 0 if self._is_known else np.where(known, self._forgotten[reached.block], _NEVER)[:, None]
         words = reached.words(offset, width_bytes)
         if words is not None:
             self._pages.bytes.view(f"u{width_bytes}")[words] = values.astype(f"u{width_bytes}")
-            self._pages.written.reshape(-1, width_bytes)[words] = now
+            if not self._is_known:
+                self._pages.written.reshape(-1, width_bytes)[words] = now
         else:
             at = reached.places(offset, width_bytes)
             raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
@@ -233,25 +241,37 @@ class Memory:
 
     def forget(self, threads: Array) -> None:
         """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
+        self._is_known = False
         self._forgotten[np.unique(threads // self._threads)] += 1
 
     def _at(self, addresses: Array, threads: Array, width_bytes: int) -> Reached:
         """The words of threads at addresses."""
-        region = np.searchsorted(self._begins, addresses, side="right") - 1
-        if len(region) and not np.count_nonzero(region != region[0]):
-            region = region[:1]  # of one region, as most instructions reach, numbers are taken once
-        inside = addresses - self._begins[region]
-        outside = (region < 0) | (inside + width_bytes > self._sizes[region])
-        if np.count_nonzero(outside):
-            raise FaultError("an address is outside of what the launch has", threads[outside])
+        region = self._region_of(addresses, width_bytes)
+        if region is None:
+            regions = np.searchsorted(self._begins, addresses, side="right") - 1
+            inside = addresses - self._begins[regions]
+            outside = (regions < 0) | (inside + width_bytes > self._sizes[regions])
+            if np.count_nonzero(outside):
+                raise FaultError("an address is outside of what the launch has", threads[outside])
+            first, step = self._first_pages[regions] * _PAGE + inside, self._steps[regions]
+        else:
+            begin = int(self._begins[region])
+            first, step = addresses + (int(self._first_pages[region]) * _PAGE - begin), self._steps[region]
         block = threads // self._threads
-        first = self._first_pages[region] * _PAGE + inside
-        if self._steps[region].any():  # each thread has bytes of its own
-            first = first + self._steps[region] * (threads - block * self._threads)
+        if np.count_nonzero(step):  # each thread has bytes of its own
+            first = first + step * (threads - block * self._threads)
         if not np.count_nonzero((first ^ first + (width_bytes - 1)) >> _PAGE_BITS):
             return Reached(block, self._placed(block, first))
         places = first[:, None] + np.arange(width_bytes)
         return Reached(block, self._placed(block[:, None], places))
+
+    def _region_of(self, addresses: Array, width_bytes: int) -> int | None:
+        """The region that has all words at addresses; None if there is none, or no word."""
+        if not len(addresses):
+            return None
+        region = int(np.searchsorted(self._begins, addresses.min(), side="right")) - 1
+        end = int(self._begins[region] + self._sizes[region])
+        return region if region >= 0 and int(addresses.max()) + width_bytes <= end else None
 
     def _placed(self, block: Array, places: Array) -> Array:
         """Where bytes of blocks are in the pages."""
@@ -328,8 +348,10 @@ class Kept:
         self._wanted, self._warps = wanted, warps
         self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
 
-    def keep(self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None) -> None:
-        """Keep copies of new patterns: a row of an array would hold the rows of all blocks.
+    def keep(
+        self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None, warps: Array
+    ) -> None:
+        """Keep copies of new patterns of these warps: a row of an array would hold the rows of all blocks.
 
         What a copy costs depends on where its lines of 128 bytes begin, too.
         """
@@ -338,7 +360,7 @@ class Kept:
         on = active.reshape(-1, LANES)
         made = np.flatnonzero(on.any(axis=1))
         if addresses is None:
-            for block in np.unique(made // self._warps):
+            for block in np.unique(warps[made] // self._warps):
                 self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
             return
         on = on[made]
@@ -349,7 +371,7 @@ class Kept:
             patterns = np.concatenate((patterns, _from_first(read, read != UNREAD, BANK_PERIOD_BYTES)), axis=1)
         size, raw = patterns.itemsize * patterns.shape[1], patterns.tobytes()
         mine, seen = -1, Seen()
-        for at, number in enumerate(made.tolist()):
+        for at, number in enumerate(warps[made].tolist()):
             block, warp = divmod(number, self._warps)
             if block != mine:
                 mine, seen = block, self.seen[block].setdefault(instruction.index, Seen())
