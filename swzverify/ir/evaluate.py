@@ -81,7 +81,10 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
     """
     program = _program(roots) if len(postorder(*roots)) <= _KEPT_NODES else Program(roots)
     given = [np.asarray(point[name]) for name in program.names]
-    found = program.run([each.view(np.uint64) if each.dtype == np.int64 else each.astype(np.uint64) for each in given])
+    with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
+        found = program.run(
+            [each.view(np.uint64) if each.dtype == np.int64 else each.astype(np.uint64) for each in given]
+        )
     return tuple(each.astype(np.int64) for each in found)
 
 
@@ -116,17 +119,20 @@ class Program:
             self._done.setdefault(slot, []).append(slots[operand])
 
     def run(self, given: Sequence[Unsigned]) -> list[Unsigned]:
-        """The value of each expression; a variable that is an expression gives the array that was given."""
+        """The value of each expression; of a variable the array that was given.
+
+        Of single numbers numpy says that they wrap, unless it is told to ignore it.
+        """
         values: list[Any] = self._start.copy()
         for mine, value in zip(self._given.values(), given, strict=True):
             for slot in mine:
                 values[slot] = value
         lets_go = len(values) > _FEW_NODES
-        with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
-            for slot, step in self._steps:
-                value = values[slot] = step(values)
-                lets_go = lets_go or value.size > _FEW_POINTS
-                for done in self._done.get(slot, ()) if lets_go else ():
+        for slot, step in self._steps:
+            value = values[slot] = step(values)
+            if lets_go or value.size > _FEW_POINTS:
+                lets_go = True
+                for done in self._done.get(slot, ()):
                     values[done] = None
         return [values[root] for root in self._roots]
 

@@ -63,6 +63,8 @@ class Clocked(Machine):
         self.history.ended = ~self.lanes.exists
         told = self.lanes, self.memory, self.history, self._grant, capability_of(module.target)
         self.code = self.recorder = Recorder(*told, follows_boxes=follows_boxes)
+        # Threads may wait at all barriers, and wherever they ask for what others do.
+        self.kinds = [_kind(each.opcode) for each in function.instructions]
         self.size = prod(launch.block)
         self.stands, self.numbers, self.asked, self.last, self.last_place, self.seen = (
             np.full(self.threads, -1, dtype=np.int64) for _ in range(6)
@@ -93,10 +95,6 @@ class Clocked(Machine):
             self.history.is_partial,
             None if is_open else objects.misuse,
         )
-
-    def kinds(self, opcode: str) -> Kind:
-        """Threads may wait at all barriers, and wherever they ask for what others do."""
-        return _kind(opcode)
 
     def _choose(self, order: Array, first: int) -> Mask:
         if not self.is_late:

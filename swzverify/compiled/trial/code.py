@@ -28,7 +28,7 @@ from swzverify.compiled.trial.lanes import Lanes, cut, signed
 from swzverify.compiled.trial.memory import SHARED_WINDOW, UNREAD, Array, FaultError, Mask, Memory, Reached, StopError
 from swzverify.compiled.trial.plain import plain
 from swzverify.hardware import Kind
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, Program
+from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, Program, Unsigned
 from swzverify.ir.expr import FALSE, Expr, const, postorder, var
 
 _WINDOW_BYTES: Final = 1 << 32
@@ -156,33 +156,41 @@ class Code:
         formula, lanes = _formula(instruction), self._lanes
         if formula is None:
             raise AssertionError(instruction.opcode)
-        values: list[Array] = []
+        values: list[Unsigned] = []
         known = lanes.everything
         for operand, width in formula.sources:
             value, of_this = lanes.read(operand, width)
-            values.append(value)
+            values.append(value.view(np.uint64))
             if of_this is not lanes.everything:
                 known = of_this if known is lanes.everything else known & of_this
-        results = [each.view(np.int64) for each in formula.program.run([each.view(np.uint64) for each in values])]
+        results = [each.view(np.int64) for each in formula.program.run(values)]
         if formula.may_be_undefined:
             known = known & (results.pop() == 0)
         if formula.compares:
             # Of numbers alone, one result is for all lanes.
-            result = np.broadcast_to(results[0], active.shape)
-            self._note_compared(formula, result, values, active & known)
+            result = results[0] if results[0].ndim else np.broadcast_to(results[0], active.shape)
+            self._note_compared(formula, result, values, active if known is lanes.everything else active & known)
         for target, result, width in zip(formula.targets, results, formula.widths, strict=False):
-            lanes.write(target, signed(result, width) if formula.signed else result, known, active)
+            fits = isinstance(target, Register) and width_of(target) == width
+            number = result if fits or not formula.signed else signed(result, width)
+            lanes.write(target, number, known, active, fits=fits)
 
-    def _note_compared(self, formula: _Formula, result: Array, operands: list[Array], active: Mask) -> None:
+    def _note_compared(self, formula: _Formula, result: Array, operands: list[Unsigned], active: Mask) -> None:
         """Note the numbers of blocks in which the comparison has one result, which is 0 or 1."""
-        starts = self._lanes.starts
-        count = np.add.reduceat(active, starts, dtype=np.int64)
-        holds = np.add.reduceat(active & (result != 0), starts, dtype=np.int64)
+        lanes = self._lanes
+        if all(len(self.compared[number]) >= MOST_COMPARED for number in lanes.block_list):
+            return
+        if active is lanes.everything:
+            count, holds = lanes.sizes, np.add.reduceat(result, lanes.starts)
+        else:
+            count = np.add.reduceat(active, lanes.starts, dtype=np.int64)
+            holds = np.add.reduceat(np.where(active, result, 0), lanes.starts)
         for at in np.flatnonzero((count > 0) & ((holds == 0) | (holds == count))).tolist():
-            compared = self.compared[self._lanes.block_numbers[at]]
+            compared = self.compared[lanes.block_list[at]]
             if len(compared) < MOST_COMPARED:
-                thread = starts[at] + active[starts[at] :].argmax()
-                numbers = (*formula.numbers, *(int(each[thread]) for each in operands))
+                start = lanes.starts[at]
+                thread = start if active is lanes.everything else start + active[start:].argmax()
+                numbers = (*formula.numbers, *(each[thread].view(np.int64).item() for each in operands))
                 compared |= dict.fromkeys(each for each in numbers if each >= 0)
 
     def _compute_long(self, instruction: Instruction, active: Mask) -> None:
@@ -224,7 +232,7 @@ class Code:
 
         The watch gets the addresses in shared memory, and the `sources` of a copy.
         """
-        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+        operand, _ = _reaches(instruction)
         lanes = self._lanes
         found, known = (lanes.numbers, lanes.nothing) if operand is None else self._place(operand)
         sure = active
@@ -241,7 +249,7 @@ class Code:
 
     def _generic(self, instruction: Instruction, places: Array, known: Mask) -> tuple[Array, Mask]:
         """The generic addresses of places in the space of an instruction."""
-        return (cut(places, 32) + SHARED_WINDOW if space_of(instruction.opcode) == "shared" else places), known
+        return (cut(places, 32) + SHARED_WINDOW if _reaches(instruction)[1] else places), known
 
     def _place(self, operand: Address) -> tuple[Array, Mask]:
         base = operand.base
@@ -330,6 +338,13 @@ class Code:
             ignores, known = self._lanes.read(limit, 1)
             return np.where(ignores != 0, 0, size), known
         return self._lanes.read(limit, 32)
+
+
+@lru_cache(maxsize=1 << 14)
+def _reaches(instruction: Instruction) -> tuple[Address | None, bool]:
+    """The first address of an instruction, and whether it is one in shared memory."""
+    operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
+    return operand, space_of(instruction.opcode) == "shared"
 
 
 @lru_cache(maxsize=1 << 14)

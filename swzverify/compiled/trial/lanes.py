@@ -84,6 +84,9 @@ class Lanes:
         self.starts = np.flatnonzero(np.diff(self.block_of, prepend=-1))
         """Where the first thread of each block is."""
         self.block_numbers = self.block_of[self.starts]
+        self.block_list: list[int] = self.block_numbers.tolist()
+        self.sizes = np.diff(self.starts, append=self.threads)
+        """How many threads of each block are here."""
 
     def of_warps(self, which: Mask) -> Lanes:
         """Some warps of all these lanes. They share the registers: what one writes, the other reads."""
@@ -154,14 +157,17 @@ class Lanes:
             case _:
                 return self._unknown()
 
-    def write(self, target: Operand, values: Array, known: Mask, active: Mask) -> None:
-        """Write a register of the active lanes; of another operand nothing is kept."""
+    def write(self, target: Operand, values: Array, known: Mask, active: Mask, *, fits: bool = False) -> None:
+        """Write a register of the active lanes; of another operand nothing is kept.
+
+        Values that `fits` says to have no bits beyond its width are written as they are.
+        """
         if not isinstance(target, Register):
             return
-        width = width_of(target)
-        values = cut(values, width)
+        values = values if fits else cut(values, width_of(target))
         found = self._registers.get(target)
         if found is None:
+            width = width_of(target)
             before, is_known = (0, False) if self._undefined is None else (self._undefined, True)
             bits = np.array(before & ((1 << width) - 1), dtype=np.uint64).view(np.int64)
             found = self._registers[target] = np.full(self._all, bits), np.full(self._all, is_known)

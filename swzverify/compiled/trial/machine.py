@@ -194,6 +194,7 @@ class Machine:
         self.memory = Memory([each.regions for each in placed], self.threads)
         self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks, undefined)
         self.code = Code(self.lanes, self.memory, self.kept.keep)
+        self.kinds = [kind_of(each.opcode) for each in function.instructions]
         self.most_of_blocks = _most_steps(function, self.threads)
         self._parts: dict[bytes, Lanes] = {}
         self.end = len(function.instructions)
@@ -204,10 +205,6 @@ class Machine:
         self.most_steps = np.array(most_steps, dtype=np.int64)
         self.steps = np.zeros(self.blocks, dtype=np.int64)
         self.stopped: dict[int, tuple[str, type[Exception]]] = {}
-
-    def kinds(self, opcode: str) -> Kind:
-        """What is done with instructions of an opcode."""
-        return kind_of(opcode)
 
     def trials(self, *, keeps_memory: bool) -> list[Trial]:
         """What each block did."""
@@ -232,6 +229,10 @@ class Machine:
 
     def run(self) -> None:
         """Run until all threads are at the end, or their blocks cannot go on."""
+        with np.errstate(over="ignore"):  # numbers wrap
+            self._run()
+
+    def _run(self) -> None:
         while np.count_nonzero(self.at < self.end):
             order = np.where(self.waits, self.end, self.order[self.at])
             first = int(order.min())
@@ -281,14 +282,17 @@ class Machine:
         counted = at
         for index in range(at, block.stop):
             instruction = self.function.instructions[index]
-            kind = self.kinds(instruction.opcode)
+            kind = self.kinds[index]
             left = active
             if may_be_cut_off:
                 self.steps[here] += index + 1 - counted
                 counted = index + 1
                 left = self._try(partial(self._count_steps, lanes), lanes, active)
             if kind is Kind.PLAIN:
-                left = self._try(partial(self.code.run, instruction), lanes, left)
+                try:
+                    self.code.run(instruction, left)
+                except (StopError, PtxError) as error:
+                    left = self._go_on_without(error, partial(self.code.run, instruction), lanes, left)
             if left is not active or kind not in (Kind.PLAIN, Kind.JUMP):
                 self.steps[here] += index + 1 - counted
                 counted = index + 1
@@ -315,13 +319,17 @@ class Machine:
         try:
             work(active)
         except (StopError, PtxError) as error:
-            threads = error.threads if isinstance(error, StopError) else None
-            blocks = lanes.block_of[active] if threads is None else threads // self.threads
-            for block in np.unique(blocks).tolist():
-                self._stop(block, error)
-            left = active & (lanes.part(self.at) < self.end)
-            return self._try(work, lanes, left) if left.any() else left
+            return self._go_on_without(error, work, lanes, active)
         return active
+
+    def _go_on_without(self, error: Exception, work: Callable[[Mask], None], lanes: Lanes, active: Mask) -> Mask:
+        """Stop the blocks that cannot go on, and do it again with the threads of the others, which are returned."""
+        threads = error.threads if isinstance(error, StopError) else None
+        blocks = lanes.block_of[active] if threads is None else threads // self.threads
+        for block in np.unique(blocks).tolist():
+            self._stop(block, error)
+        left = active & (lanes.part(self.at) < self.end)
+        return self._try(work, lanes, left) if left.any() else left
 
     def _stop(self, block: int, error: Exception) -> None:
         """A block ends before its end. The error is not held: its traceback would hold this machine."""
