@@ -37,6 +37,8 @@ THREADS_PER_STEP: Final = 4
 """Threads that, one by one, take as long as an instruction of all threads at once."""
 MOST_COMPARED: Final = 512
 """Numbers that are kept of the comparisons of a launch."""
+_FROM_NEGATIVE: Final = 1 << 63
+"""The bits of the least number below 0."""
 _SILENT: Final = frozenset(
     {"membar", "fence", "nanosleep", "prefetch", "prefetchu", "discard", "applypriority"}
     | {"pmevent", "griddepcontrol", "setmaxnreg"}
@@ -69,12 +71,12 @@ class CutOffError(EndError):
 class Code:
     """Runs instructions of one function one by one, for threads of several blocks at once.
 
-    For each block, `steps` counts the cost of threads that run alone, and `compared` are the numbers of
+    The watch is told what the instructions with the indices `watched` do, or all. For each block, `steps` counts the cost of threads that run alone, and `compared` are the numbers of
     comparisons that had the same result in all its lanes.
     """
 
-    def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
-        self._lanes, self._memory, self._watch = lanes, memory, watch
+    def __init__(self, lanes: Lanes, memory: Memory, watch: Watch, watched: frozenset[int] | None = None) -> None:
+        self._lanes, self._memory, self._watch, self._watched = lanes, memory, watch, watched
         self.steps = np.zeros(lanes.blocks, dtype=np.int64)
         self.compared: list[dict[int, None]] = [{} for _ in range(lanes.blocks)]
 
@@ -188,10 +190,11 @@ class Code:
         for at in np.flatnonzero((count > 0) & ((holds == 0) | (holds == count))).tolist():
             compared = self.compared[lanes.block_list[at]]
             if len(compared) < MOST_COMPARED:
-                start = lanes.starts[at]
-                thread = start if active is lanes.everything else start + active[start:].argmax()
-                numbers = (*formula.numbers, *(each[thread].view(np.int64).item() for each in operands))
-                compared |= dict.fromkeys(each for each in numbers if each >= 0)
+                thread = lanes.starts[at]
+                thread += 0 if active is lanes.everything else active[thread:].argmax()
+                numbers = (each.item(thread) for each in operands)
+                compared |= dict.fromkeys(each for each in formula.numbers if each >= 0)
+                compared |= dict.fromkeys(each for each in numbers if each < _FROM_NEGATIVE)
 
     def _compute_long(self, instruction: Instruction, active: Mask) -> None:
         """The high half of a product of 128 bits, thread by thread."""
@@ -232,19 +235,21 @@ class Code:
 
         The watch gets the addresses in shared memory, and the `sources` of a copy.
         """
-        operand, _ = _reaches(instruction)
-        lanes = self._lanes
+        operand, lanes = _reaches(instruction)[0], self._lanes
+        is_watched = self._watched is None or instruction.index in self._watched
         found, known = (lanes.numbers, lanes.nothing) if operand is None else self._place(operand)
         sure = active
         if known is not lanes.everything and np.count_nonzero(unknown := active & ~known):
             lost = active & lanes.whole_blocks(unknown)
-            self._watch(instruction, None, lost, None, lanes.warps)
+            if is_watched:
+                self._watch(instruction, None, lost, None, lanes.warps)
             sure = active & ~lost
         found, _ = self._generic(instruction, found, known)
-        places = found - SHARED_WINDOW
-        inside = sure & (places.view(np.uint64) < _WINDOW_BYTES)
-        if np.count_nonzero(inside):
-            self._watch(instruction, places, inside, sources, lanes.warps)
+        if is_watched:
+            places = found - SHARED_WINDOW
+            inside = sure & (places.view(np.uint64) < _WINDOW_BYTES)
+            if np.count_nonzero(inside):
+                self._watch(instruction, places, inside, sources, lanes.warps)
         return found, sure
 
     def _generic(self, instruction: Instruction, places: Array, known: Mask) -> tuple[Array, Mask]:
@@ -259,10 +264,8 @@ class Code:
         return (value + self._lanes.read(Immediate(operand.offset), 64)[0] if operand.offset else value), known
 
     def _load(self, instruction: Instruction, active: Mask) -> None:
-        targets = written(instruction)
+        targets, size, is_signed = _loads(instruction)
         places, sure = self._reached(instruction, active)
-        kind = instruction.opcode.rpartition(".")[2]
-        size = size_of_type(kind) or 0
         if not 0 < size <= 8:
             sure = self._lanes.nothing
         reached = self._reach(places, sure, size * len(targets))
@@ -271,7 +274,7 @@ class Code:
             if reached is not None:
                 values, known = self._memory.read(reached, at * size, size)
                 values, known = self._lanes.scattered(values, sure), self._lanes.scattered(known, sure)
-            self._lanes.write(target, signed(values, 8 * size) if kind[0] == "s" else values, known, active)
+            self._lanes.write(target, signed(values, 8 * size) if is_signed else values, known, active)
 
     def _reach(self, places: Array, sure: Mask, width_bytes: int) -> Reached | None:
         """The words of the marked threads; None if there are none."""
@@ -345,6 +348,13 @@ def _reaches(instruction: Instruction) -> tuple[Address | None, bool]:
     """The first address of an instruction, and whether it is one in shared memory."""
     operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
     return operand, space_of(instruction.opcode) == "shared"
+
+
+@lru_cache(maxsize=1 << 14)
+def _loads(instruction: Instruction) -> tuple[tuple[Operand, ...], int, bool]:
+    """What a load writes, the bytes of each number, and whether they have a sign."""
+    kind = instruction.opcode.rpartition(".")[2]
+    return written(instruction), size_of_type(kind) or 0, kind[0] == "s"
 
 
 @lru_cache(maxsize=1 << 14)

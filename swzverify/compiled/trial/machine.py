@@ -182,7 +182,7 @@ class Machine:
         rows, here = Threads(launches[0].block).in_warps()
         self.warps, self.threads = len(here), len(here) * LANES
         self.early = EarlyTrips(self.flow, len(function.instructions)) if wanted else None
-        self.kept = Kept(wanted, self.blocks, self.warps)
+        self.kept = Kept(self.blocks, self.warps)
         exists = np.tile(here.reshape(-1), self.blocks)
         point = {name: np.tile(values.reshape(-1), self.blocks) for name, values in rows.items()}
         # The last warp has lane numbers for the lanes that are not there, too.
@@ -193,7 +193,7 @@ class Machine:
         self.starts = placed[0].starts
         self.memory = Memory([each.regions for each in placed], self.threads)
         self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks, undefined)
-        self.code = Code(self.lanes, self.memory, self.kept.keep)
+        self.code = Code(self.lanes, self.memory, self.kept.keep, wanted)
         self.kinds = [kind_of(each.opcode) for each in function.instructions]
         self.most_of_blocks = _most_steps(function, self.threads)
         self._parts: dict[bytes, Lanes] = {}
@@ -266,19 +266,23 @@ class Machine:
         self.code.turn_to(lanes)
         mine = lanes.part(active)
         mine = lanes.everything if np.count_nonzero(mine) == lanes.threads else mine
-        at = self._together(at, lanes, mine)
-        while self.order[at] < until:
-            at = self._together(at, lanes, mine)
+        room = 0
+        while True:
+            needs = self.most_of_blocks[self.flow.block_of[at]]
+            if room < needs:
+                room = int((self.most_steps - self.steps - self.code.steps)[lanes.block_numbers].min())
+            at = self._together(at, lanes, mine, may_be_cut_off=room < needs)
+            if self.order[at] >= until:
+                return
+            room -= needs
 
-    def _together(self, at: int, lanes: Lanes, active: Mask) -> int:
+    def _together(self, at: int, lanes: Lanes, active: Mask, *, may_be_cut_off: bool) -> int:
         """Run threads from an instruction to the end of its block, or to a barrier.
 
         Returns the instruction where all of them are then; the end if some are elsewhere, wait, or ended.
         """
         block, started = self.flow.blocks[self.flow.block_of[at]], active
         here = lanes.block_numbers
-        most = (self.steps + self.code.steps)[here].max() + self.most_of_blocks[block.index]
-        may_be_cut_off = most > self.most_steps[here].min()
         counted = at
         for index in range(at, block.stop):
             instruction = self.function.instructions[index]
@@ -380,6 +384,8 @@ class Machine:
             known = known & (of_index | ~holds)
         if np.count_nonzero(unsure := active & ~known):
             raise EndError("a branch is not known", lanes.numbers[unsure])
+        if (way := self._one_way(block, holds, active)) is not None:
+            return np.broadcast_to(np.int64(self._start(way)), active.shape)
         targets = np.full(lanes.threads, -1, dtype=np.int64)
         for way in block.ways:
             takes = lanes.everything if way.guard is None else holds == way.guard
@@ -389,6 +395,15 @@ class Machine:
         if np.count_nonzero(nowhere := active & (targets < 0)):
             raise FaultError("a branch has no such case", lanes.numbers[nowhere])
         return targets
+
+    def _one_way(self, block: Block, holds: Mask, active: Mask) -> int | None:
+        """The block to which all threads go, if a guard alone chooses; None if they part, or if an index chooses."""
+        if any(way.cases is not None or way.guard is None for way in block.ways):
+            return None
+        taken = np.count_nonzero(active & holds)
+        if taken not in (0, np.count_nonzero(active)):
+            return None
+        return next(way.target for way in block.ways if way.guard == (taken > 0))
 
     def _jump(self, block: Block, lanes: Lanes, targets: Array, active: Mask) -> None:
         if self.early is not None:
@@ -408,6 +423,10 @@ class Machine:
 
     def _count(self, block: Block, lanes: Lanes, targets: Array, active: Mask) -> None:
         """Count the ways that are taken, and whether lanes of a warp part."""
+        if targets.strides == (0,):
+            for number in lanes.block_list if active is lanes.everything else np.unique(lanes.block_of[active]).tolist():
+                self.ways[number][block.index, int(targets[0])] += 1
+            return
         least = np.minimum.reduceat(np.where(active, targets, self.end + 1), lanes.starts)
         most = np.maximum.reduceat(np.where(active, targets, -1), lanes.starts)
         for at in np.flatnonzero(most >= 0).tolist():

@@ -9,6 +9,7 @@ What accesses reach in shared memory, as a trial keeps it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ _NEVER: Final = -1
 _PAGE_BITS: Final = 11
 _PAGE: Final = 1 << _PAGE_BITS
 """Bytes of a page."""
+_MISSING: Final = -(1 << 62)
 _WIDTHS: Final = (1, 2, 4, 8)
 """Bytes of the numbers that memory can be read as an array of."""
 MOST_BYTES: Final = 1 << 27
@@ -104,17 +106,19 @@ class Reached:
     """Words that threads reach: the block of each thread, and where its bytes are in the pages.
 
     `at` has the place of the first byte of each word if each word is in one page, else a row of places for each.
+    Places are multiples of `step`.
     """
 
     block: Array
     at: Array
+    step: int = 1
 
     def words(self, offset: int, width_bytes: int) -> Array | None:
         """The numbers of words of so many bytes from an offset on, if memory is an array of such; else None."""
         if self.at.ndim > 1 or width_bytes not in _WIDTHS:
             return None
         starts = self.at + offset if offset else self.at
-        if np.count_nonzero(starts & width_bytes - 1):
+        if (self.step | offset) % width_bytes and np.count_nonzero(starts & width_bytes - 1):
             return None
         return starts >> width_bytes.bit_length() - 1
 
@@ -145,7 +149,8 @@ class Memory:
         if any([_place_of(each) for each in regions] != [*map(_place_of, first)] for regions in ordered):
             raise AssertionError(blocks)
         bytes_of(first, threads)
-        self._begins = np.array([each.begin for each in first], dtype=np.int64)
+        self._all_begins = [each.begin for each in first]
+        self._begins = np.array(self._all_begins, dtype=np.int64)
         self._sizes = np.array([each.size for each in first], dtype=np.int64)
         self._steps = np.array([each.size if each.per_thread else 0 for each in first], dtype=np.int64)
         self._threads = threads
@@ -155,6 +160,8 @@ class Memory:
         self._data = [[each.data for each in regions] for regions in ordered]
         self._pages = _Pages()
         self._page_of = np.full((len(ordered), int(self._first_pages[-1])), -1, dtype=np.int32)
+        # From a place among all pages of a block to its place among those that threads have read or written.
+        self._moves = np.full(self._page_of.shape, _MISSING, dtype=np.int64)
         # A byte is known if it was written, or there at the start, since its block forgot all bytes.
         self._forgotten = np.zeros(len(ordered), dtype=np.int32)
         # As long as all bytes of all blocks are known, nobody has to look at what was written.
@@ -165,6 +172,7 @@ class Memory:
         found = copy(self)
         mine = slice(block, block + 1)
         found._data, found._page_of, found._forgotten = self._data[mine], self._page_of[mine], self._forgotten[mine]
+        found._moves = self._moves[mine]
         return found
 
     def touched(self) -> dict[tuple[int, int], tuple[bytes, bytes]]:
@@ -180,6 +188,7 @@ class Memory:
     def release(self) -> None:
         """Let go of all bytes: they are many, and what runs with them is freed late, as it is part of cycles."""
         self._pages, self._page_of = _Pages(), np.full_like(self._page_of, -1)
+        self._moves = np.full_like(self._moves, _MISSING)
 
     def load(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Mask]:
         """The words of some bytes at addresses, and whether they are known.
@@ -202,7 +211,7 @@ class Memory:
         rest = addresses & width_bytes - 1 if width_bytes & width_bytes - 1 == 0 else addresses % width_bytes
         if np.count_nonzero(rest):
             raise FaultError("an address is not aligned", threads[rest != 0])
-        return self._at(addresses, threads, width_bytes)
+        return self._at(addresses, threads, width_bytes, width_bytes)
 
     def read(self, reached: Reached, offset: int, width_bytes: int) -> tuple[Array, Mask]:
         """The bytes of words from an offset on, and whether they are known."""
@@ -244,43 +253,40 @@ class Memory:
         self._is_known = False
         self._forgotten[np.unique(threads // self._threads)] += 1
 
-    def _at(self, addresses: Array, threads: Array, width_bytes: int) -> Reached:
-        """The words of threads at addresses."""
-        region = self._region_of(addresses, width_bytes)
-        if region is None:
+    def _at(self, addresses: Array, threads: Array, width_bytes: int, step: int = 1) -> Reached:
+        """The words of threads at addresses, which are multiples of `step`."""
+        block = threads // self._threads
+        region = bisect_right(self._all_begins, int(addresses[0])) - 1 if len(addresses) else 0
+        inside = addresses - self._begins[region]
+        first: Array
+        if region < 0 or np.count_nonzero((inside < 0) | (inside > self._sizes[region] - width_bytes)):
+            # Not all of one region, as most instructions reach.
             regions = np.searchsorted(self._begins, addresses, side="right") - 1
             inside = addresses - self._begins[regions]
             outside = (regions < 0) | (inside + width_bytes > self._sizes[regions])
             if np.count_nonzero(outside):
                 raise FaultError("an address is outside of what the launch has", threads[outside])
-            first, step = self._first_pages[regions] * _PAGE + inside, self._steps[regions]
+            first = self._first_pages[regions] * _PAGE + inside
+            first += self._steps[regions] * (threads - block * self._threads)
+            step = 1
         else:
-            begin = int(self._begins[region])
-            first, step = addresses + (int(self._first_pages[region]) * _PAGE - begin), self._steps[region]
-        block = threads // self._threads
-        if np.count_nonzero(step):  # each thread has bytes of its own
-            first = first + step * (threads - block * self._threads)
-        if not np.count_nonzero((first ^ first + (width_bytes - 1)) >> _PAGE_BITS):
-            return Reached(block, self._placed(block, first))
-        places = first[:, None] + np.arange(width_bytes)
-        return Reached(block, self._placed(block[:, None], places))
-
-    def _region_of(self, addresses: Array, width_bytes: int) -> int | None:
-        """The region that has all words at addresses; None if there is none, or no word."""
-        if not len(addresses):
-            return None
-        region = int(np.searchsorted(self._begins, addresses.min(), side="right")) - 1
-        end = int(self._begins[region] + self._sizes[region])
-        return region if region >= 0 and int(addresses.max()) + width_bytes <= end else None
+            first = inside + self._first_pages[region] * _PAGE
+            if self._steps[region]:  # each thread has bytes of its own
+                first += self._steps[region] * (threads - block * self._threads)
+            step = step if (self._begins[region] | self._steps[region]) % step == 0 else 1
+        if step % width_bytes and np.count_nonzero((first ^ first + (width_bytes - 1)) >> _PAGE_BITS):
+            places = first[:, None] + np.arange(width_bytes)
+            return Reached(block, self._placed(block[:, None], places))
+        return Reached(block, self._placed(block, first), step)
 
     def _placed(self, block: Array, places: Array) -> Array:
         """Where bytes of blocks are in the pages."""
-        pages = places >> _PAGE_BITS
-        found = self._page_of[block, pages]
+        numbers = places >> _PAGE_BITS
+        found = places + self._moves[block, numbers]
         if np.count_nonzero(found < 0):
-            self._bring(block, pages)
-            found = self._page_of[block, pages]
-        return found.astype(np.int64) << _PAGE_BITS | places & (_PAGE - 1)
+            self._bring(block, numbers)
+            found = places + self._moves[block, numbers]
+        return found
 
     def _bring(self, block: Array, pages: Array) -> None:
         """Give blocks those pages that they do not have yet."""
@@ -288,6 +294,7 @@ class Memory:
         blocks, numbers = np.divmod(missing[missing >= 0], self._page_of.shape[1])
         new = self._pages.take(len(blocks))
         self._page_of[blocks, numbers] = new
+        self._moves[blocks, numbers] = (new - numbers) * _PAGE
         regions = np.searchsorted(self._first_pages, numbers, side="right") - 1
         offsets = (numbers - self._first_pages[regions]) * _PAGE
         for at, begin in enumerate((new.astype(np.int64) * _PAGE).tolist()):
@@ -317,6 +324,8 @@ UNREAD: Final = -1
 """The source address of a lane that copies fewer bytes than it writes, or of which it is not known."""
 MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
+_MOST_AGAIN: Final = 256
+"""Accesses of some warps that are known when they come again."""
 
 
 @dataclass(slots=True)
@@ -338,15 +347,16 @@ class Seen:
 
 
 class Kept:
-    """What the instructions with the indices `wanted` access in shared memory, for each block.
+    """What instructions access in shared memory, for each block.
 
     There are `blocks` blocks of `warps` warps. It does not hold the machine: else a machine and its memory
     would live on until Python looks for cycles.
     """
 
-    def __init__(self, wanted: frozenset[int], blocks: int, warps: int) -> None:
-        self._wanted, self._warps = wanted, warps
+    def __init__(self, blocks: int, warps: int) -> None:
+        self._warps = warps
         self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
+        self._again: dict[tuple[object, ...], list[Seen]] = {}
 
     def keep(
         self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None, warps: Array
@@ -355,14 +365,20 @@ class Kept:
 
         What a copy costs depends on where its lines of 128 bytes begin, too.
         """
-        if instruction.index not in self._wanted:
-            return
         on = active.reshape(-1, LANES)
         made = np.flatnonzero(on.any(axis=1))
         if addresses is None:
             for block in np.unique(warps[made] // self._warps):
                 self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
             return
+        given = tuple(None if each is None else each.tobytes() for each in (addresses, active, sources, warps))
+        if (again := self._again.get((instruction.index, *given))) is not None:
+            for seen in again:
+                seen.is_all = seen.is_all and len(seen.patterns) < MOST_SEEN
+            return
+        if len(self._again) == _MOST_AGAIN:
+            self._again.clear()
+        again = self._again[instruction.index, *given] = []
         on = on[made]
         rows = np.where(on, addresses.reshape(-1, LANES)[made], 0)
         patterns = _from_first(rows, on, 1 if sources is None else BANK_PERIOD_BYTES)
@@ -375,6 +391,7 @@ class Kept:
             block, warp = divmod(number, self._warps)
             if block != mine:
                 mine, seen = block, self.seen[block].setdefault(instruction.index, Seen())
+                again.append(seen)
             if len(seen.patterns) >= MOST_SEEN:
                 seen.is_all = False
                 continue
