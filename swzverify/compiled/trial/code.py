@@ -89,8 +89,7 @@ class Code:
         guard = instruction.guard
         if guard is not None:
             holds, known = self._lanes.read(guard.register, 1)
-            unsure = active & ~known
-            if np.count_nonzero(unsure):
+            if not self._lanes.are_known(known) and np.count_nonzero(unsure := active & ~known):
                 if not self._is_plain(instruction):
                     raise EndError("a guard is not known", self._lanes.numbers[unsure])
                 for target in written(instruction):
@@ -163,7 +162,7 @@ class Code:
         for operand, width in formula.sources:
             value, of_this = lanes.read(operand, width)
             values.append(value.view(np.uint64))
-            if of_this is not lanes.everything:
+            if not lanes.are_known(of_this):
                 known = of_this if known is lanes.everything else known & of_this
         results = [each.view(np.int64) for each in formula.program.run(values)]
         if formula.may_be_undefined:
@@ -180,16 +179,14 @@ class Code:
     def _note_compared(self, formula: _Formula, result: Array, operands: list[Unsigned], active: Mask) -> None:
         """Note the numbers of blocks in which the comparison has one result, which is 0 or 1."""
         lanes = self._lanes
-        if all(len(self.compared[number]) >= MOST_COMPARED for number in lanes.block_list):
-            return
         if active is lanes.everything:
-            count, holds = lanes.sizes, np.add.reduceat(result, lanes.starts)
+            count, holds = lanes.sizes, np.add.reduceat(result, lanes.starts).tolist()
         else:
-            count = np.add.reduceat(active, lanes.starts, dtype=np.int64)
-            holds = np.add.reduceat(np.where(active, result, 0), lanes.starts)
-        for at in np.flatnonzero((count > 0) & ((holds == 0) | (holds == count))).tolist():
-            compared = self.compared[lanes.block_list[at]]
-            if len(compared) < MOST_COMPARED:
+            count = np.add.reduceat(active, lanes.starts, dtype=np.int64).tolist()
+            holds = np.add.reduceat(np.where(active, result, 0), lanes.starts).tolist()
+        for at, block in enumerate(lanes.block_list):
+            compared = self.compared[block]
+            if count[at] and holds[at] in (0, count[at]) and len(compared) < MOST_COMPARED:
                 thread = lanes.starts[at]
                 thread += 0 if active is lanes.everything else active[thread:].argmax()
                 numbers = (each.item(thread) for each in operands)
@@ -239,7 +236,7 @@ class Code:
         is_watched = self._watched is None or instruction.index in self._watched
         found, known = (lanes.numbers, lanes.nothing) if operand is None else self._place(operand)
         sure = active
-        if known is not lanes.everything and np.count_nonzero(unknown := active & ~known):
+        if not lanes.are_known(known) and np.count_nonzero(unknown := active & ~known):
             lost = active & lanes.whole_blocks(unknown)
             if is_watched:
                 self._watch(instruction, None, lost, None, lanes.warps)
@@ -261,7 +258,7 @@ class Code:
         if base is None:
             return self._lanes.read(Immediate(operand.offset), 64)
         value, known = self._lanes.read(base, width_of(base) if isinstance(base, Register) else 64)
-        return (value + self._lanes.read(Immediate(operand.offset), 64)[0] if operand.offset else value), known
+        return (value + _signed_64(operand.offset) if operand.offset else value), known
 
     def _load(self, instruction: Instruction, active: Mask) -> None:
         targets, size, is_signed = _loads(instruction)
@@ -341,6 +338,10 @@ class Code:
             ignores, known = self._lanes.read(limit, 1)
             return np.where(ignores != 0, 0, size), known
         return self._lanes.read(limit, 32)
+
+
+def _signed_64(offset: int) -> int:
+    return (offset + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -68,44 +68,54 @@ class Lanes:
         self._block, self._coordinates, self._addresses = block, coordinates, addresses
         self._undefined = undefined
         self._registers: dict[Register, tuple[Array, Mask]] = {}
-        self._all = len(exists)
-        self._take(slice(None), np.arange(len(exists)), exists)
+        self._all, self._all_exist = len(exists), exists
+        self._take(np.arange(len(exists) // LANES))
 
-    def _take(self, place: slice | Array, numbers: Array, exists: Mask) -> None:
-        """Be the lanes of these threads: `place` is where registers have them."""
-        self.threads, self.numbers, self.exists = len(numbers), numbers, exists
-        self._place = place
+    def _take(self, warps: Array) -> None:
+        """Be the lanes of these warps."""
+        self.warps, self.threads = warps, len(warps) * LANES
+        self.numbers = (warps[:, None] * LANES + np.arange(LANES)).reshape(-1)
+        begin, end = int(warps[0]) * LANES, (int(warps[-1]) + 1) * LANES
+        self.place = slice(begin, end) if end - begin == self.threads else self.numbers
+        """Where registers have the threads."""
+        self.exists = self._all_exist[self.place]
+        blocks = warps * LANES // self.of_block
+        self.block_of = np.repeat(blocks, LANES)
+        first = [at for at, block in enumerate(blocks.tolist()) if not at or block != blocks[at - 1]]
+        self.block_list: list[int] = blocks[first].tolist()
+        """The blocks of the threads, where the first thread of each is, and how many of its threads are here."""
+        self.starts = np.array(first) * LANES
+        self.sizes: list[int] = np.diff(self.starts, append=self.threads).tolist()
         self._numbers: dict[int, Array] = {}
         self._specials: dict[tuple[str, int], tuple[Array, Mask]] = {}
         self.nothing = np.zeros(self.threads, dtype=np.bool_)
         self.everything = np.ones(self.threads, dtype=np.bool_)
-        self.warps = numbers[::LANES] // LANES
-        self.block_of = numbers // self.of_block
-        self.starts = np.flatnonzero(np.diff(self.block_of, prepend=-1))
-        """Where the first thread of each block is."""
-        self.block_numbers = self.block_of[self.starts]
-        self.block_list: list[int] = self.block_numbers.tolist()
-        self.sizes = np.diff(self.starts, append=self.threads)
-        """How many threads of each block are here."""
 
     def of_warps(self, which: Mask) -> Lanes:
         """Some warps of all these lanes. They share the registers: what one writes, the other reads."""
         found = copy(self)
-        numbers = np.flatnonzero(np.repeat(which, LANES))
-        is_slice = numbers[-1] - numbers[0] + 1 == len(numbers)
-        place = slice(int(numbers[0]), int(numbers[-1]) + 1) if is_slice else numbers
-        found._take(place, numbers, self.exists[place])
-        found._coordinates = {name: values[place] for name, values in self._coordinates.items()}
+        found._take(np.flatnonzero(which))
         return found
+
+    def blocks_of(self, which: Mask) -> list[int]:
+        """The blocks that have marked threads here."""
+        if which is self.everything:
+            return self.block_list
+        here = np.logical_or.reduceat(which, self.starts).tolist()
+        return [block for block, is_here in zip(self.block_list, here, strict=True) if is_here]
+
+    def are_known(self, known: Mask) -> bool:
+        """Whether something is known in all threads that are here."""
+        return known is self.everything or np.count_nonzero(known) == self.threads
 
     def part(self, values: NDArray[_Item]) -> NDArray[_Item]:
         """A value of each of all threads, of those that are here."""
-        return values[self._place]
+        return values[self.place]
 
     def spread(self, which: Mask) -> Mask:
         """The marks of the threads that are here, for all threads."""
         found = np.zeros(self._all, dtype=np.bool_)
-        found[self._place] = which
+        found[self.place] = which
         return found
 
     def scattered(self, values: NDArray[_Item], which: Mask) -> NDArray[_Item]:
@@ -135,8 +145,8 @@ class Lanes:
                     return self._unknown()
                 if (found := self._registers.get(operand)) is None:
                     return self._unknown() if self._undefined is None else self._one(self._undefined, width)
-                values = found[0][self._place]
-                return values if its_width == width else cut(values, width), found[1][self._place]
+                values = found[0][self.place]
+                return values if its_width == width else cut(values, width), found[1][self.place]
             case Immediate(value):
                 return self._one(value if width > 1 else int(value != 0), width)
             case FloatImmediate(bits, its_width):
@@ -172,8 +182,8 @@ class Lanes:
             bits = np.array(before & ((1 << width) - 1), dtype=np.uint64).view(np.int64)
             found = self._registers[target] = np.full(self._all, bits), np.full(self._all, is_known)
         if active is self.everything:
-            found[0][self._place] = values
-            found[1][self._place] = known
+            found[0][self.place] = values
+            found[1][self.place] = known
         else:
             here = self.numbers[active]
             found[0][here] = values[active] if values.ndim else values
@@ -204,17 +214,21 @@ class Lanes:
 
     def value(self, expression: Expr) -> tuple[Array, Mask]:
         """What an expression of special registers is."""
-        if any(each.name not in self._coordinates for each in variables(expression)):
+        names = {each.name for each in variables(expression)}
+        if not names <= self._coordinates.keys():
             return self._unknown()
-        (found,) = evaluate_many((expression,), self._coordinates)
+        (found,) = evaluate_many((expression,), {name: self.part(self._coordinates[name]) for name in names})
         return np.broadcast_to(found, (self.threads,)), self.everything
 
+    def same(self, value: int) -> Array:
+        """A number for each thread; the array has it once."""
+        if value not in self._numbers:
+            found = np.array(value & ((1 << _WORD) - 1), dtype=np.uint64).view(np.int64)
+            self._numbers[value] = np.broadcast_to(found, (self.threads,))
+        return self._numbers[value]
+
     def _one(self, value: int, width: int) -> tuple[Array, Mask]:
-        bits = value & ((1 << width) - 1)
-        if bits not in self._numbers:
-            found = np.array(bits, dtype=np.uint64).view(np.int64)
-            self._numbers[bits] = np.broadcast_to(found, (self.threads,))
-        return self._numbers[bits], self.everything
+        return self.same(value & ((1 << width) - 1)), self.everything
 
     def _unknown(self) -> tuple[Array, Mask]:
         return self._one(0, 1)[0], self.nothing

@@ -194,9 +194,12 @@ class Machine:
         self.memory = Memory([each.regions for each in placed], self.threads)
         self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks, undefined)
         self.code = Code(self.lanes, self.memory, self.kept.keep, wanted)
+        self.order_of: list[int] = self.order.tolist()
         self.kinds = [kind_of(each.opcode) for each in function.instructions]
         self.most_of_blocks = _most_steps(function, self.threads)
         self._parts: dict[bytes, Lanes] = {}
+        self.went = 0
+        """Where all threads that ran last have gone; the end if they parted."""
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
         self.waits: Mask = np.zeros(self.blocks * self.threads, dtype=np.bool_)
@@ -248,7 +251,7 @@ class Machine:
 
     def _next(self, order: Array, active: Mask) -> int:
         """Where the earliest of the other threads are: the active ones go on until they come there."""
-        return int(order.min(where=~active, initial=self.end))
+        return int(np.where(active, self.end, order).min())
 
     def _lanes_of(self, active: Mask) -> Lanes:
         """The lanes of the warps that have active threads."""
@@ -270,9 +273,9 @@ class Machine:
         while True:
             needs = self.most_of_blocks[self.flow.block_of[at]]
             if room < needs:
-                room = int((self.most_steps - self.steps - self.code.steps)[lanes.block_numbers].min())
+                room = int((self.most_steps - self.steps - self.code.steps)[lanes.block_list].min())
             at = self._together(at, lanes, mine, may_be_cut_off=room < needs)
-            if self.order[at] >= until:
+            if self.order_of[at] >= until:
                 return
             room -= needs
 
@@ -282,7 +285,7 @@ class Machine:
         Returns the instruction where all of them are then; the end if some are elsewhere, wait, or ended.
         """
         block, started = self.flow.blocks[self.flow.block_of[at]], active
-        here = lanes.block_numbers
+        here = lanes.block_list
         counted = at
         for index in range(at, block.stop):
             instruction = self.function.instructions[index]
@@ -304,16 +307,13 @@ class Machine:
                 self._try(partial(self._stand, instruction, block, kind, lanes), lanes, left)
                 return self.end
             if left is not active:
-                active, here = left, np.unique(lanes.block_of[left])
-                if not len(here):
+                active, here = left, lanes.blocks_of(left)
+                if not here:
                     return self.end
         self.steps[here] += block.stop - counted
+        self.went = self.end
         self._try(partial(self._leave, block, lanes), lanes, active)
-        if active is not started:
-            return self.end
-        places = lanes.part(self.at)
-        first = int(places[active.argmax()])
-        return self.end if np.count_nonzero(active & (places != first)) else first
+        return self.went if active is started else self.end
 
     def _try(self, work: Callable[[Mask], None], lanes: Lanes, active: Mask) -> Mask:
         """Do something with threads; returns the threads of the blocks that go on.
@@ -363,7 +363,7 @@ class Machine:
 
     def _leave(self, block: Block, lanes: Lanes, active: Mask) -> None:
         if not block.is_choice:
-            self._jump(block, lanes, np.full(lanes.threads, self._start(block.ways[0].target)), active)
+            self._jump(block, lanes, self._start(block.ways[0].target), active)
             return
         targets = self._targets(block, lanes, active)
         self._jump(block, lanes, targets, active)
@@ -371,21 +371,21 @@ class Machine:
         if block.index in self.waiting:
             self._cut_off_waiting(block, lanes.spread(active))
 
-    def _targets(self, block: Block, lanes: Lanes, active: Mask) -> Array:
-        """Where each thread goes on behind a block that chooses."""
+    def _targets(self, block: Block, lanes: Lanes, active: Mask) -> Array | int:
+        """Where each thread goes on behind a block that chooses; one number if all go on at one instruction."""
         last = self.function.instructions[block.stop - 1]
         holds, known = lanes.everything, lanes.everything
         if last.guard is not None:
             bit, known = lanes.read(last.guard.register, 1)
             holds = (bit == 0) if last.guard.negated else (bit != 0)
-        index = np.zeros(lanes.threads, dtype=np.int64)
+        index = lanes.numbers
         if any(way.cases is not None for way in block.ways):
             index, of_index = lanes.read(last.operands[0], 32)
             known = known & (of_index | ~holds)
-        if np.count_nonzero(unsure := active & ~known):
+        if not lanes.are_known(known) and np.count_nonzero(unsure := active & ~known):
             raise EndError("a branch is not known", lanes.numbers[unsure])
-        if (way := self._one_way(block, holds, active)) is not None:
-            return np.broadcast_to(np.int64(self._start(way)), active.shape)
+        if (target := self._target(block, holds, active)) is not None:
+            return target
         targets = np.full(lanes.threads, -1, dtype=np.int64)
         for way in block.ways:
             takes = lanes.everything if way.guard is None else holds == way.guard
@@ -396,21 +396,48 @@ class Machine:
             raise FaultError("a branch has no such case", lanes.numbers[nowhere])
         return targets
 
-    def _one_way(self, block: Block, holds: Mask, active: Mask) -> int | None:
-        """The block to which all threads go, if a guard alone chooses; None if they part, or if an index chooses."""
-        if any(way.cases is not None or way.guard is None for way in block.ways):
-            return None
+    def _target(self, block: Block, holds: Mask, active: Mask) -> int | None:
+        """Where all threads go on, if a guard alone chooses; None if they part, or if an index chooses."""
         taken = np.count_nonzero(active & holds)
-        if taken not in (0, np.count_nonzero(active)):
+        if taken and taken != np.count_nonzero(active):
             return None
-        return next(way.target for way in block.ways if way.guard == (taken > 0))
+        found: list[int] = []
+        for way in block.ways:
+            if way.cases is not None:
+                return None
+            if way.guard is None or way.guard == (taken > 0):
+                found.append(self._start(way.target))
+        return found[0] if len(found) == 1 else None
 
-    def _jump(self, block: Block, lanes: Lanes, targets: Array, active: Mask) -> None:
-        if self.early is not None:
-            early = self.early.of(block, lanes.part(self.at), targets, active)
+    def _jump(self, block: Block, lanes: Lanes, targets: Array | int, active: Mask) -> None:
+        if self.early is not None and self.early.may_be_behind(block):
+            early = self.early.of(block, lanes.part(self.at), np.broadcast_to(targets, active.shape), active)
             if len(early):
                 raise EndError(_EARLY_TRIP, lanes.numbers[early])
-        self.at[lanes.numbers[active]] = targets[active]
+        place = lanes.place if active is lanes.everything else lanes.numbers[active]
+        if isinstance(targets, int):
+            self.at[place] = self.went = targets
+        else:
+            self.at[place] = targets[active]
+
+    def _count(self, block: Block, lanes: Lanes, targets: Array | int, active: Mask) -> None:
+        """Count the ways that are taken, and whether lanes of a warp part."""
+        if isinstance(targets, int):
+            for number in lanes.blocks_of(active):
+                self.ways[number][block.index, targets] += 1
+            return
+        least = np.minimum.reduceat(np.where(active, targets, self.end + 1), lanes.starts)
+        most = np.maximum.reduceat(np.where(active, targets, -1), lanes.starts)
+        for at in np.flatnonzero(most >= 0).tolist():
+            ways = self.ways[lanes.block_list[at]]
+            ways[block.index, int(least[at])] += 1
+            if least[at] == most[at]:
+                continue
+            mine = slice(lanes.starts[at], lanes.starts[at] + lanes.sizes[at])
+            here, rows = active[mine].reshape(-1, LANES), targets[mine].reshape(-1, LANES)
+            ways.update((block.index, way) for way in np.unique(rows[here]).tolist() if way > least[at])
+            if (rows.max(axis=1, where=here, initial=-1) > rows.min(axis=1, where=here, initial=self.end + 1)).any():
+                ways[block.index, -1] += 1
 
     def _cut_off_waiting(self, block: Block, active: Mask) -> None:
         """Count the trips that are left to blocks whose threads all go on to wait, as if they were made."""
@@ -420,25 +447,6 @@ class Machine:
             self.ways[number][block.index, block.start] += left // (block.stop - block.start)
             self.steps[number] += left + 1
             self._stop(number, CutOffError(_TOO_MANY_STEPS))
-
-    def _count(self, block: Block, lanes: Lanes, targets: Array, active: Mask) -> None:
-        """Count the ways that are taken, and whether lanes of a warp part."""
-        if targets.strides == (0,):
-            for number in lanes.block_list if active is lanes.everything else np.unique(lanes.block_of[active]).tolist():
-                self.ways[number][block.index, int(targets[0])] += 1
-            return
-        least = np.minimum.reduceat(np.where(active, targets, self.end + 1), lanes.starts)
-        most = np.maximum.reduceat(np.where(active, targets, -1), lanes.starts)
-        for at in np.flatnonzero(most >= 0).tolist():
-            ways = self.ways[lanes.block_numbers[at]]
-            ways[block.index, int(least[at])] += 1
-            if least[at] == most[at]:
-                continue
-            mine = slice(*[*lanes.starts.tolist(), lanes.threads][at : at + 2])
-            here, rows = active[mine].reshape(-1, LANES), targets[mine].reshape(-1, LANES)
-            ways.update((block.index, way) for way in np.unique(rows[here]).tolist() if way > least[at])
-            if (rows.max(axis=1, where=here, initial=-1) > rows.min(axis=1, where=here, initial=self.end + 1)).any():
-                ways[block.index, -1] += 1
 
     # ---- barriers
 

@@ -101,7 +101,7 @@ class _Pages:
         return np.arange(first, self._count, dtype=np.int32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reached:
     """Words that threads reach: the block of each thread, and where its bytes are in the pages.
 
@@ -259,7 +259,8 @@ class Memory:
         region = bisect_right(self._all_begins, int(addresses[0])) - 1 if len(addresses) else 0
         inside = addresses - self._begins[region]
         first: Array
-        if region < 0 or np.count_nonzero((inside < 0) | (inside > self._sizes[region] - width_bytes)):
+        room = int(self._sizes[region]) - width_bytes
+        if region < 0 or room < 0 or np.count_nonzero(inside.view(np.uint64) > room):
             # Not all of one region, as most instructions reach.
             regions = np.searchsorted(self._begins, addresses, side="right") - 1
             inside = addresses - self._begins[regions]
@@ -290,8 +291,10 @@ class Memory:
 
     def _bring(self, block: Array, pages: Array) -> None:
         """Give blocks those pages that they do not have yet."""
-        missing = np.unique(np.where(self._page_of[block, pages] < 0, block * self._page_of.shape[1] + pages, -1))
-        blocks, numbers = np.divmod(missing[missing >= 0], self._page_of.shape[1])
+        count = self._page_of.shape[1]
+        keys, known = np.broadcast_arrays(block * count + pages, self._page_of[block, pages])
+        missing = np.array(sorted(set(keys[known < 0].tolist())), dtype=np.int64)
+        blocks, numbers = np.divmod(missing, count)
         new = self._pages.take(len(blocks))
         self._page_of[blocks, numbers] = new
         self._moves[blocks, numbers] = (new - numbers) * _PAGE
@@ -324,8 +327,6 @@ UNREAD: Final = -1
 """The source address of a lane that copies fewer bytes than it writes, or of which it is not known."""
 MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
-_MOST_AGAIN: Final = 256
-"""Accesses of some warps that are known when they come again."""
 
 
 @dataclass(slots=True)
@@ -356,7 +357,6 @@ class Kept:
     def __init__(self, blocks: int, warps: int) -> None:
         self._warps = warps
         self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
-        self._again: dict[tuple[object, ...], list[Seen]] = {}
 
     def keep(
         self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None, warps: Array
@@ -371,17 +371,10 @@ class Kept:
             for block in np.unique(warps[made] // self._warps):
                 self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
             return
-        given = tuple(None if each is None else each.tobytes() for each in (addresses, active, sources, warps))
-        if (again := self._again.get((instruction.index, *given))) is not None:
-            for seen in again:
-                seen.is_all = seen.is_all and len(seen.patterns) < MOST_SEEN
-            return
-        if len(self._again) == _MOST_AGAIN:
-            self._again.clear()
-        again = self._again[instruction.index, *given] = []
         on = on[made]
-        rows = np.where(on, addresses.reshape(-1, LANES)[made], 0)
+        rows = addresses.reshape(-1, LANES)[made]
         patterns = _from_first(rows, on, 1 if sources is None else BANK_PERIOD_BYTES)
+        rows = np.where(on, rows, 0)
         read = None if sources is None else np.where(on, sources.reshape(-1, LANES)[made], UNREAD)
         if read is not None:
             patterns = np.concatenate((patterns, _from_first(read, read != UNREAD, BANK_PERIOD_BYTES)), axis=1)
@@ -391,7 +384,6 @@ class Kept:
             block, warp = divmod(number, self._warps)
             if block != mine:
                 mine, seen = block, self.seen[block].setdefault(instruction.index, Seen())
-                again.append(seen)
             if len(seen.patterns) >= MOST_SEEN:
                 seen.is_all = False
                 continue
@@ -408,5 +400,8 @@ class Kept:
 
 def _from_first(rows: Array, on: Mask, step: int) -> Array:
     """Where lanes are, counted from a multiple of `step` at or before the first of them; -1 of the others."""
-    least = rows.min(axis=1, where=on, initial=np.iinfo(np.int64).max) // step * step
+    if np.count_nonzero(on) == on.size:
+        least = np.minimum.reduce(rows, axis=1)
+        return rows - (least if step == 1 else least // step * step)[:, None]
+    least = np.where(on, rows, np.iinfo(np.int64).max).min(axis=1) // step * step
     return np.where(on, rows - least[:, None], -1)

@@ -23,7 +23,6 @@ _COMPUTES: Final = frozenset(
     {"add", "sub", "min", "max", "and", "or", "xor", "not", "shl", "shr", "mov", "cvt", "setp", "selp"}
 )
 """Opcodes that change the registers that they write, and nothing else."""
-_NO_THREADS: Final = np.zeros(0, dtype=np.int64)
 _WAITS: Final = frozenset({"membar", "fence", "nanosleep"})
 
 
@@ -59,12 +58,14 @@ class EarlyTrips:
             for latch in loop.latches:
                 self._back.setdefault(latch, []).append((flow.blocks[loop.header].start, inside))
 
+    def may_be_behind(self, block: Block) -> bool:
+        """Whether threads may begin a trip behind a block while others are in the one before."""
+        return block.index in self._back
+
     def of(self, block: Block, before: Array, after: Array, active: Mask) -> Array:
         """The numbers of such threads, as the active ones go from a block to `after` and others stay at `before`."""
-        if block.index not in self._back:
-            return _NO_THREADS
         found = np.zeros(len(active), dtype=np.bool_)
-        for header, inside in self._back[block.index]:
+        for header, inside in self._back.get(block.index, ()):
             others = inside[np.where(active, after, before)].reshape(-1, LANES).any(axis=1)
             found |= active & (after == header) & np.repeat(others, LANES)
         return np.flatnonzero(found)
