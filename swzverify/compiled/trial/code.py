@@ -171,10 +171,11 @@ class Code:
             # Of numbers alone, one result is for all lanes.
             result = results[0] if results[0].ndim else np.broadcast_to(results[0], active.shape)
             self._note_compared(formula, result, values, active if known is lanes.everything else active & known)
-        for target, result, width in zip(formula.targets, results, formula.widths, strict=False):
-            fits = isinstance(target, Register) and width_of(target) == width
-            number = result if fits or not formula.signed else signed(result, width)
-            lanes.write(target, number, known, active, fits=fits)
+        for (target, extended), result in zip(formula.targets, results, strict=False):
+            if extended is None:
+                lanes.write(target, result, known, active, fits=True)
+            else:
+                lanes.write(target, signed(result, extended) if extended else result, known, active)
 
     def _note_compared(self, formula: _Formula, result: Array, operands: list[Unsigned], active: Mask) -> None:
         """Note the numbers of blocks in which the comparison has one result, which is 0 or 1."""
@@ -323,6 +324,9 @@ class Code:
         self._memory.reach(into, threads, size)
         if np.count_nonzero(misaligned := source % size != 0):
             raise FaultError("an address is not aligned", threads[misaligned])
+        if self._memory.is_known and not np.count_nonzero(count[active] < size):
+            self._memory.copy(source, into, threads, size)
+            return
         each = np.arange(size)
         read = (count[active][:, None] > each).reshape(-1)
         threads = np.repeat(threads, size)
@@ -401,9 +405,8 @@ class _Formula:
         numbers: The numbers that it names.
         program: Its results, and behind them whether they are undefined, if they may be.
         may_be_undefined: Whether they may be.
-        targets: What it writes.
-        widths: The widths of the results.
-        signed: Whether they are extended with their sign.
+        targets: What it writes, and from which width it is extended with its sign: 0 without a sign, None if the
+            register is as wide as the result.
         compares: Whether it compares numbers.
     """
 
@@ -411,9 +414,7 @@ class _Formula:
     numbers: list[int]
     program: Program
     may_be_undefined: bool
-    targets: tuple[Operand, ...]
-    widths: tuple[int, ...]
-    signed: bool
+    targets: list[tuple[Operand, int | None]]
     compares: bool
 
 
@@ -446,8 +447,9 @@ def _formula(instruction: Instruction) -> _Formula | None:
         numbers,
         program,
         undefined is not FALSE,
-        written(instruction),
-        meaning.results,
-        meaning.signed,
+        [
+            (each, None if isinstance(each, Register) and width_of(each) == width else width * meaning.signed)
+            for each, width in zip(written(instruction), meaning.results, strict=False)
+        ],
         base_name(instruction) == "setp",
     )

@@ -288,9 +288,7 @@ class Machine:
         here = lanes.block_list
         counted = at
         for index in range(at, block.stop):
-            instruction = self.function.instructions[index]
-            kind = self.kinds[index]
-            left = active
+            instruction, kind, left = self.function.instructions[index], self.kinds[index], active
             if may_be_cut_off:
                 self.steps[here] += index + 1 - counted
                 counted = index + 1
@@ -300,16 +298,18 @@ class Machine:
                     self.code.run(instruction, left)
                 except (StopError, PtxError) as error:
                     left = self._go_on_without(error, partial(self.code.run, instruction), lanes, left)
-            if left is not active or kind not in (Kind.PLAIN, Kind.JUMP):
-                self.steps[here] += index + 1 - counted
-                counted = index + 1
-            if kind not in (Kind.PLAIN, Kind.JUMP):
+                if left is active:
+                    continue
+            elif kind is Kind.JUMP and left is active:
+                break
+            self.steps[here] += index + 1 - counted
+            counted = index + 1
+            if kind is not Kind.PLAIN and kind is not Kind.JUMP:
                 self._try(partial(self._stand, instruction, block, kind, lanes), lanes, left)
                 return self.end
-            if left is not active:
-                active, here = left, lanes.blocks_of(left)
-                if not here:
-                    return self.end
+            active, here = left, lanes.blocks_of(left)
+            if not here:
+                return self.end
         self.steps[here] += block.stop - counted
         self.went = self.end
         self._try(partial(self._leave, block, lanes), lanes, active)

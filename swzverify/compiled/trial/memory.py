@@ -164,8 +164,8 @@ class Memory:
         self._moves = np.full(self._page_of.shape, _MISSING, dtype=np.int64)
         # A byte is known if it was written, or there at the start, since its block forgot all bytes.
         self._forgotten = np.zeros(len(ordered), dtype=np.int32)
-        # As long as all bytes of all blocks are known, nobody has to look at what was written.
-        self._is_known = True
+        self.is_known = True
+        """Whether all bytes of all blocks are known: then nobody has to look at what was written."""
 
     def of_block(self, block: int) -> Memory:
         """The memory of one block alone: the same bytes, not a copy."""
@@ -224,24 +224,32 @@ class Memory:
             raw = np.zeros((len(at), 8), dtype=np.uint8)
             raw[:, :width_bytes] = self._pages.bytes[at]
             values, written = raw.view(np.int64).reshape(-1), self._pages.written
-        if self._is_known:
+        if self.is_known:
             return values, np.ones(len(values), dtype=np.bool_)
         return values, np.all(written[at] >= self._forgotten[reached.block][:, None], axis=1)
 
     def write(self, reached: Reached, offset: int, width_bytes: int, values: Array, known: Mask) -> None:
         """Write bytes of words from an offset on; of lanes with one address the last one stays."""
-        self._is_known = self._is_known and np.count_nonzero(known) == len(known)
-        now = 0 if self._is_known else np.where(known, self._forgotten[reached.block], _NEVER)[:, None]
+        self.is_known = self.is_known and np.count_nonzero(known) == len(known)
+        now = 0 if self.is_known else np.where(known, self._forgotten[reached.block], _NEVER)[:, None]
         words = reached.words(offset, width_bytes)
         if words is not None:
             self._pages.bytes.view(f"u{width_bytes}")[words] = values.astype(f"u{width_bytes}")
-            if not self._is_known:
+            if not self.is_known:
                 self._pages.written.reshape(-1, width_bytes)[words] = now
         else:
             at = reached.places(offset, width_bytes)
             raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
             self._pages.bytes[at] = raw[:, :width_bytes]
             self._pages.written[at] = now
+
+    def copy(self, source: Array, into: Array, threads: Array, width_bytes: int) -> None:
+        """Copy words between addresses that are multiples of their width. Errors as in `load`."""
+        reached, written = (self._at(each, threads, width_bytes, width_bytes) for each in (source, into))
+        step = min(8, width_bytes)
+        parts = [(at, *self.read(reached, at, step)) for at in range(0, width_bytes, step)]
+        for at, values, known in parts:
+            self.write(written, at, step, values, known)
 
     def room(self, address: int) -> int:
         """The bytes from an address to the end of its region."""
@@ -250,7 +258,7 @@ class Memory:
 
     def forget(self, threads: Array) -> None:
         """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
-        self._is_known = False
+        self.is_known = False
         self._forgotten[np.unique(threads // self._threads)] += 1
 
     def _at(self, addresses: Array, threads: Array, width_bytes: int, step: int = 1) -> Reached:
@@ -300,11 +308,11 @@ class Memory:
         self._moves[blocks, numbers] = (new - numbers) * _PAGE
         regions = np.searchsorted(self._first_pages, numbers, side="right") - 1
         offsets = (numbers - self._first_pages[regions]) * _PAGE
-        for at, begin in enumerate((new.astype(np.int64) * _PAGE).tolist()):
-            data = self._data[int(blocks[at])][int(regions[at])]
-            if data is not None:
-                here = data[int(offsets[at]) : int(offsets[at]) + _PAGE]
-                self._pages.bytes[begin : begin + len(here)] = here
+        each = (blocks.tolist(), regions.tolist(), offsets.tolist(), new.tolist())
+        for of_block, region, offset, page in zip(*each, strict=True):
+            if (data := self._data[of_block][region]) is not None:
+                here = data[offset : offset + _PAGE]
+                self._pages.bytes[page * _PAGE : page * _PAGE + len(here)] = here
 
 
 def bytes_of(regions: Sequence[Region], threads: int) -> int:
@@ -327,6 +335,8 @@ UNREAD: Final = -1
 """The source address of a lane that copies fewer bytes than it writes, or of which it is not known."""
 MOST_SEEN: Final = 400
 """Different warp instructions that are kept of one instruction."""
+_MOST_KEPT: Final = 256
+"""Patterns of several warps that are known when they come again."""
 
 
 @dataclass(slots=True)
@@ -357,6 +367,8 @@ class Kept:
     def __init__(self, blocks: int, warps: int) -> None:
         self._warps = warps
         self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
+        self._kept: dict[tuple[int, bytes, bytes], list[Seen]] = {}
+        """Patterns of some warps that are kept, and where."""
 
     def keep(
         self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None, warps: Array
@@ -371,19 +383,27 @@ class Kept:
             for block in np.unique(warps[made] // self._warps):
                 self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
             return
-        on = on[made]
-        rows = addresses.reshape(-1, LANES)[made]
+        rows = addresses.reshape(-1, LANES)
         patterns = _from_first(rows, on, 1 if sources is None else BANK_PERIOD_BYTES)
-        rows = np.where(on, rows, 0)
-        read = None if sources is None else np.where(on, sources.reshape(-1, LANES)[made], UNREAD)
+        read = None if sources is None else np.where(on, sources.reshape(-1, LANES), UNREAD)
         if read is not None:
             patterns = np.concatenate((patterns, _from_first(read, read != UNREAD, BANK_PERIOD_BYTES)), axis=1)
         size, raw = patterns.itemsize * patterns.shape[1], patterns.tobytes()
+        key = instruction.index, warps.tobytes(), raw
+        if (again := self._kept.get(key)) is not None:
+            for seen in again:
+                seen.is_all = seen.is_all and len(seen.patterns) < MOST_SEEN
+            return
+        if len(self._kept) == _MOST_KEPT:
+            self._kept.clear()
+        again = self._kept[key] = []
+        rows = np.where(on, rows, 0)
         mine, seen = -1, Seen()
-        for at, number in enumerate(warps[made].tolist()):
+        for at, number in zip(made.tolist(), warps[made].tolist(), strict=True):
             block, warp = divmod(number, self._warps)
             if block != mine:
                 mine, seen = block, self.seen[block].setdefault(instruction.index, Seen())
+                again.append(seen)
             if len(seen.patterns) >= MOST_SEEN:
                 seen.is_all = False
                 continue
