@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any, Final, TypeAlias, assert_never
 
 import numpy as np
@@ -158,15 +159,19 @@ def _step(
             return lambda values: _reduce(values[at] >> np.uint64(low), width)
         case Extend(operand, width, signed):
             if not signed:
-                return lambda values: values[at]
+                return itemgetter(at)
             inner = operand.width
             return lambda values: _reduce(_signed(values[at], inner).view(np.uint64), width)
         case Ite():
-            return lambda values: np.where(values[at] != 0, values[then], values[otherwise])
+            return lambda values: _chosen(values[at], values[then], values[otherwise])
         case Count():
             return lambda values: _count(values[at])
         case _:
             assert_never(node)
+
+
+def _chosen(condition: Unsigned, then: Unsigned, otherwise: Unsigned) -> Unsigned:
+    return np.where(condition != 0, then, otherwise)
 
 
 def _reduce(value: Unsigned, width: int) -> Unsigned:

@@ -21,9 +21,9 @@ one of the orders that PTX allows, and so do the lanes of an atomic.
 
 from swzverify.compiled.trial.clocks import Launches, replay
 from swzverify.compiled.trial.history import Unordered
+from swzverify.compiled.trial.kept import Seen
 from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
-from swzverify.compiled.trial.memory import Seen
 from swzverify.compiled.trial.misses import Replay
 from swzverify.compiled.trial.search import Search
 

@@ -21,9 +21,9 @@ from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.flags import strong_of
 from swzverify.compiled.trial.gatherings import CLUSTER, Gathering
 from swzverify.compiled.trial.history import History
-from swzverify.compiled.trial.lanes import Lanes
+from swzverify.compiled.trial.kinds import Kind, kind_of
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.machine import Kind, Machine, kind_of
+from swzverify.compiled.trial.machine import Machine
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, StopError
 from swzverify.compiled.trial.misses import Hang, Misses, Replay
 from swzverify.compiled.trial.recorder import Recorder, uses_async_proxy
@@ -65,6 +65,7 @@ class Clocked(Machine):
         self.code = self.recorder = Recorder(*told, follows_boxes=follows_boxes)
         # Threads may wait at all barriers, and wherever they ask for what others do.
         self.kinds = [_kind(each.opcode) for each in function.instructions]
+        self.is_alone = False
         self.size = prod(launch.block)
         self.stands, self.numbers, self.asked, self.last, self.last_place, self.seen = (
             np.full(self.threads, -1, dtype=np.int64) for _ in range(6)
@@ -102,13 +103,6 @@ class Clocked(Machine):
         of_warps = order.reshape(-1, LANES).min(axis=1)
         latest = of_warps[of_warps < self.end].max()
         return (order == latest) & np.repeat(of_warps == latest, LANES)
-
-    def _next(self, order: Array, active: Mask) -> int:  # noqa: ARG002 - machine's
-        """Whoever runs next is chosen behind each block: what threads do may let others go on."""
-        return 0
-
-    def _lanes_of(self, active: Mask) -> Lanes:  # noqa: ARG002 - machine's
-        return self.lanes
 
     # ---- coming to where threads wait
 

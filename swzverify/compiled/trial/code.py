@@ -7,29 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.effects import width_of, written
-from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.kernel.opcodes import operation
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.compiled.trial.atomics import apply, can_run
 from swzverify.compiled.trial.exchange import can_exchange, exchange
-from swzverify.compiled.trial.floats import COMPARED
 from swzverify.compiled.trial.floats import compute as compute_floats
+from swzverify.compiled.trial.kept import UNREAD
 from swzverify.compiled.trial.lanes import Lanes, cut, signed
-from swzverify.compiled.trial.memory import SHARED_WINDOW, UNREAD, Array, FaultError, Mask, Memory, Reached, StopError
+from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory, Reached, StopError
 from swzverify.compiled.trial.plain import plain
+from swzverify.compiled.trial.prepared import Formula, address_of, as_offset, formula_of, load_of
 from swzverify.hardware import Kind
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, Program, Unsigned
-from swzverify.ir.expr import FALSE, Expr, const, postorder, var
+from swzverify.ir.evaluate import Unsigned
 
 _WINDOW_BYTES: Final = 1 << 32
 """Addresses of the shared window have 32 bits."""
@@ -71,8 +67,9 @@ class CutOffError(EndError):
 class Code:
     """Runs instructions of one function one by one, for threads of several blocks at once.
 
-    The watch is told what the instructions with the indices `watched` do, or all. For each block, `steps` counts the cost of threads that run alone, and `compared` are the numbers of
-    comparisons that had the same result in all its lanes.
+    The watch is told what the instructions with the indices `watched` do, or all. For each block, `steps` counts
+    the cost of threads that run alone, and `compared` are the numbers of comparisons that had the same result in all
+    its lanes.
     """
 
     def __init__(self, lanes: Lanes, memory: Memory, watch: Watch, watched: frozenset[int] | None = None) -> None:
@@ -108,7 +105,36 @@ class Code:
         return base_name(instruction) not in ("shfl", "vote", "activemask", "match", "redux", "call", "cp")
 
     def _do(self, instruction: Instruction, active: Mask) -> None:
-        _runner(instruction)(self, instruction, active)
+        self._runner(instruction)(self, instruction, active)
+
+    @staticmethod
+    @lru_cache(maxsize=1 << 14)
+    def _runner(instruction: Instruction) -> Callable[[Code, Instruction, Mask], None]:
+        """What runs an instruction."""
+        name, opcode = base_name(instruction), instruction.opcode
+        if name in _SILENT or _COPIED.match(opcode) or opcode == "bar.warp.sync":
+            return Code._skip
+        match name:
+            case "ld" | "ldu":
+                return Code._load
+            case "st" if len(instruction.operands) > 1:
+                return Code._store
+            case "atom" | "red" if can_run(instruction):
+                return Code._atomic
+            case "cp" if _COPY.fullmatch(opcode) and len(instruction.operands) >= _LEAST_OF_COPY:
+                return Code._copy
+            case "cvta" if len(instruction.operands) == 2:
+                return Code._change_space
+            case "mov" if _MOVE.fullmatch(opcode) and len(instruction.operands) == 2:
+                return Code._move
+            case "call":
+                return Code._call
+            case _ if can_exchange(instruction):
+                return Code._exchange
+            case _ if formula_of(instruction) is not None:
+                return Code._compute
+            case _:
+                return Code._compute_long if _LONG.fullmatch(opcode) else Code._compute_floats
 
     def _skip(self, instruction: Instruction, active: Mask) -> None:
         """An instruction that changes nothing."""
@@ -154,7 +180,7 @@ class Code:
     # ---- computing
 
     def _compute(self, instruction: Instruction, active: Mask) -> None:
-        formula, lanes = _formula(instruction), self._lanes
+        formula, lanes = formula_of(instruction), self._lanes
         if formula is None:
             raise AssertionError(instruction.opcode)
         values: list[Unsigned] = []
@@ -177,7 +203,7 @@ class Code:
             else:
                 lanes.write(target, signed(result, extended) if extended else result, known, active)
 
-    def _note_compared(self, formula: _Formula, result: Array, operands: list[Unsigned], active: Mask) -> None:
+    def _note_compared(self, formula: Formula, result: Array, operands: list[Unsigned], active: Mask) -> None:
         """Note the numbers of blocks in which the comparison has one result, which is 0 or 1."""
         lanes = self._lanes
         if active is lanes.everything:
@@ -233,7 +259,7 @@ class Code:
 
         The watch gets the addresses in shared memory, and the `sources` of a copy.
         """
-        operand, lanes = _reaches(instruction)[0], self._lanes
+        operand, lanes = address_of(instruction)[0], self._lanes
         is_watched = self._watched is None or instruction.index in self._watched
         found, known = (lanes.numbers, lanes.nothing) if operand is None else self._place(operand)
         sure = active
@@ -252,17 +278,17 @@ class Code:
 
     def _generic(self, instruction: Instruction, places: Array, known: Mask) -> tuple[Array, Mask]:
         """The generic addresses of places in the space of an instruction."""
-        return (cut(places, 32) + SHARED_WINDOW if _reaches(instruction)[1] else places), known
+        return (cut(places, 32) + SHARED_WINDOW if address_of(instruction)[1] else places), known
 
     def _place(self, operand: Address) -> tuple[Array, Mask]:
         base = operand.base
         if base is None:
             return self._lanes.read(Immediate(operand.offset), 64)
         value, known = self._lanes.read(base, width_of(base) if isinstance(base, Register) else 64)
-        return (value + _signed_64(operand.offset) if operand.offset else value), known
+        return (value + as_offset(operand.offset) if operand.offset else value), known
 
     def _load(self, instruction: Instruction, active: Mask) -> None:
-        targets, size, is_signed = _loads(instruction)
+        targets, size, is_signed = load_of(instruction)
         places, sure = self._reached(instruction, active)
         if not 0 < size <= 8:
             sure = self._lanes.nothing
@@ -303,9 +329,7 @@ class Code:
         """Copy from global memory at once; bytes that are not copied become zero."""
         operands = instruction.operands
         source, of_source = (
-            self._place(operands[1])
-            if isinstance(operands[1], Address)
-            else (self._lanes.numbers, self._lanes.nothing)
+            self._place(operands[1]) if isinstance(operands[1], Address) else (self._lanes.numbers, self._lanes.nothing)
         )
         size = operands[2].value if isinstance(operands[2], Immediate) else 0
         limit = limit_of_source(instruction)
@@ -344,112 +368,6 @@ class Code:
         return self._lanes.read(limit, 32)
 
 
-def _signed_64(offset: int) -> int:
-    return (offset + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-@lru_cache(maxsize=1 << 14)
-def _reaches(instruction: Instruction) -> tuple[Address | None, bool]:
-    """The first address of an instruction, and whether it is one in shared memory."""
-    operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
-    return operand, space_of(instruction.opcode) == "shared"
-
-
-@lru_cache(maxsize=1 << 14)
-def _loads(instruction: Instruction) -> tuple[tuple[Operand, ...], int, bool]:
-    """What a load writes, the bytes of each number, and whether they have a sign."""
-    kind = instruction.opcode.rpartition(".")[2]
-    return written(instruction), size_of_type(kind) or 0, kind[0] == "s"
-
-
-@lru_cache(maxsize=1 << 14)
-def _runner(instruction: Instruction) -> Callable[[Code, Instruction, Mask], None]:
-    """What runs an instruction."""
-    name, opcode = base_name(instruction), instruction.opcode
-    if name in _SILENT or _COPIED.match(opcode) or opcode == "bar.warp.sync":
-        return Code._skip
-    match name:
-        case "ld" | "ldu":
-            return Code._load
-        case "st" if len(instruction.operands) > 1:
-            return Code._store
-        case "atom" | "red" if can_run(instruction):
-            return Code._atomic
-        case "cp" if _COPY.fullmatch(opcode) and len(instruction.operands) >= _LEAST_OF_COPY:
-            return Code._copy
-        case "cvta" if len(instruction.operands) == 2:
-            return Code._change_space
-        case "mov" if _MOVE.fullmatch(opcode) and len(instruction.operands) == 2:
-            return Code._move
-        case "call":
-            return Code._call
-        case _ if can_exchange(instruction):
-            return Code._exchange
-        case _ if _formula(instruction) is not None:
-            return Code._compute
-        case _:
-            return Code._compute_long if _LONG.fullmatch(opcode) else Code._compute_floats
-
-
 def runs_alone(instruction: Instruction) -> bool:
     """Whether threads may run an instruction one by one, which takes steps of their own."""
     return base_name(instruction) in ("atom", "red") or _LONG.fullmatch(instruction.opcode) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Formula:
-    """An instruction as expressions of its sources.
-
-    Attributes:
-        sources: Its operands that are no numbers, and their widths, in the order in which `program` takes them.
-        numbers: The numbers that it names.
-        program: Its results, and behind them whether they are undefined, if they may be.
-        may_be_undefined: Whether they may be.
-        targets: What it writes, and from which width it is extended with its sign: 0 without a sign, None if the
-            register is as wide as the result.
-        compares: Whether it compares numbers.
-    """
-
-    sources: list[tuple[Operand, int]]
-    numbers: list[int]
-    program: Program
-    may_be_undefined: bool
-    targets: list[tuple[Operand, int | None]]
-    compares: bool
-
-
-@lru_cache(maxsize=1 << 14)
-def _formula(instruction: Instruction) -> _Formula | None:
-    """An instruction as a formula; None if `meaning` does not know it, or its values are too wide."""
-    operands = instruction.operands[1:]
-    meaning = operation(instruction.opcode, len(operands))
-    if meaning is None or COMPARED.fullmatch(instruction.opcode):
-        return None
-    sources: dict[str, tuple[Operand, int]] = {}
-    values: list[Expr] = []
-    numbers: list[int] = []
-    for at, (operand, width) in enumerate(zip(operands, meaning.sources, strict=True)):
-        if isinstance(operand, Immediate):
-            numbers.append(operand.value)
-            values.append(const(operand.value, width) if width > 1 else const(int(operand.value != 0), 1))
-        else:
-            sources[f"operand {at}"] = operand, width
-            values.append(var(f"operand {at}", 1 << width))
-    built = meaning.build(tuple(values))
-    if built is None:
-        return None
-    undefined = FALSE if meaning.undefined is None else either(*meaning.undefined(tuple(values)))
-    if any(node.width > MAX_ARRAY_WIDTH for node in postorder(undefined, *built)):
-        return None
-    program = Program(tuple(built) if undefined is FALSE else (*built, undefined), tuple(sources))
-    return _Formula(
-        [*sources.values()],
-        numbers,
-        program,
-        undefined is not FALSE,
-        [
-            (each, None if isinstance(each, Register) and width_of(each) == width else width * meaning.signed)
-            for each, width in zip(written(instruction), meaning.results, strict=False)
-        ],
-        base_name(instruction) == "setp",
-    )

@@ -29,6 +29,8 @@ from swzverify.ir.evaluate import evaluate_many
 from swzverify.ir.expr import Expr, variables
 
 _WORD = 64
+_MOST_PARTS = 64
+"""Sets of warps whose lanes are kept."""
 _Item = TypeVar("_Item", np.int64, np.bool_)
 
 
@@ -86,6 +88,7 @@ class Lanes:
         """The blocks of the threads, where the first thread of each is, and how many of its threads are here."""
         self.starts = np.array(first) * LANES
         self.sizes: list[int] = np.diff(self.starts, append=self.threads).tolist()
+        self._parts: dict[bytes, Lanes] = {}
         self._numbers: dict[int, Array] = {}
         self._specials: dict[tuple[str, int], tuple[Array, Mask]] = {}
         self.nothing = np.zeros(self.threads, dtype=np.bool_)
@@ -93,9 +96,13 @@ class Lanes:
 
     def of_warps(self, which: Mask) -> Lanes:
         """Some warps of all these lanes. They share the registers: what one writes, the other reads."""
-        found = copy(self)
-        found._take(np.flatnonzero(which))
-        return found
+        key = which.tobytes()
+        if key not in self._parts:
+            if len(self._parts) == _MOST_PARTS:
+                self._parts.clear()
+            found = self._parts[key] = copy(self)
+            found._take(np.flatnonzero(which))
+        return self._parts[key]
 
     def blocks_of(self, which: Mask) -> list[int]:
         """The blocks that have marked threads here."""

@@ -16,12 +16,10 @@ tests/ptx_oracle/h200_answers.npz.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
-from functools import cache, lru_cache, partial
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -30,11 +28,14 @@ import numpy as np
 from swzverify.compiled.kernel.flow import Block, FlowError
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, PtxError
-from swzverify.compiled.trial.code import Code, CutOffError, EndError, runs_alone
+from swzverify.compiled.trial.branches import count_ways, targets_of
+from swzverify.compiled.trial.code import Code, CutOffError, EndError
 from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
+from swzverify.compiled.trial.kept import Kept, Seen
+from swzverify.compiled.trial.kinds import Kind, kind_of, steps_of_blocks
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.memory import Array, FaultError, Kept, LimitError, Mask, Memory, Seen, StopError
+from swzverify.compiled.trial.memory import Array, FaultError, LimitError, Mask, Memory, StopError
 from swzverify.compiled.trial.placement import Placement, coordinates_of
 from swzverify.compiled.trial.schedule import EarlyTrips, paths_of
 from swzverify.hardware import LANES
@@ -43,35 +44,8 @@ MOST_THREADS: Final = 4096
 """Threads that run at once: with more, an instruction takes as much longer."""
 NOTHING: Final = Memory([()], 1)
 """The memory of a trial of which it is not kept."""
-_MOST_PARTS: Final = 64
-"""Sets of warps that ran last whose lanes are kept."""
-_BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
 _EARLY_TRIP: Final = "lanes begin a trip while others are in the one before"
 _TOO_MANY_STEPS: Final = "it takes more steps than a trial has"
-_OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
-
-
-class Kind(Enum):
-    """What the machine does with an instruction."""
-
-    PLAIN = auto()
-    JUMP = auto()
-    BARRIER = auto()
-    OTHER_BARRIER = auto()
-    TRAP = auto()
-
-
-@cache
-def kind_of(opcode: str) -> Kind:
-    """What the machine does with instructions of an opcode."""
-    name = opcode.partition(".")[0]
-    if _BARRIER.fullmatch(opcode) or REDUCTION.fullmatch(opcode):
-        return Kind.BARRIER
-    if _OTHER_BARRIER.fullmatch(opcode) and opcode != "bar.warp.sync":
-        return Kind.OTHER_BARRIER
-    if name == "trap":
-        return Kind.TRAP
-    return Kind.JUMP if name in ("bra", "brx", "ret", "exit") else Kind.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +112,6 @@ def run_all(
     return found
 
 
-@lru_cache(maxsize=4)
-def _most_steps(function: Function, threads: int) -> list[int]:
-    """The most steps that each block of a function takes: of threads that run alone, each may take one."""
-    return [
-        sum(1 + threads * runs_alone(each) for each in function.instructions[block.start : block.stop])
-        for block in paths_of(function)[0].blocks
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class _Barrier:
     """What warps of a block wait at.
@@ -196,8 +161,9 @@ class Machine:
         self.code = Code(self.lanes, self.memory, self.kept.keep, wanted)
         self.order_of: list[int] = self.order.tolist()
         self.kinds = [kind_of(each.opcode) for each in function.instructions]
-        self.most_of_blocks = _most_steps(function, self.threads)
-        self._parts: dict[bytes, Lanes] = {}
+        self.needs = steps_of_blocks(function, self.threads)
+        self.is_alone = True
+        """Whether what a thread does lets no other thread go on: only then a group runs as its warps alone."""
         self.went = 0
         """Where all threads that ran last have gone; the end if they parted."""
         self.end = len(function.instructions)
@@ -251,17 +217,12 @@ class Machine:
 
     def _next(self, order: Array, active: Mask) -> int:
         """Where the earliest of the other threads are: the active ones go on until they come there."""
-        return int(np.where(active, self.end, order).min())
+        return int(np.where(active, self.end, order).min()) if self.is_alone else 0
 
     def _lanes_of(self, active: Mask) -> Lanes:
         """The lanes of the warps that have active threads."""
-        which = active.reshape(-1, LANES).any(axis=1)
-        key = which.tobytes()
-        if key not in self._parts:
-            if len(self._parts) == _MOST_PARTS:
-                self._parts.clear()
-            self._parts[key] = self.lanes.of_warps(which)
-        return self._parts[key]
+        which: Mask = np.logical_or.reduce(active.reshape(-1, LANES), axis=1)
+        return self.lanes.of_warps(which) if self.is_alone else self.lanes
 
     def _run_group(self, at: int, active: Mask, until: int) -> None:
         """Run threads from an instruction on as long as all stay together, and no others are at an earlier one."""
@@ -269,23 +230,22 @@ class Machine:
         self.code.turn_to(lanes)
         mine = lanes.part(active)
         mine = lanes.everything if np.count_nonzero(mine) == lanes.threads else mine
-        room = 0
+        room, here = 0, lanes.blocks_of(mine)
         while True:
-            needs = self.most_of_blocks[self.flow.block_of[at]]
+            needs = self.needs[self.flow.block_of[at]]
             if room < needs:
-                room = int((self.most_steps - self.steps - self.code.steps)[lanes.block_list].min())
-            at = self._together(at, lanes, mine, may_be_cut_off=room < needs)
+                room = int((self.most_steps - self.steps - self.code.steps)[here].min())
+            at = self._together(at, lanes, mine, here, may_be_cut_off=room < needs)
             if self.order_of[at] >= until:
                 return
             room -= needs
 
-    def _together(self, at: int, lanes: Lanes, active: Mask, *, may_be_cut_off: bool) -> int:
+    def _together(self, at: int, lanes: Lanes, active: Mask, here: list[int], *, may_be_cut_off: bool) -> int:
         """Run threads from an instruction to the end of its block, or to a barrier.
 
         Returns the instruction where all of them are then; the end if some are elsewhere, wait, or ended.
         """
         block, started = self.flow.blocks[self.flow.block_of[at]], active
-        here = lanes.block_list
         counted = at
         for index in range(at, block.stop):
             instruction, kind, left = self.function.instructions[index], self.kinds[index], active
@@ -293,7 +253,7 @@ class Machine:
                 self.steps[here] += index + 1 - counted
                 counted = index + 1
                 left = self._try(partial(self._count_steps, lanes), lanes, active)
-            if kind is Kind.PLAIN:
+            if kind is Kind.PLAIN and (left is active or left.any()):
                 try:
                     self.code.run(instruction, left)
                 except (StopError, PtxError) as error:
@@ -312,8 +272,8 @@ class Machine:
                 return self.end
         self.steps[here] += block.stop - counted
         self.went = self.end
-        self._try(partial(self._leave, block, lanes), lanes, active)
-        return self.went if active is started else self.end
+        left = self._try(partial(self._leave, block, lanes), lanes, active)
+        return self.went if left is started else self.end
 
     def _try(self, work: Callable[[Mask], None], lanes: Lanes, active: Mask) -> Mask:
         """Do something with threads; returns the threads of the blocks that go on.
@@ -338,7 +298,7 @@ class Machine:
     def _stop(self, block: int, error: Exception) -> None:
         """A block ends before its end. The error is not held: its traceback would hold this machine."""
         self.stopped[block] = (error.message if isinstance(error, PtxError) else str(error), type(error))
-        self.at[block * self.threads : (block + 1) * self.threads] = self.end
+        self.at[block * self.threads : (block + 1) * self.threads] = self.went = self.end
         self.waits[block * self.threads : (block + 1) * self.threads] = False
         self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier.block != block}
 
@@ -365,49 +325,12 @@ class Machine:
         if not block.is_choice:
             self._jump(block, lanes, self._start(block.ways[0].target), active)
             return
-        targets = self._targets(block, lanes, active)
+        last = self.function.instructions[block.stop - 1]
+        targets = targets_of(block, last, lanes, active, self._start)
         self._jump(block, lanes, targets, active)
-        self._count(block, lanes, targets, active)
+        count_ways(self.ways, block, lanes, targets, active)
         if block.index in self.waiting:
             self._cut_off_waiting(block, lanes.spread(active))
-
-    def _targets(self, block: Block, lanes: Lanes, active: Mask) -> Array | int:
-        """Where each thread goes on behind a block that chooses; one number if all go on at one instruction."""
-        last = self.function.instructions[block.stop - 1]
-        holds, known = lanes.everything, lanes.everything
-        if last.guard is not None:
-            bit, known = lanes.read(last.guard.register, 1)
-            holds = (bit == 0) if last.guard.negated else (bit != 0)
-        index = lanes.numbers
-        if any(way.cases is not None for way in block.ways):
-            index, of_index = lanes.read(last.operands[0], 32)
-            known = known & (of_index | ~holds)
-        if not lanes.are_known(known) and np.count_nonzero(unsure := active & ~known):
-            raise EndError("a branch is not known", lanes.numbers[unsure])
-        if (target := self._target(block, holds, active)) is not None:
-            return target
-        targets = np.full(lanes.threads, -1, dtype=np.int64)
-        for way in block.ways:
-            takes = lanes.everything if way.guard is None else holds == way.guard
-            if way.cases is not None:
-                takes = takes & np.isin(index, way.cases)
-            targets[takes] = self._start(way.target)
-        if np.count_nonzero(nowhere := active & (targets < 0)):
-            raise FaultError("a branch has no such case", lanes.numbers[nowhere])
-        return targets
-
-    def _target(self, block: Block, holds: Mask, active: Mask) -> int | None:
-        """Where all threads go on, if a guard alone chooses; None if they part, or if an index chooses."""
-        taken = np.count_nonzero(active & holds)
-        if taken and taken != np.count_nonzero(active):
-            return None
-        found: list[int] = []
-        for way in block.ways:
-            if way.cases is not None:
-                return None
-            if way.guard is None or way.guard == (taken > 0):
-                found.append(self._start(way.target))
-        return found[0] if len(found) == 1 else None
 
     def _jump(self, block: Block, lanes: Lanes, targets: Array | int, active: Mask) -> None:
         if self.early is not None and self.early.may_be_behind(block):
@@ -419,25 +342,6 @@ class Machine:
             self.at[place] = self.went = targets
         else:
             self.at[place] = targets[active]
-
-    def _count(self, block: Block, lanes: Lanes, targets: Array | int, active: Mask) -> None:
-        """Count the ways that are taken, and whether lanes of a warp part."""
-        if isinstance(targets, int):
-            for number in lanes.blocks_of(active):
-                self.ways[number][block.index, targets] += 1
-            return
-        least = np.minimum.reduceat(np.where(active, targets, self.end + 1), lanes.starts)
-        most = np.maximum.reduceat(np.where(active, targets, -1), lanes.starts)
-        for at in np.flatnonzero(most >= 0).tolist():
-            ways = self.ways[lanes.block_list[at]]
-            ways[block.index, int(least[at])] += 1
-            if least[at] == most[at]:
-                continue
-            mine = slice(lanes.starts[at], lanes.starts[at] + lanes.sizes[at])
-            here, rows = active[mine].reshape(-1, LANES), targets[mine].reshape(-1, LANES)
-            ways.update((block.index, way) for way in np.unique(rows[here]).tolist() if way > least[at])
-            if (rows.max(axis=1, where=here, initial=-1) > rows.min(axis=1, where=here, initial=self.end + 1)).any():
-                ways[block.index, -1] += 1
 
     def _cut_off_waiting(self, block: Block, active: Mask) -> None:
         """Count the trips that are left to blocks whose threads all go on to wait, as if they were made."""

@@ -3,8 +3,6 @@
 Blocks of several launches have the same regions with other bytes. A page of a block gets bytes of its own
 when a thread first reads or writes it: a launch has megabytes of buffers and reads few of them. Global,
 constant and local addresses are generic ones; those of shared memory begin at a window.
-
-What accesses reach in shared memory, as a trial keeps it.
 """
 
 from __future__ import annotations
@@ -12,15 +10,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from swzverify.compiled.ptx import Instruction
-from swzverify.hardware import BANK_PERIOD_BYTES, LANES
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -282,7 +276,7 @@ class Memory:
             first = inside + self._first_pages[region] * _PAGE
             if self._steps[region]:  # each thread has bytes of its own
                 first += self._steps[region] * (threads - block * self._threads)
-            step = step if (self._begins[region] | self._steps[region]) % step == 0 else 1
+            step = step if not any(each % step for each in (self._begins[region], self._steps[region], _PAGE)) else 1
         if step % width_bytes and np.count_nonzero((first ^ first + (width_bytes - 1)) >> _PAGE_BITS):
             places = first[:, None] + np.arange(width_bytes)
             return Reached(block, self._placed(block[:, None], places))
@@ -306,13 +300,15 @@ class Memory:
         new = self._pages.take(len(blocks))
         self._page_of[blocks, numbers] = new
         self._moves[blocks, numbers] = (new - numbers) * _PAGE
-        regions = np.searchsorted(self._first_pages, numbers, side="right") - 1
+        regions: Array = np.searchsorted(self._first_pages, numbers, side="right") - 1
         offsets = (numbers - self._first_pages[regions]) * _PAGE
-        each = (blocks.tolist(), regions.tolist(), offsets.tolist(), new.tolist())
-        for of_block, region, offset, page in zip(*each, strict=True):
-            if (data := self._data[of_block][region]) is not None:
-                here = data[offset : offset + _PAGE]
-                self._pages.bytes[page * _PAGE : page * _PAGE + len(here)] = here
+        places: list[int] = blocks.tolist()
+        for at, of_block in enumerate(places):
+            data = self._data[of_block][int(regions[at])]
+            if data is not None:
+                here = data[int(offsets[at]) : int(offsets[at]) + _PAGE]
+                begin = int(new[at]) * _PAGE
+                self._pages.bytes[begin : begin + len(here)] = here
 
 
 def bytes_of(regions: Sequence[Region], threads: int) -> int:
@@ -329,99 +325,3 @@ def bytes_of(regions: Sequence[Region], threads: int) -> int:
 
 def _place_of(region: Region) -> tuple[int, int, bool]:
     return region.begin, region.size, region.per_thread
-
-
-UNREAD: Final = -1
-"""The source address of a lane that copies fewer bytes than it writes, or of which it is not known."""
-MOST_SEEN: Final = 400
-"""Different warp instructions that are kept of one instruction."""
-_MOST_KEPT: Final = 256
-"""Patterns of several warps that are known when they come again."""
-
-
-@dataclass(slots=True)
-class Seen:
-    """The warp instructions that an access made.
-
-    They are rows of 32 addresses in shared memory, the active lanes, and the warp of each row. Copies have
-    the 32 addresses that they read as well. `is_all` is False if some were not known, or if there were too
-    many. `rows` has a digest of all that a cost depends on.
-    """
-
-    addresses: list[Array] = field(default_factory=list[Array])
-    active: list[Mask] = field(default_factory=list[Mask])
-    rows: list[bytes] = field(default_factory=list[bytes], repr=False)
-    warps: list[int] = field(default_factory=list[int])
-    sources: list[Array] = field(default_factory=list[Array])
-    is_all: bool = True
-    patterns: set[bytes] = field(default_factory=set[bytes], repr=False)
-
-
-class Kept:
-    """What instructions access in shared memory, for each block.
-
-    There are `blocks` blocks of `warps` warps. It does not hold the machine: else a machine and its memory
-    would live on until Python looks for cycles.
-    """
-
-    def __init__(self, blocks: int, warps: int) -> None:
-        self._warps = warps
-        self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
-        self._kept: dict[tuple[int, bytes, bytes], list[Seen]] = {}
-        """Patterns of some warps that are kept, and where."""
-
-    def keep(
-        self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None, warps: Array
-    ) -> None:
-        """Keep copies of new patterns of these warps: a row of an array would hold the rows of all blocks.
-
-        What a copy costs depends on where its lines of 128 bytes begin, too.
-        """
-        on = active.reshape(-1, LANES)
-        made = np.flatnonzero(on.any(axis=1))
-        if addresses is None:
-            for block in np.unique(warps[made] // self._warps):
-                self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
-            return
-        rows = addresses.reshape(-1, LANES)
-        patterns = _from_first(rows, on, 1 if sources is None else BANK_PERIOD_BYTES)
-        read = None if sources is None else np.where(on, sources.reshape(-1, LANES), UNREAD)
-        if read is not None:
-            patterns = np.concatenate((patterns, _from_first(read, read != UNREAD, BANK_PERIOD_BYTES)), axis=1)
-        size, raw = patterns.itemsize * patterns.shape[1], patterns.tobytes()
-        key = instruction.index, warps.tobytes(), raw
-        if (again := self._kept.get(key)) is not None:
-            for seen in again:
-                seen.is_all = seen.is_all and len(seen.patterns) < MOST_SEEN
-            return
-        if len(self._kept) == _MOST_KEPT:
-            self._kept.clear()
-        again = self._kept[key] = []
-        rows = np.where(on, rows, 0)
-        mine, seen = -1, Seen()
-        for at, number in zip(made.tolist(), warps[made].tolist(), strict=True):
-            block, warp = divmod(number, self._warps)
-            if block != mine:
-                mine, seen = block, self.seen[block].setdefault(instruction.index, Seen())
-                again.append(seen)
-            if len(seen.patterns) >= MOST_SEEN:
-                seen.is_all = False
-                continue
-            pattern = raw[at * size : (at + 1) * size]
-            if pattern not in seen.patterns:
-                seen.patterns.add(pattern)
-                seen.addresses.append(rows[at].copy())
-                seen.active.append(on[at].copy())
-                seen.rows.append(blake2b(pattern + rows[at].tobytes(), digest_size=16).digest())
-                seen.warps.append(warp)
-                if read is not None:
-                    seen.sources.append(read[at].copy())
-
-
-def _from_first(rows: Array, on: Mask, step: int) -> Array:
-    """Where lanes are, counted from a multiple of `step` at or before the first of them; -1 of the others."""
-    if np.count_nonzero(on) == on.size:
-        least = np.minimum.reduce(rows, axis=1)
-        return rows - (least if step == 1 else least // step * step)[:, None]
-    least = np.where(on, rows, np.iinfo(np.int64).max).min(axis=1) // step * step
-    return np.where(on, rows - least[:, None], -1)
