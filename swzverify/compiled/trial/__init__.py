@@ -4,8 +4,10 @@ A trial shows what one launch does, for accesses without a proof: their addresse
 from shared memory, or values that loops carry in ways that are not followed. `fields` are what a
 kernel loads from its parameters, `launch` makes up launches, `search` says which comes next.
 `placement` says where a launch has its data, `memory` holds bytes, `lanes` registers, `code` says what
-an instruction does to them, with `floats`, `exchange` and `atomics`, `machine` runs all warps of the blocks
-of several launches side by side, in the order that `schedule` gives. A value that is not
+an instruction does to them, with `floats`, `exchange`, `atomics` and what is `prepared` of it once. `machine`
+runs all warps of the blocks of several launches side by side, in the order that `schedule` gives: the warps that are
+at one instruction go on together over `branches` until others are at an earlier one. `kinds` says which instructions
+end that, and `kept` has what accesses reach. A value that is not
 computed, such as an approximation, is not known; where a branch or a guard needs one, the trial
 ends. Imports `order`, `kernel`, `ptx`, `hardware`, `ir` and `errors`.
 

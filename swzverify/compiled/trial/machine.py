@@ -7,7 +7,8 @@ each does what it would do alone.
 In each warp the lanes at the earliest block run. The order of blocks puts each block behind those
 that lead to it, and keeps loops in one piece. So lanes that parted wait for each other wherever
 their ways join; only lanes that leave a loop early do not wait. A run for costs ends where lanes begin
-a trip before others. All warps that are at one instruction run it together.
+a trip before others. All warps that are at one instruction run it together, with arrays of their lanes alone,
+and go on so behind the block as long as all of them stay together and no other thread is at an earlier instruction.
 
 Source: PTX ISA, Control Flow Instructions; Parallel Synchronization and Communication
 Instructions: bar, barrier. That an H200 has the same lanes together is measured:
