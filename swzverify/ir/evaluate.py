@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Final, TypeAlias, assert_never
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from operator import itemgetter
+from typing import Any, Final, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ _FEW_NODES = 64
 """So many small arrays may be kept at a time."""
 _FEW_POINTS = 1 << 14
 """Points of a small array."""
+_KEPT_NODES = 256
+"""So many nodes may expressions have whose preparation is kept."""
 
 
 def evaluate(root: Expr, point: Mapping[str, int]) -> int:
@@ -77,49 +80,98 @@ def evaluate_many(roots: tuple[Expr, ...], point: Mapping[str, NDArray[np.int64]
     Widths up to 63 bits fit the int64 result; 64-bit intermediates wrap as they should. Arrays are
     let go after their last use: of thousands of parts few are needed at a time.
     """
-    value: dict[Expr, Unsigned] = {}
-    nodes = postorder(*roots)
-    last = _last_uses(roots, nodes) if len(nodes) > _FEW_NODES else None
+    program = _program(roots) if len(postorder(*roots)) <= _KEPT_NODES else Program(roots)
+    given = [np.asarray(point[name]) for name in program.names]
     with np.errstate(over="ignore"):  # of single numbers numpy says that they wrap
-        for node in nodes:
+        found = program.run(
+            [each.view(np.uint64) if each.dtype == np.int64 else each.astype(np.uint64) for each in given]
+        )
+    return tuple(each.astype(np.int64) for each in found)
+
+
+class Program:
+    """Expressions, prepared once to be evaluated over many arrays.
+
+    `names` are those of its variables, in the order in which `run` takes their values. Others may be among them.
+
+    Raises:
+        ValueError: An expression has more than 64 bits.
+    """
+
+    def __init__(self, roots: tuple[Expr, ...], names: tuple[str, ...] = ()) -> None:
+        nodes = postorder(*roots)
+        slots = {node: slot for slot, node in enumerate(nodes)}
+        self._start: list[Unsigned | None] = [None] * len(nodes)
+        self._steps: list[tuple[int, Callable[[list[Any]], Unsigned]]] = []
+        self._given: dict[str, list[int]] = {name: [] for name in names}
+        for slot, node in enumerate(nodes):
             if node.width > MAX_ARRAY_WIDTH:
                 raise ValueError(f"numpy evaluates at most {MAX_ARRAY_WIDTH} bits, not {node.width}")
-            match node:
-                case Binary(operator, left, right, width):
-                    value[node] = _BINARY[operator](value[left], value[right], width)
-                case Const(constant):
-                    value[node] = np.asarray(constant, dtype=np.uint64)
-                case Var(name):
-                    given = np.asarray(point[name])
-                    value[node] = given.view(np.uint64) if given.dtype == np.int64 else given.astype(np.uint64)
-                case Compare(comparison, left, right):
-                    value[node] = _COMPARE[comparison](value[left], value[right], left.width).astype(np.uint64)
-                case Extract(operand, low, width):
-                    value[node] = _reduce(value[operand] >> np.uint64(low), width)
-                case Extend(operand, width, signed):
-                    inner = value[operand]
-                    value[node] = _reduce(_signed(inner, operand.width).view(np.uint64), width) if signed else inner
-                case Ite(condition, then, otherwise):
-                    value[node] = np.where(value[condition] != 0, value[then], value[otherwise])
-                case Count(operand):
-                    value[node] = _count(value[operand])
-                case _:
-                    assert_never(node)
-            if last is None and value[node].size > _FEW_POINTS:
-                last = _last_uses(roots, nodes)
-            for operand in () if last is None else last.get(node, ()):
-                del value[operand]
-    return tuple(value[root].astype(np.int64) for root in roots)
+            if isinstance(node, Const):
+                self._start[slot] = np.asarray(node.value, dtype=np.uint64)
+            elif isinstance(node, Var):
+                self._given.setdefault(node.name, []).append(slot)
+            else:
+                self._steps.append((slot, _step(node, slots)))
+        self.names, self._roots = tuple(self._given), tuple(slots[root] for root in roots)
+        last = {operand: slots[node] for node in nodes for operand in operands(node) if operand not in roots}
+        self._done: dict[int, list[int]] = {}
+        for operand, slot in last.items():
+            self._done.setdefault(slot, []).append(slots[operand])
+
+    def run(self, given: Sequence[Unsigned]) -> list[Unsigned]:
+        """The value of each expression; of a variable the array that was given.
+
+        Of single numbers numpy says that they wrap, unless it is told to ignore it.
+        """
+        values: list[Any] = self._start.copy()
+        for mine, value in zip(self._given.values(), given, strict=True):
+            for slot in mine:
+                values[slot] = value
+        lets_go = len(values) > _FEW_NODES
+        for slot, step in self._steps:
+            value = values[slot] = step(values)
+            if lets_go or value.size > _FEW_POINTS:
+                lets_go = True
+                for done in self._done.get(slot, ()):
+                    values[done] = None
+        return [values[root] for root in self._roots]
 
 
-def _last_uses(roots: tuple[Expr, ...], nodes: tuple[Expr, ...]) -> dict[Expr, list[Expr]]:
-    """For each node, the operands that no later one reads."""
-    users = {operand: node for node in nodes for operand in operands(node)}
-    found: dict[Expr, list[Expr]] = {}
-    for operand, node in users.items():
-        if operand not in roots:
-            found.setdefault(node, []).append(operand)
-    return found
+@lru_cache(maxsize=1024)
+def _program(roots: tuple[Expr, ...]) -> Program:
+    return Program(roots)
+
+
+def _step(
+    node: Binary | Compare | Extract | Extend | Ite | Count, slots: Mapping[Expr, int]
+) -> Callable[[list[Any]], Unsigned]:
+    """What computes a node from the values in the slots of its operands."""
+    at, then, otherwise = (*(slots[each] for each in operands(node)), 0, 0)[:3]
+    match node:
+        case Binary(operator, _, _, width):
+            apply = _BINARY[operator]
+            return lambda values: apply(values[at], values[then], width)
+        case Compare(comparison, left, _):
+            compare, width = _COMPARE[comparison], left.width
+            return lambda values: compare(values[at], values[then], width).astype(np.uint64)
+        case Extract(_, low, width):
+            return lambda values: _reduce(values[at] >> np.uint64(low), width)
+        case Extend(operand, width, signed):
+            if not signed:
+                return itemgetter(at)
+            inner = operand.width
+            return lambda values: _reduce(_signed(values[at], inner).view(np.uint64), width)
+        case Ite():
+            return lambda values: _chosen(values[at], values[then], values[otherwise])
+        case Count():
+            return lambda values: _count(values[at])
+        case _:
+            assert_never(node)
+
+
+def _chosen(condition: Unsigned, then: Unsigned, otherwise: Unsigned) -> Unsigned:
+    return np.where(condition != 0, then, otherwise)
 
 
 def _reduce(value: Unsigned, width: int) -> Unsigned:

@@ -133,8 +133,8 @@ def guards_hold(self: Any, instruction: Any, active: Mask) -> None:
     self._do(instruction, active)
 
 
-def one_source(self: Any, target: Any, values: Array, known: Mask, _active: Mask) -> None:
-    WRITE(self, target, values, known, self.everything)
+def one_source(self: Any, target: Any, values: Array, known: Mask, _active: Mask, **fits: bool) -> None:
+    WRITE(self, target, values, known, self.everything, **fits)
 
 
 WRITE = lanes.Lanes.write
@@ -150,7 +150,7 @@ def smaller(_least: bool, first: Any, second: Any) -> Any:
 
 PLANTED: dict[str, tuple[object, str, Any, str]] = {
     "a load of a signed type is not widened": (code, "signed", as_it_is, "case 207"),
-    "results keep bits beyond their width": (lanes, "cut", as_it_is, "case 45"),
+    "results keep bits beyond their width": (lanes, "cut", as_it_is, "case 612"),
     "all lanes always vote": (exchange, "_ballot", never_less, "program 0"),
     "an atomic changes nothing": (atomics, "_new", lost, "case 477"),
     "what is behind a loop runs before it": (schedule, "in_one_piece", loops_last, "program 3"),

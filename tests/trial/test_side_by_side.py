@@ -198,14 +198,12 @@ def all_stop(self: Any, _block: int, error: Exception) -> None:
         STOP(self, block, error)
 
 
-def one_counts(self: Any, block: Any, targets: Array, active: Mask) -> None:
-    for each in range(1, self.blocks):
-        active[each * self.threads : (each + 1) * self.threads] = False
-    COUNT(self, block, targets, active)
+def one_counts(counts: Any, block: Any, lanes: Any, targets: Any, active: Mask) -> None:
+    COUNT(counts, block, lanes, targets, active & (lanes.block_of == 0))
 
 
-def of_first_block(self: Any, addresses: Array, threads: Array, width_bytes: int) -> Any:
-    return AT(self, addresses, threads % self._threads, width_bytes)
+def of_first_block(self: Any, addresses: Array, threads: Array, *widths: int) -> Any:
+    return AT(self, addresses, threads % self._threads, *widths)
 
 
 def as_one_block(self: Any) -> None:
@@ -214,13 +212,13 @@ def as_one_block(self: Any) -> None:
     RELEASE(self)
 
 
-STOP, COUNT = machine.Machine._stop, machine.Machine._count
+STOP, COUNT = machine.Machine._stop, machine.count_ways
 AT, RELEASE = memory.Memory._at, machine.Machine._release
 PLANTED: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "one block forgets what all blocks have in memory": (memory.Memory, "forget", forget_all),
     "no block loads where an address of one is not known": (lanes.Lanes, "whole_blocks", all_blocks),
     "all blocks stop where one does": (machine.Machine, "_stop", all_stop),
-    "ways of one block are counted": (machine.Machine, "_count", one_counts),
+    "ways of one block are counted": (machine, "count_ways", one_counts),
     "all blocks have one memory": (memory.Memory, "_at", of_first_block),
     "barriers of one block are those of others": (machine.Machine, "_release", as_one_block),
 }

@@ -26,7 +26,7 @@ from swzverify.compiled.scan.price import (
 )
 from swzverify.compiled.scan.verdict import TRIAL, Decision, Verdict
 from swzverify.compiled.trial import Launch, Seen
-from swzverify.compiled.trial.memory import UNREAD
+from swzverify.compiled.trial.kept import UNREAD
 from swzverify.hardware import BANK_PERIOD_BYTES, BANK_WORD_BYTES, CHUNK_BYTES, LANES, Instruction, Kind
 
 

@@ -14,9 +14,9 @@ a pointer names returns, and has no barrier that others wait at. Warps run in
 one of the orders that PTX allows, and so do the lanes of an atomic.
 """
 
+from swzverify.compiled.trial.kept import Seen
 from swzverify.compiled.trial.launch import ONE_BLOCK, Launch, Launcher
 from swzverify.compiled.trial.machine import Trial, run, run_all
-from swzverify.compiled.trial.memory import Seen
 from swzverify.compiled.trial.search import Search
 
 __all__ = [

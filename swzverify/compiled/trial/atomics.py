@@ -50,16 +50,16 @@ def apply(instruction: Instruction, lanes: Lanes, memory: Memory, places: Array,
     takes_old = operation != "exch"
     result = np.zeros(lanes.threads, dtype=np.int64)
     of_result = np.zeros(lanes.threads, dtype=np.bool_)
-    threads = np.flatnonzero(active)
-    memory.reach(places[threads], threads, width // 8)
-    for now in _turns(threads, places[threads], threads // lanes.of_block):
-        before, known = memory.load(places[now], now, width // 8)
+    here = np.flatnonzero(active)
+    memory.reach(places[here], lanes.numbers[here], width // 8)
+    for now in _turns(here, places[here], lanes.block_of[here]):
+        before, known = memory.load(places[now], lanes.numbers[now], width // 8)
         result[now], of_result[now] = before, known
         told = np.logical_and.reduce([of_value[now] for _, of_value in given]) & (known | (not takes_old))
         numbers = [_bits(value[now], width) for value, _ in given]
         new = _new(operation, kind, width, _bits(before, width), numbers).view(np.int64)
         told &= kind != "f"
-        memory.store(places[now], now, width // 8, np.where(told, new, 0), told)
+        memory.store(places[now], lanes.numbers[now], width // 8, np.where(told, new, 0), told)
     if target is not None:
         lanes.write(target, result, of_result, active)
 

@@ -21,8 +21,9 @@ from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
 from swzverify.compiled.trial.flags import strong_of
 from swzverify.compiled.trial.gatherings import CLUSTER, Gathering
 from swzverify.compiled.trial.history import History
+from swzverify.compiled.trial.kinds import Kind, kind_of
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.machine import Kind, Machine, kind_of
+from swzverify.compiled.trial.machine import Machine
 from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, StopError
 from swzverify.compiled.trial.misses import Hang, Misses, Replay
 from swzverify.compiled.trial.recorder import Recorder, uses_async_proxy
@@ -62,6 +63,9 @@ class Clocked(Machine):
         self.history.ended = ~self.lanes.exists
         told = self.lanes, self.memory, self.history, self._grant, capability_of(module.target)
         self.code = self.recorder = Recorder(*told, follows_boxes=follows_boxes)
+        # Threads may wait at all barriers, and wherever they ask for what others do.
+        self.kinds = [_kind(each.opcode) for each in function.instructions]
+        self.is_alone = False
         self.size = prod(launch.block)
         self.stands, self.numbers, self.asked, self.last, self.last_place, self.seen = (
             np.full(self.threads, -1, dtype=np.int64) for _ in range(6)
@@ -92,10 +96,6 @@ class Clocked(Machine):
             self.history.is_partial,
             None if is_open else objects.misuse,
         )
-
-    def kinds(self, opcode: str) -> Kind:
-        """Threads may wait at all barriers, and wherever they ask for what others do."""
-        return _kind(opcode)
 
     def _choose(self, order: Array, first: int) -> Mask:
         if not self.is_late:

@@ -7,29 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from swzverify.compiled.kernel.arithmetic import either
 from swzverify.compiled.kernel.copies import limit_of_source
 from swzverify.compiled.kernel.effects import width_of, written
-from swzverify.compiled.kernel.evaluate import space_of
 from swzverify.compiled.kernel.flow import base_name
-from swzverify.compiled.kernel.opcodes import operation
 from swzverify.compiled.ptx import Address, Immediate, Instruction, Operand, Register, Vector, size_of_type
 from swzverify.compiled.trial.atomics import apply, can_run
-from swzverify.compiled.trial.exchange import exchange
-from swzverify.compiled.trial.floats import COMPARED
+from swzverify.compiled.trial.exchange import can_exchange, exchange
 from swzverify.compiled.trial.floats import compute as compute_floats
+from swzverify.compiled.trial.kept import UNREAD
 from swzverify.compiled.trial.lanes import Lanes, cut, signed
-from swzverify.compiled.trial.memory import SHARED_WINDOW, UNREAD, Array, FaultError, Mask, Memory, StopError
+from swzverify.compiled.trial.memory import SHARED_WINDOW, Array, FaultError, Mask, Memory, Reached, StopError
 from swzverify.compiled.trial.plain import plain
+from swzverify.compiled.trial.prepared import Formula, address_of, as_offset, formula_of, load_of
 from swzverify.hardware import Kind
-from swzverify.ir.evaluate import MAX_ARRAY_WIDTH, evaluate_many
-from swzverify.ir.expr import FALSE, Expr, const, postorder, var
+from swzverify.ir.evaluate import Unsigned
 
 _WINDOW_BYTES: Final = 1 << 32
 """Addresses of the shared window have 32 bits."""
@@ -37,6 +33,8 @@ THREADS_PER_STEP: Final = 4
 """Threads that, one by one, take as long as an instruction of all threads at once."""
 MOST_COMPARED: Final = 512
 """Numbers that are kept of the comparisons of a launch."""
+_FROM_NEGATIVE: Final = 1 << 63
+"""The bits of the least number below 0."""
 _SILENT: Final = frozenset(
     {"membar", "fence", "nanosleep", "prefetch", "prefetchu", "discard", "applypriority"}
     | {"pmevent", "griddepcontrol", "setmaxnreg"}
@@ -52,9 +50,9 @@ _WINDOWLESS: Final = re.compile(r"cvta(?:\.to)?\.(?:global|const|local|param)(?:
 _LONG: Final = re.compile(r"(?:mul|mad)\.hi\.[us]64")
 _MOVE: Final = re.compile(r"mov\.(?:pred|[busf]\d+)")
 
-Watch = Callable[[Instruction, Array | None, Mask, Array | None], None]
+Watch = Callable[[Instruction, Array | None, Mask, Array | None, Array], None]
 """Is told each access to shared memory: the addresses in its window, None if some of them are not
-known, the threads that make it, and where a copy that is made in full reads.
+known, the threads that make it, where a copy that is made in full reads, and the warps of the threads.
 """
 
 
@@ -69,30 +67,36 @@ class CutOffError(EndError):
 class Code:
     """Runs instructions of one function one by one, for threads of several blocks at once.
 
-    For each block, `steps` counts the cost of threads that run alone, and `compared` are the numbers of
-    comparisons that had the same result in all its lanes.
+    The watch is told what the instructions with the indices `watched` do, or all. For each block, `steps` counts
+    the cost of threads that run alone, and `compared` are the numbers of comparisons that had the same result in all
+    its lanes.
     """
 
-    def __init__(self, lanes: Lanes, memory: Memory, watch: Watch) -> None:
-        self._lanes, self._memory, self._watch = lanes, memory, watch
-        self._threads = np.arange(lanes.threads)
+    def __init__(self, lanes: Lanes, memory: Memory, watch: Watch, watched: frozenset[int] | None = None) -> None:
+        self._lanes, self._memory, self._watch, self._watched = lanes, memory, watch, watched
         self.steps = np.zeros(lanes.blocks, dtype=np.int64)
         self.compared: list[dict[int, None]] = [{} for _ in range(lanes.blocks)]
+
+    def turn_to(self, lanes: Lanes) -> None:
+        """Run the next instructions for threads of these warps."""
+        self._lanes = lanes
 
     def run(self, instruction: Instruction, active: Mask) -> None:
         """One instruction that is no branch and no barrier, for the threads that come to it."""
         guard = instruction.guard
         if guard is not None:
             holds, known = self._lanes.read(guard.register, 1)
-            unsure = active & ~known
-            if np.count_nonzero(unsure):
+            if not self._lanes.are_known(known) and np.count_nonzero(unsure := active & ~known):
                 if not self._is_plain(instruction):
-                    raise EndError("a guard is not known", np.flatnonzero(unsure))
+                    raise EndError("a guard is not known", self._lanes.numbers[unsure])
                 for target in written(instruction):
                     self._lanes.forget(target, unsure)
             active = active & known & ((holds == 0) if guard.negated else (holds != 0))
-        if np.count_nonzero(active):
-            self._do(instruction, active)
+            count = np.count_nonzero(active)
+            if not count:
+                return
+            active = self._lanes.everything if count == self._lanes.threads else active
+        self._do(instruction, active)
 
     def _is_plain(self, instruction: Instruction) -> bool:
         """Whether an instruction changes registers of its own thread alone."""
@@ -101,36 +105,57 @@ class Code:
         return base_name(instruction) not in ("shfl", "vote", "activemask", "match", "redux", "call", "cp")
 
     def _do(self, instruction: Instruction, active: Mask) -> None:
-        name = base_name(instruction)
-        if name in _SILENT or _COPIED.match(instruction.opcode) or instruction.opcode == "bar.warp.sync":
-            return
+        self._runner(instruction)(self, instruction, active)
+
+    @staticmethod
+    @lru_cache(maxsize=1 << 14)
+    def _runner(instruction: Instruction) -> Callable[[Code, Instruction, Mask], None]:
+        """What runs an instruction."""
+        name, opcode = base_name(instruction), instruction.opcode
+        if name in _SILENT or _COPIED.match(opcode) or opcode == "bar.warp.sync":
+            return Code._skip
         match name:
             case "ld" | "ldu":
-                self._load(instruction, active)
+                return Code._load
             case "st" if len(instruction.operands) > 1:
-                self._store(instruction, active)
+                return Code._store
             case "atom" | "red" if can_run(instruction):
-                places, sure = self._reached(instruction, active)
-                if np.count_nonzero(active & ~sure):
-                    raise EndError("an atomic's address is not known", np.flatnonzero(active & ~sure))
-                apply(instruction, self._lanes, self._memory, places, active)
-                self._count_alone(active)
-            case "cp" if _COPY.fullmatch(instruction.opcode) and len(instruction.operands) >= _LEAST_OF_COPY:
-                self._copy(instruction, active)
+                return Code._atomic
+            case "cp" if _COPY.fullmatch(opcode) and len(instruction.operands) >= _LEAST_OF_COPY:
+                return Code._copy
             case "cvta" if len(instruction.operands) == 2:
-                self._change_space(instruction, active)
-            case "mov" if _MOVE.fullmatch(instruction.opcode) and len(instruction.operands) == 2:
-                self._move(instruction, active)
+                return Code._change_space
+            case "mov" if _MOVE.fullmatch(opcode) and len(instruction.operands) == 2:
+                return Code._move
             case "call":
-                self._call(instruction, active)
+                return Code._call
+            case _ if can_exchange(instruction):
+                return Code._exchange
+            case _ if formula_of(instruction) is not None:
+                return Code._compute
             case _:
-                followed = exchange(instruction, self._lanes, active) or self._compute(instruction, active)
-                if not followed and not compute_floats(instruction, self._lanes, active):
-                    self._lose(instruction, active)
+                return Code._compute_long if _LONG.fullmatch(opcode) else Code._compute_floats
+
+    def _skip(self, instruction: Instruction, active: Mask) -> None:
+        """An instruction that changes nothing."""
+
+    def _atomic(self, instruction: Instruction, active: Mask) -> None:
+        places, sure = self._reached(instruction, active)
+        if np.count_nonzero(active & ~sure):
+            raise EndError("an atomic's address is not known", self._lanes.numbers[active & ~sure])
+        apply(instruction, self._lanes, self._memory, places, active)
+        self._count_alone(active)
+
+    def _exchange(self, instruction: Instruction, active: Mask) -> None:
+        exchange(instruction, self._lanes, active)
+
+    def _compute_floats(self, instruction: Instruction, active: Mask) -> None:
+        if not compute_floats(instruction, self._lanes, active):
+            self._lose(instruction, active)
 
     def _count_alone(self, active: Mask) -> None:
         """Count the steps of threads that run one by one."""
-        self.steps += self._lanes.in_blocks(active).sum(axis=1) // THREADS_PER_STEP
+        self.steps += np.bincount(self._lanes.block_of[active], minlength=self._lanes.blocks) // THREADS_PER_STEP
 
     def _call(self, instruction: Instruction, active: Mask) -> None:
         """Run a call.
@@ -140,7 +165,7 @@ class Code:
         """
         if not any(isinstance(each, Register) for each in instruction.operands):
             raise EndError("a function is called")
-        self._memory.forget(self._threads[active])
+        self._memory.forget(self._lanes.numbers[active])
 
     def _lose(self, instruction: Instruction, active: Mask) -> None:
         """An instruction that is not followed: what it may write is not known."""
@@ -150,43 +175,52 @@ class Code:
         if any(isinstance(each, Address) for each in instruction.operands):
             self._reached(instruction, active)
             if base_name(instruction) not in _MATRIX_LOADS and not instruction.opcode.startswith("wmma.load."):
-                self._memory.forget(self._threads[active])
+                self._memory.forget(self._lanes.numbers[active])
 
     # ---- computing
 
-    def _compute(self, instruction: Instruction, active: Mask) -> bool:
-        formula = _formula(instruction)
+    def _compute(self, instruction: Instruction, active: Mask) -> None:
+        formula, lanes = formula_of(instruction), self._lanes
         if formula is None:
-            return _LONG.fullmatch(instruction.opcode) is not None and self._compute_long(instruction, active)
-        point: dict[str, Array] = {}
-        known = self._lanes.everything
-        for name, operand, width in formula.sources:
-            point[name], of_this = self._lanes.read(operand, width)
-            known = of_this if known is self._lanes.everything else known & of_this
-        undefined, *results = evaluate_many((formula.undefined, *formula.results), point)
-        if formula.undefined is not FALSE:
-            known = known & (undefined == 0)
-        if base_name(instruction) == "setp":
+            raise AssertionError(instruction.opcode)
+        values: list[Unsigned] = []
+        known = lanes.everything
+        for operand, width in formula.sources:
+            value, of_this = lanes.read(operand, width)
+            values.append(value.view(np.uint64))
+            if not lanes.are_known(of_this):
+                known = of_this if known is lanes.everything else known & of_this
+        results = [each.view(np.int64) for each in formula.program.run(values)]
+        if formula.may_be_undefined:
+            known = known & (results.pop() == 0)
+        if formula.compares:
             # Of numbers alone, one result is for all lanes.
-            rows = [np.broadcast_to(each, active.shape) for each in (results[0], *point.values())]
-            self._note_compared(formula, rows[0], tuple(rows[1:]), active & known)
-        for target, result, width in zip(written(instruction), results, formula.widths, strict=False):
-            self._lanes.write(target, signed(result, width) if formula.signed else result, known, active)
-        return True
+            result = results[0] if results[0].ndim else np.broadcast_to(results[0], active.shape)
+            self._note_compared(formula, result, values, active if known is lanes.everything else active & known)
+        for (target, extended), result in zip(formula.targets, results, strict=False):
+            if extended is None:
+                lanes.write(target, result, known, active, fits=True)
+            else:
+                lanes.write(target, signed(result, extended) if extended else result, known, active)
 
-    def _note_compared(self, formula: _Formula, result: Array, operands: tuple[Array, ...], active: Mask) -> None:
-        here, results = self._lanes.in_blocks(active), self._lanes.in_blocks(result)
-        blocks = np.arange(len(here))
-        first = here.argmax(axis=1)
-        differs = (here & (results != results[blocks, first][:, None])).any(axis=1)
-        for block in np.flatnonzero(here.any(axis=1) & ~differs).tolist():
+    def _note_compared(self, formula: Formula, result: Array, operands: list[Unsigned], active: Mask) -> None:
+        """Note the numbers of blocks in which the comparison has one result, which is 0 or 1."""
+        lanes = self._lanes
+        if active is lanes.everything:
+            count, holds = lanes.sizes, np.add.reduceat(result, lanes.starts).tolist()
+        else:
+            count = np.add.reduceat(active, lanes.starts, dtype=np.int64).tolist()
+            holds = np.add.reduceat(np.where(active, result, 0), lanes.starts).tolist()
+        for at, block in enumerate(lanes.block_list):
             compared = self.compared[block]
-            if len(compared) < MOST_COMPARED:
-                thread = block * self._lanes.of_block + first[block]
-                numbers = (*formula.numbers, *(int(each[thread]) for each in operands))
-                compared |= dict.fromkeys(each for each in numbers if each >= 0)
+            if count[at] and holds[at] in (0, count[at]) and len(compared) < MOST_COMPARED:
+                thread = lanes.starts[at]
+                thread += 0 if active is lanes.everything else active[thread:].argmax()
+                numbers = (each.item(thread) for each in operands)
+                compared |= dict.fromkeys(each for each in formula.numbers if each >= 0)
+                compared |= dict.fromkeys(each for each in numbers if each < _FROM_NEGATIVE)
 
-    def _compute_long(self, instruction: Instruction, active: Mask) -> bool:
+    def _compute_long(self, instruction: Instruction, active: Mask) -> None:
         """The high half of a product of 128 bits, thread by thread."""
         self._count_alone(active)
         target, *operands = instruction.operands
@@ -197,7 +231,6 @@ class Code:
             result[thread] = 0 if found is None else found[0]
         known = np.logical_and.reduce([of_this for _, of_this in read])
         self._lanes.write(target, result.view(np.int64), known, active)
-        return True
 
     def _move(self, instruction: Instruction, active: Mask) -> None:
         """A move between registers, symbols and numbers, or between a register and its parts."""
@@ -226,44 +259,53 @@ class Code:
 
         The watch gets the addresses in shared memory, and the `sources` of a copy.
         """
-        operand = next((each for each in instruction.operands if isinstance(each, Address)), None)
-        found, known = (self._threads, self._lanes.nothing) if operand is None else self._place(operand)
-        lost = active & self._lanes.whole_blocks(active & ~known)
-        if np.count_nonzero(lost):
-            self._watch(instruction, None, lost, None)
-        sure = active & ~lost
+        operand, lanes = address_of(instruction)[0], self._lanes
+        is_watched = self._watched is None or instruction.index in self._watched
+        found, known = (lanes.numbers, lanes.nothing) if operand is None else self._place(operand)
+        sure = active
+        if not lanes.are_known(known) and np.count_nonzero(unknown := active & ~known):
+            lost = active & lanes.whole_blocks(unknown)
+            if is_watched:
+                self._watch(instruction, None, lost, None, lanes.warps)
+            sure = active & ~lost
         found, _ = self._generic(instruction, found, known)
-        inside = sure & (found >= SHARED_WINDOW) & (found < SHARED_WINDOW + _WINDOW_BYTES)
-        if np.count_nonzero(inside):
-            self._watch(instruction, found - SHARED_WINDOW, inside, sources)
+        if is_watched:
+            places = found - SHARED_WINDOW
+            inside = sure & (places.view(np.uint64) < _WINDOW_BYTES)
+            if np.count_nonzero(inside):
+                self._watch(instruction, places, inside, sources, lanes.warps)
         return found, sure
 
     def _generic(self, instruction: Instruction, places: Array, known: Mask) -> tuple[Array, Mask]:
         """The generic addresses of places in the space of an instruction."""
-        return (cut(places, 32) + SHARED_WINDOW if space_of(instruction.opcode) == "shared" else places), known
+        return (cut(places, 32) + SHARED_WINDOW if address_of(instruction)[1] else places), known
 
     def _place(self, operand: Address) -> tuple[Array, Mask]:
         base = operand.base
-        offset, everywhere = self._lanes.read(Immediate(operand.offset), 64)
         if base is None:
-            return offset, everywhere
+            return self._lanes.read(Immediate(operand.offset), 64)
         value, known = self._lanes.read(base, width_of(base) if isinstance(base, Register) else 64)
-        return value + offset, known
+        return (value + as_offset(operand.offset) if operand.offset else value), known
 
     def _load(self, instruction: Instruction, active: Mask) -> None:
-        targets = written(instruction)
+        targets, size, is_signed = load_of(instruction)
         places, sure = self._reached(instruction, active)
-        kind = instruction.opcode.rpartition(".")[2]
-        size = size_of_type(kind) or 0
         if not 0 < size <= 8:
             sure = self._lanes.nothing
-        threads = self._threads[sure]
-        reached = self._memory.reach(places[threads], threads, size * len(targets)) if len(threads) else None
+        reached = self._reach(places, sure, size * len(targets))
         for at, target in enumerate(targets):
-            values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.nothing.copy()
+            values, known = np.zeros(self._lanes.threads, dtype=np.int64), self._lanes.nothing
             if reached is not None:
-                values[threads], known[threads] = self._memory.read(reached, at * size, size)
-            self._lanes.write(target, signed(values, 8 * size) if kind[0] == "s" else values, known, active)
+                values, known = self._memory.read(reached, at * size, size)
+                values, known = self._lanes.scattered(values, sure), self._lanes.scattered(known, sure)
+            self._lanes.write(target, signed(values, 8 * size) if is_signed else values, known, active)
+
+    def _reach(self, places: Array, sure: Mask, width_bytes: int) -> Reached | None:
+        """The words of the marked threads; None if there are none."""
+        if sure is self._lanes.everything:
+            return self._memory.reach(places, self._lanes.numbers, width_bytes)
+        threads = self._lanes.numbers[sure]
+        return self._memory.reach(places[sure], threads, width_bytes) if len(threads) else None
 
     def _store(self, instruction: Instruction, active: Mask) -> None:
         places, sure = self._reached(instruction, active)
@@ -272,21 +314,22 @@ class Code:
             sure = self._lanes.nothing
         source = instruction.operands[1]
         items = source.items if isinstance(source, Vector) else (source,)
-        threads = self._threads[sure]
-        reached = self._memory.reach(places[threads], threads, size * len(items)) if len(threads) else None
-        if np.count_nonzero(active & ~sure):
-            self._memory.forget(self._threads[active & ~sure])
+        reached = self._reach(places, sure, size * len(items))
+        if sure is not active and np.count_nonzero(active & ~sure):
+            self._memory.forget(self._lanes.numbers[active & ~sure])
         if reached is None:
             return
         for at, item in enumerate(items):
             values, known = self._lanes.read(item, 8 * size)
-            self._memory.write(reached, at * size, size, values[threads], known[threads])
+            if sure is not self._lanes.everything:
+                values, known = values[sure], known[sure]
+            self._memory.write(reached, at * size, size, values, known)
 
     def _copy(self, instruction: Instruction, active: Mask) -> None:
         """Copy from global memory at once; bytes that are not copied become zero."""
         operands = instruction.operands
         source, of_source = (
-            self._place(operands[1]) if isinstance(operands[1], Address) else (self._threads, self._lanes.nothing)
+            self._place(operands[1]) if isinstance(operands[1], Address) else (self._lanes.numbers, self._lanes.nothing)
         )
         size = operands[2].value if isinstance(operands[2], Immediate) else 0
         limit = limit_of_source(instruction)
@@ -296,18 +339,22 @@ class Code:
         into, sure = self._reached(instruction, active, np.where(whole, source, UNREAD))
         if size not in (4, 8, 16) or len(limit) > 1:
             raise EndError("a copy is not followed")
+        numbers = self._lanes.numbers
         if np.count_nonzero(lost := active & ~(sure & of_source)):
-            raise EndError("a copy is not followed", self._threads[lost])
+            raise EndError("a copy is not followed", numbers[lost])
         if np.count_nonzero(lost := active & ~of_count):
-            raise EndError("a copy's size is not known", self._threads[lost])
-        threads = self._threads[active]
-        self._memory.reach(into[threads], threads, size)
-        if np.count_nonzero(misaligned := source[threads] % size != 0):
+            raise EndError("a copy's size is not known", numbers[lost])
+        threads, source, into = numbers[active], source[active], into[active]
+        self._memory.reach(into, threads, size)
+        if np.count_nonzero(misaligned := source % size != 0):
             raise FaultError("an address is not aligned", threads[misaligned])
+        if self._memory.is_known and not np.count_nonzero(count[active] < size):
+            self._memory.copy(source, into, threads, size)
+            return
         each = np.arange(size)
-        read = (count[threads][:, None] > each).reshape(-1)
+        read = (count[active][:, None] > each).reshape(-1)
         threads = np.repeat(threads, size)
-        from_places, to_places = ((places[active][:, None] + each).reshape(-1) for places in (source, into))
+        from_places, to_places = ((places[:, None] + each).reshape(-1) for places in (source, into))
         values, known = np.zeros(len(threads), dtype=np.int64), np.ones(len(threads), dtype=np.bool_)
         if np.count_nonzero(read):
             values[read], known[read] = self._memory.load(from_places[read], threads[read], 1)
@@ -321,38 +368,6 @@ class Code:
         return self._lanes.read(limit, 32)
 
 
-@dataclass(frozen=True, slots=True)
-class _Formula:
-    """An instruction as expressions of its sources; `numbers` are those that it names."""
-
-    sources: list[tuple[str, Operand, int]]
-    numbers: list[int]
-    results: tuple[Expr, ...]
-    undefined: Expr
-    widths: tuple[int, ...]
-    signed: bool
-
-
-@lru_cache(maxsize=1 << 14)
-def _formula(instruction: Instruction) -> _Formula | None:
-    """An instruction as a formula; None if `meaning` does not know it, or its values are too wide."""
-    operands = instruction.operands[1:]
-    meaning = operation(instruction.opcode, len(operands))
-    if meaning is None or COMPARED.fullmatch(instruction.opcode):
-        return None
-    sources: list[tuple[str, Operand, int]] = []
-    values: list[Expr] = []
-    numbers: list[int] = []
-    for at, (operand, width) in enumerate(zip(operands, meaning.sources, strict=True)):
-        if isinstance(operand, Immediate):
-            numbers.append(operand.value)
-            values.append(const(operand.value, width) if width > 1 else const(int(operand.value != 0), 1))
-        else:
-            sources.append((f"operand {at}", operand, width))
-            values.append(var(f"operand {at}", 1 << width))
-    built = meaning.build(tuple(values))
-    if built is None:
-        return None
-    undefined = FALSE if meaning.undefined is None else either(*meaning.undefined(tuple(values)))
-    wide = any(node.width > MAX_ARRAY_WIDTH for node in postorder(undefined, *built))
-    return None if wide else _Formula(sources, numbers, built, undefined, meaning.results, meaning.signed)
+def runs_alone(instruction: Instruction) -> bool:
+    """Whether threads may run an instruction one by one, which takes steps of their own."""
+    return base_name(instruction) in ("atom", "red") or _LONG.fullmatch(instruction.opcode) is not None

@@ -27,20 +27,28 @@ REDUCTION: Final = re.compile(
 """Barriers that make something of a predicate of each thread."""
 
 
-def exchange(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
-    """Run an instruction that passes values between lanes; False where it is none of these."""
+def can_exchange(instruction: Instruction) -> bool:
+    """Whether `exchange` knows the instruction."""
+    opcode, count = instruction.opcode, len(instruction.operands)
+    if opcode == "elect.sync":
+        return count == 2
+    is_vote = _VOTE.fullmatch(opcode) is not None and count == 3
+    return opcode == "activemask.b32" or is_vote or (_SHUFFLE.fullmatch(opcode) is not None and count >= 4)
+
+
+def exchange(instruction: Instruction, lanes: Lanes, active: Mask) -> None:
+    """Run an instruction that passes values between lanes."""
     opcode, operands = instruction.opcode, instruction.operands
     if opcode == "activemask.b32":
         lanes.write(operands[0], _ballot(active), lanes.everything, active)
-    elif opcode == "elect.sync" and len(operands) == 2:
+    elif opcode == "elect.sync":
         _elect(operands, lanes, active)
-    elif (found := _SHUFFLE.fullmatch(opcode)) and len(operands) >= 4:
+    elif found := _SHUFFLE.fullmatch(opcode):
         _shuffle(found[1], operands, lanes, active)
-    elif (found := _VOTE.fullmatch(opcode)) and len(operands) == 3:
+    elif found := _VOTE.fullmatch(opcode):
         _vote(found[1], operands, lanes, active)
     else:
-        return False
-    return True
+        raise AssertionError(opcode)
 
 
 def _elect(operands: tuple[Operand, ...], lanes: Lanes, active: Mask) -> None:

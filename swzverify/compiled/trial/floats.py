@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -59,8 +60,19 @@ def compute(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:
     """Run an instruction on floats; False where it is none that is computed."""
     if not instruction.operands or not isinstance(instruction.operands[0], Register):
         return False
+    run = _runner(instruction.opcode)
+    if run is None:
+        return False
     with np.errstate(all="ignore"):
-        return any(run(instruction, lanes, active) for run in (_arithmetic, _compare, _of_whole, _to_whole, _to_real))
+        return run(instruction, lanes, active)
+
+
+@cache
+def _runner(opcode: str) -> Callable[[Instruction, Lanes, Mask], bool] | None:
+    """What runs instructions of an opcode."""
+    runners = {_ARITHMETIC: _arithmetic, COMPARED: _compare, _OF_WHOLE: _of_whole, _TO_WHOLE: _to_whole}
+    runners[_TO_REAL] = _to_real
+    return next((run for pattern, run in runners.items() if pattern.fullmatch(opcode)), None)
 
 
 def _arithmetic(instruction: Instruction, lanes: Lanes, active: Mask) -> bool:

@@ -7,7 +7,8 @@ each does what it would do alone.
 In each warp the lanes at the earliest block run. The order of blocks puts each block behind those
 that lead to it, and keeps loops in one piece. So lanes that parted wait for each other wherever
 their ways join; only lanes that leave a loop early do not wait. A run for costs ends where lanes begin
-a trip before others. All warps that are at one instruction run it together.
+a trip before others. All warps that are at one instruction run it together, with arrays of their lanes alone,
+and go on so behind the block as long as all of them stay together and no other thread is at an earlier instruction.
 
 Source: PTX ISA, Control Flow Instructions; Parallel Synchronization and Communication
 Instructions: bar, barrier. That an H200 has the same lanes together is measured:
@@ -16,12 +17,10 @@ tests/ptx_oracle/h200_answers.npz.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
-from functools import cache, partial
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -30,11 +29,14 @@ import numpy as np
 from swzverify.compiled.kernel.flow import Block, FlowError
 from swzverify.compiled.kernel.lanes import Threads
 from swzverify.compiled.ptx import Function, Immediate, Instruction, Module, PtxError
+from swzverify.compiled.trial.branches import count_ways, targets_of
 from swzverify.compiled.trial.code import Code, CutOffError, EndError
 from swzverify.compiled.trial.exchange import REDUCTION, reduce_at_barrier
+from swzverify.compiled.trial.kept import Kept, Seen
+from swzverify.compiled.trial.kinds import Kind, kind_of, steps_of_blocks
 from swzverify.compiled.trial.lanes import Lanes
 from swzverify.compiled.trial.launch import Launch
-from swzverify.compiled.trial.memory import Array, FaultError, Kept, LimitError, Mask, Memory, Seen, StopError
+from swzverify.compiled.trial.memory import Array, FaultError, LimitError, Mask, Memory, StopError
 from swzverify.compiled.trial.placement import Placement, coordinates_of
 from swzverify.compiled.trial.schedule import EarlyTrips, paths_of
 from swzverify.hardware import LANES
@@ -43,33 +45,8 @@ MOST_THREADS: Final = 4096
 """Threads that run at once: with more, an instruction takes as much longer."""
 NOTHING: Final = Memory([()], 1)
 """The memory of a trial of which it is not kept."""
-_BARRIER: Final = re.compile(r"bar(?:\.cta)?\.sync|barrier(?:\.cta)?\.sync(?:\.aligned)?")
 _EARLY_TRIP: Final = "lanes begin a trip while others are in the one before"
 _TOO_MANY_STEPS: Final = "it takes more steps than a trial has"
-_OTHER_BARRIER: Final = re.compile(r"bar(?:rier)?\..*")
-
-
-class Kind(Enum):
-    """What the machine does with an instruction."""
-
-    PLAIN = auto()
-    JUMP = auto()
-    BARRIER = auto()
-    OTHER_BARRIER = auto()
-    TRAP = auto()
-
-
-@cache
-def kind_of(opcode: str) -> Kind:
-    """What the machine does with instructions of an opcode."""
-    name = opcode.partition(".")[0]
-    if _BARRIER.fullmatch(opcode) or REDUCTION.fullmatch(opcode):
-        return Kind.BARRIER
-    if _OTHER_BARRIER.fullmatch(opcode) and opcode != "bar.warp.sync":
-        return Kind.OTHER_BARRIER
-    if name == "trap":
-        return Kind.TRAP
-    return Kind.JUMP if name in ("bra", "brx", "ret", "exit") else Kind.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +148,7 @@ class Machine:
         rows, here = Threads(launches[0].block).in_warps()
         self.warps, self.threads = len(here), len(here) * LANES
         self.early = EarlyTrips(self.flow, len(function.instructions)) if wanted else None
-        self.kept = Kept(wanted, self.blocks, self.warps)
+        self.kept = Kept(self.blocks, self.warps)
         exists = np.tile(here.reshape(-1), self.blocks)
         point = {name: np.tile(values.reshape(-1), self.blocks) for name, values in rows.items()}
         # The last warp has lane numbers for the lanes that are not there, too.
@@ -182,7 +159,14 @@ class Machine:
         self.starts = placed[0].starts
         self.memory = Memory([each.regions for each in placed], self.threads)
         self.lanes = Lanes(launches[0].block, point, placed[0].addresses, exists, self.blocks, undefined)
-        self.code = Code(self.lanes, self.memory, self.kept.keep)
+        self.code = Code(self.lanes, self.memory, self.kept.keep, wanted)
+        self.order_of: list[int] = self.order.tolist()
+        self.kinds = [kind_of(each.opcode) for each in function.instructions]
+        self.needs = steps_of_blocks(function, self.threads)
+        self.is_alone = True
+        """Whether what a thread does lets no other thread go on: only then a group runs as its warps alone."""
+        self.went = 0
+        """Where all threads that ran last have gone; the end if they parted."""
         self.end = len(function.instructions)
         self.at = np.where(exists, 0, self.end)
         self.waits: Mask = np.zeros(self.blocks * self.threads, dtype=np.bool_)
@@ -191,10 +175,6 @@ class Machine:
         self.most_steps = np.array(most_steps, dtype=np.int64)
         self.steps = np.zeros(self.blocks, dtype=np.int64)
         self.stopped: dict[int, tuple[str, type[Exception]]] = {}
-
-    def kinds(self, opcode: str) -> Kind:
-        """What is done with instructions of an opcode."""
-        return kind_of(opcode)
 
     def trials(self, *, keeps_memory: bool) -> list[Trial]:
         """What each block did."""
@@ -219,43 +199,84 @@ class Machine:
 
     def run(self) -> None:
         """Run until all threads are at the end, or their blocks cannot go on."""
+        with np.errstate(over="ignore"):  # numbers wrap
+            self._run()
+
+    def _run(self) -> None:
         while np.count_nonzero(self.at < self.end):
             order = np.where(self.waits, self.end, self.order[self.at])
-            first = order.min()
+            first = int(order.min())
             if first == self.end:
                 self._release()
             else:
-                active = self._choose(order, int(first))
-                self._together(int(self.at[active.argmax()]), active)
+                active = self._choose(order, first)
+                self._run_group(int(self.at[active.argmax()]), active, self._next(order, active))
 
     def _choose(self, order: Array, first: int) -> Mask:
         """The threads that run next: those at the earliest instruction, which is `first`."""
         return order == first
 
-    def _together(self, at: int, active: Mask) -> None:
-        """Run threads from an instruction to the end of its block, or to a barrier."""
-        block = self.flow.blocks[self.flow.block_of[at]]
-        here = self.lanes.in_blocks(active).any(axis=1)
-        # An instruction takes one step, and threads that run alone take others.
-        most = (self.steps + self.code.steps)[here].max() + (block.stop - at) * (1 + self.threads)
-        may_be_cut_off = most > self.most_steps[here].min()
-        for index in range(at, block.stop):
-            instruction = self.function.instructions[index]
-            kind = self.kinds(instruction.opcode)
-            self.steps += here
-            left = self._try(self._count_steps, active) if may_be_cut_off else active
-            if kind is Kind.PLAIN:
-                left = self._try(partial(self.code.run, instruction), left)
-            elif kind is not Kind.JUMP:
-                self._try(partial(self._stand, instruction, block, kind), left)
-                return
-            if left is not active:
-                active, here = left, self.lanes.in_blocks(left).any(axis=1)
-                if not np.count_nonzero(active):
-                    return
-        self._try(partial(self._leave, block), active)
+    def _next(self, order: Array, active: Mask) -> int:
+        """Where the earliest of the other threads are: the active ones go on until they come there."""
+        return int(np.where(active, self.end, order).min()) if self.is_alone else 0
 
-    def _try(self, work: Callable[[Mask], None], active: Mask) -> Mask:
+    def _lanes_of(self, active: Mask) -> Lanes:
+        """The lanes of the warps that have active threads."""
+        which: Mask = np.logical_or.reduce(active.reshape(-1, LANES), axis=1)
+        return self.lanes.of_warps(which) if self.is_alone else self.lanes
+
+    def _run_group(self, at: int, active: Mask, until: int) -> None:
+        """Run threads from an instruction on as long as all stay together, and no others are at an earlier one."""
+        lanes = self._lanes_of(active)
+        self.code.turn_to(lanes)
+        mine = lanes.part(active)
+        mine = lanes.everything if np.count_nonzero(mine) == lanes.threads else mine
+        room, here = 0, lanes.blocks_of(mine)
+        while True:
+            needs = self.needs[self.flow.block_of[at]]
+            if room < needs:
+                room = int((self.most_steps - self.steps - self.code.steps)[here].min())
+            at = self._together(at, lanes, mine, here, may_be_cut_off=room < needs)
+            if self.order_of[at] >= until:
+                return
+            room -= needs
+
+    def _together(self, at: int, lanes: Lanes, active: Mask, here: list[int], *, may_be_cut_off: bool) -> int:
+        """Run threads from an instruction to the end of its block, or to a barrier.
+
+        Returns the instruction where all of them are then; the end if some are elsewhere, wait, or ended.
+        """
+        block, started = self.flow.blocks[self.flow.block_of[at]], active
+        counted = at
+        for index in range(at, block.stop):
+            instruction, kind, left = self.function.instructions[index], self.kinds[index], active
+            if may_be_cut_off:
+                self.steps[here] += index + 1 - counted
+                counted = index + 1
+                left = self._try(partial(self._count_steps, lanes), lanes, active)
+            if kind is Kind.PLAIN and (left is active or left.any()):
+                try:
+                    self.code.run(instruction, left)
+                except (StopError, PtxError) as error:
+                    left = self._go_on_without(error, partial(self.code.run, instruction), lanes, left)
+                if left is active:
+                    continue
+            elif kind is Kind.JUMP and left is active:
+                break
+            self.steps[here] += index + 1 - counted
+            counted = index + 1
+            if kind is not Kind.PLAIN and kind is not Kind.JUMP:
+                self._try(partial(self._stand, instruction, block, kind, lanes), lanes, left)
+                return self.end
+            active, here = left, lanes.blocks_of(left)
+            if not here:
+                return self.end
+        self.steps[here] += block.stop - counted
+        self.went = self.end
+        left = self._try(partial(self._leave, block, lanes), lanes, active)
+        return self.went if left is started else self.end
+
+    def _try(self, work: Callable[[Mask], None], lanes: Lanes, active: Mask) -> Mask:
         """Do something with threads; returns the threads of the blocks that go on.
 
         It is done again without the blocks that cannot go on.
@@ -263,31 +284,35 @@ class Machine:
         try:
             work(active)
         except (StopError, PtxError) as error:
-            threads = error.threads if isinstance(error, StopError) else None
-            threads = np.flatnonzero(active) if threads is None else threads
-            for block in np.unique(threads // self.threads).tolist():
-                self._stop(block, error)
-            left = active & (self.at < self.end)
-            return self._try(work, left) if left.any() else left
+            return self._go_on_without(error, work, lanes, active)
         return active
+
+    def _go_on_without(self, error: Exception, work: Callable[[Mask], None], lanes: Lanes, active: Mask) -> Mask:
+        """Stop the blocks that cannot go on, and do it again with the threads of the others, which are returned."""
+        threads = error.threads if isinstance(error, StopError) else None
+        blocks = lanes.block_of[active] if threads is None else threads // self.threads
+        for block in np.unique(blocks).tolist():
+            self._stop(block, error)
+        left = active & (lanes.part(self.at) < self.end)
+        return self._try(work, lanes, left) if left.any() else left
 
     def _stop(self, block: int, error: Exception) -> None:
         """A block ends before its end. The error is not held: its traceback would hold this machine."""
         self.stopped[block] = (error.message if isinstance(error, PtxError) else str(error), type(error))
-        self.at[block * self.threads : (block + 1) * self.threads] = self.end
+        self.at[block * self.threads : (block + 1) * self.threads] = self.went = self.end
         self.waits[block * self.threads : (block + 1) * self.threads] = False
         self.barriers = {barrier: waiting for barrier, waiting in self.barriers.items() if barrier.block != block}
 
-    def _count_steps(self, active: Mask) -> None:
+    def _count_steps(self, lanes: Lanes, active: Mask) -> None:
         over = self.steps + self.code.steps > self.most_steps
-        if over.any() and (late := active & np.repeat(over, self.threads)).any():
-            raise CutOffError(_TOO_MANY_STEPS, np.flatnonzero(late))
+        if over.any() and (late := active & over[lanes.block_of]).any():
+            raise CutOffError(_TOO_MANY_STEPS, lanes.numbers[late])
 
-    def _stand(self, instruction: Instruction, block: Block, kind: Kind, active: Mask) -> None:
+    def _stand(self, instruction: Instruction, block: Block, kind: Kind, lanes: Lanes, active: Mask) -> None:
         """An instruction behind which no thread goes on at once."""
         match kind:
             case Kind.BARRIER:
-                self._wait(instruction, active, block)
+                self._wait(instruction, lanes.spread(active), block)
             case Kind.TRAP:
                 raise FaultError("a trap is reached")
             case _:
@@ -297,38 +322,27 @@ class Machine:
         """The first instruction of a block; behind the last one for the end."""
         return self.flow.blocks[block].start if block < self.flow.exit else self.end
 
-    def _leave(self, block: Block, active: Mask) -> None:
+    def _leave(self, block: Block, lanes: Lanes, active: Mask) -> None:
         if not block.is_choice:
-            self._jump(block, np.full(self.lanes.threads, self._start(block.ways[0].target)), active)
+            self._jump(block, lanes, self._start(block.ways[0].target), active)
             return
         last = self.function.instructions[block.stop - 1]
-        holds, known = self.lanes.everything, self.lanes.everything
-        if last.guard is not None:
-            bit, known = self.lanes.read(last.guard.register, 1)
-            holds = (bit == 0) if last.guard.negated else (bit != 0)
-        index = np.zeros(self.lanes.threads, dtype=np.int64)
-        if any(way.cases is not None for way in block.ways):
-            index, of_index = self.lanes.read(last.operands[0], 32)
-            known = known & (of_index | ~holds)
-        if np.count_nonzero(unsure := active & ~known):
-            raise EndError("a branch is not known", np.flatnonzero(unsure))
-        targets = np.full(self.lanes.threads, -1, dtype=np.int64)
-        for way in block.ways:
-            takes = self.lanes.everything if way.guard is None else holds == way.guard
-            if way.cases is not None:
-                takes = takes & np.isin(index, way.cases)
-            targets[takes] = self._start(way.target)
-        if np.count_nonzero(nowhere := active & (targets < 0)):
-            raise FaultError("a branch has no such case", np.flatnonzero(nowhere))
-        self._jump(block, targets, active)
-        self._count(block, targets, active)
+        targets = targets_of(block, last, lanes, active, self._start)
+        self._jump(block, lanes, targets, active)
+        count_ways(self.ways, block, lanes, targets, active)
         if block.index in self.waiting:
-            self._cut_off_waiting(block, active)
+            self._cut_off_waiting(block, lanes.spread(active))
 
-    def _jump(self, block: Block, targets: Array, active: Mask) -> None:
-        if self.early is not None and len(early := self.early.of(block, self.at, targets, active)):
-            raise EndError(_EARLY_TRIP, early)
-        self.at[active] = targets[active]
+    def _jump(self, block: Block, lanes: Lanes, targets: Array | int, active: Mask) -> None:
+        if self.early is not None and self.early.may_be_behind(block):
+            early = self.early.of(block, lanes.part(self.at), np.broadcast_to(targets, active.shape), active)
+            if len(early):
+                raise EndError(_EARLY_TRIP, lanes.numbers[early])
+        place = lanes.place if active is lanes.everything else lanes.numbers[active]
+        if isinstance(targets, int):
+            self.at[place] = self.went = targets
+        else:
+            self.at[place] = targets[active]
 
     def _cut_off_waiting(self, block: Block, active: Mask) -> None:
         """Count the trips that are left to blocks whose threads all go on to wait, as if they were made."""
@@ -338,21 +352,6 @@ class Machine:
             self.ways[number][block.index, block.start] += left // (block.stop - block.start)
             self.steps[number] += left + 1
             self._stop(number, CutOffError(_TOO_MANY_STEPS))
-
-    def _count(self, block: Block, targets: Array, active: Mask) -> None:
-        """Count the ways that are taken, and whether lanes of a warp part."""
-        taken, on = self.lanes.in_blocks(targets), self.lanes.in_blocks(active)
-        least = taken.min(axis=1, where=on, initial=self.end + 1)
-        most = taken.max(axis=1, where=on, initial=-1)
-        for number in np.flatnonzero(most >= 0).tolist():
-            ways = self.ways[number]
-            ways[block.index, int(least[number])] += 1
-            if least[number] == most[number]:
-                continue
-            here, rows = on[number].reshape(-1, LANES), taken[number].reshape(-1, LANES)
-            ways.update((block.index, way) for way in np.unique(rows[here]).tolist() if way > least[number])
-            if (rows.max(axis=1, where=here, initial=-1) > rows.min(axis=1, where=here, initial=self.end + 1)).any():
-                ways[block.index, -1] += 1
 
     # ---- barriers
 

@@ -3,23 +3,18 @@
 Blocks of several launches have the same regions with other bytes. A page of a block gets bytes of its own
 when a thread first reads or writes it: a launch has megabytes of buffers and reads few of them. Global,
 constant and local addresses are generic ones; those of shared memory begin at a window.
-
-What accesses reach in shared memory, as a trial keeps it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from swzverify.compiled.ptx import Instruction
-from swzverify.hardware import BANK_PERIOD_BYTES, LANES
 
 Array = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -40,6 +35,7 @@ _NEVER: Final = -1
 _PAGE_BITS: Final = 11
 _PAGE: Final = 1 << _PAGE_BITS
 """Bytes of a page."""
+_MISSING: Final = -(1 << 62)
 _WIDTHS: Final = (1, 2, 4, 8)
 """Bytes of the numbers that memory can be read as an array of."""
 MOST_BYTES: Final = 1 << 27
@@ -99,22 +95,26 @@ class _Pages:
         return np.arange(first, self._count, dtype=np.int32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reached:
     """Words that threads reach: the block of each thread, and where its bytes are in the pages.
 
     `at` has the place of the first byte of each word if each word is in one page, else a row of places for each.
+    Places are multiples of `step`.
     """
 
     block: Array
     at: Array
+    step: int = 1
 
     def words(self, offset: int, width_bytes: int) -> Array | None:
         """The numbers of words of so many bytes from an offset on, if memory is an array of such; else None."""
         if self.at.ndim > 1 or width_bytes not in _WIDTHS:
             return None
-        starts = self.at + offset
-        return None if np.count_nonzero(starts % width_bytes) else starts // width_bytes
+        starts = self.at + offset if offset else self.at
+        if (self.step | offset) % width_bytes and np.count_nonzero(starts & width_bytes - 1):
+            return None
+        return starts >> width_bytes.bit_length() - 1
 
     def places(self, offset: int, width_bytes: int) -> Array:
         """The places of bytes from an offset on, a row for each thread."""
@@ -143,7 +143,8 @@ class Memory:
         if any([_place_of(each) for each in regions] != [*map(_place_of, first)] for regions in ordered):
             raise AssertionError(blocks)
         bytes_of(first, threads)
-        self._begins = np.array([each.begin for each in first], dtype=np.int64)
+        self._all_begins = [each.begin for each in first]
+        self._begins = np.array(self._all_begins, dtype=np.int64)
         self._sizes = np.array([each.size for each in first], dtype=np.int64)
         self._steps = np.array([each.size if each.per_thread else 0 for each in first], dtype=np.int64)
         self._threads = threads
@@ -153,14 +154,19 @@ class Memory:
         self._data = [[each.data for each in regions] for regions in ordered]
         self._pages = _Pages()
         self._page_of = np.full((len(ordered), int(self._first_pages[-1])), -1, dtype=np.int32)
+        # From a place among all pages of a block to its place among those that threads have read or written.
+        self._moves = np.full(self._page_of.shape, _MISSING, dtype=np.int64)
         # A byte is known if it was written, or there at the start, since its block forgot all bytes.
         self._forgotten = np.zeros(len(ordered), dtype=np.int32)
+        self.is_known = True
+        """Whether all bytes of all blocks are known: then nobody has to look at what was written."""
 
     def of_block(self, block: int) -> Memory:
         """The memory of one block alone: the same bytes, not a copy."""
         found = copy(self)
         mine = slice(block, block + 1)
         found._data, found._page_of, found._forgotten = self._data[mine], self._page_of[mine], self._forgotten[mine]
+        found._moves = self._moves[mine]
         return found
 
     def touched(self) -> dict[tuple[int, int], tuple[bytes, bytes]]:
@@ -176,6 +182,7 @@ class Memory:
     def release(self) -> None:
         """Let go of all bytes: they are many, and what runs with them is freed late, as it is part of cycles."""
         self._pages, self._page_of = _Pages(), np.full_like(self._page_of, -1)
+        self._moves = np.full_like(self._moves, _MISSING)
 
     def load(self, addresses: Array, threads: Array, width_bytes: int) -> tuple[Array, Mask]:
         """The words of some bytes at addresses, and whether they are known.
@@ -195,36 +202,48 @@ class Memory:
         Raises:
             FaultError: An address is outside of all regions, or no multiple of the width.
         """
-        misaligned = addresses % width_bytes != 0
-        if np.count_nonzero(misaligned):
-            raise FaultError("an address is not aligned", threads[misaligned])
-        return self._at(addresses, threads, width_bytes)
+        rest = addresses & width_bytes - 1 if width_bytes & width_bytes - 1 == 0 else addresses % width_bytes
+        if np.count_nonzero(rest):
+            raise FaultError("an address is not aligned", threads[rest != 0])
+        return self._at(addresses, threads, width_bytes, width_bytes)
 
     def read(self, reached: Reached, offset: int, width_bytes: int) -> tuple[Array, Mask]:
         """The bytes of words from an offset on, and whether they are known."""
-        block, words = reached.block[:, None], reached.words(offset, width_bytes)
+        words = reached.words(offset, width_bytes)
         if words is not None:
             values = self._pages.bytes.view(f"u{width_bytes}")[words].astype(np.int64)
-            written = self._pages.written.reshape(-1, width_bytes)[words]
+            written, at = self._pages.written.reshape(-1, width_bytes), words
         else:
             at = reached.places(offset, width_bytes)
             raw = np.zeros((len(at), 8), dtype=np.uint8)
             raw[:, :width_bytes] = self._pages.bytes[at]
-            values, written = raw.view(np.int64).reshape(-1), self._pages.written[at]
-        return values, np.all(written >= self._forgotten[block], axis=1)
+            values, written = raw.view(np.int64).reshape(-1), self._pages.written
+        if self.is_known:
+            return values, np.ones(len(values), dtype=np.bool_)
+        return values, np.all(written[at] >= self._forgotten[reached.block][:, None], axis=1)
 
     def write(self, reached: Reached, offset: int, width_bytes: int, values: Array, known: Mask) -> None:
         """Write bytes of words from an offset on; of lanes with one address the last one stays."""
-        now = np.where(known, self._forgotten[reached.block], _NEVER)[:, None]
+        self.is_known = self.is_known and np.count_nonzero(known) == len(known)
+        now = 0 if self.is_known else np.where(known, self._forgotten[reached.block], _NEVER)[:, None]
         words = reached.words(offset, width_bytes)
         if words is not None:
             self._pages.bytes.view(f"u{width_bytes}")[words] = values.astype(f"u{width_bytes}")
-            self._pages.written.reshape(-1, width_bytes)[words] = now
+            if not self.is_known:
+                self._pages.written.reshape(-1, width_bytes)[words] = now
         else:
             at = reached.places(offset, width_bytes)
             raw = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8)
             self._pages.bytes[at] = raw[:, :width_bytes]
             self._pages.written[at] = now
+
+    def copy(self, source: Array, into: Array, threads: Array, width_bytes: int) -> None:
+        """Copy words between addresses that are multiples of their width. Errors as in `load`."""
+        reached, written = (self._at(each, threads, width_bytes, width_bytes) for each in (source, into))
+        step = min(8, width_bytes)
+        parts = [(at, *self.read(reached, at, step)) for at in range(0, width_bytes, step)]
+        for at, values, known in parts:
+            self.write(written, at, step, values, known)
 
     def room(self, address: int) -> int:
         """The bytes from an address to the end of its region."""
@@ -233,47 +252,62 @@ class Memory:
 
     def forget(self, threads: Array) -> None:
         """Nothing is known any more of the blocks of some threads: one wrote to a place that is not known."""
+        self.is_known = False
         self._forgotten[np.unique(threads // self._threads)] += 1
 
-    def _at(self, addresses: Array, threads: Array, width_bytes: int) -> Reached:
-        """The words of threads at addresses."""
-        region = np.searchsorted(self._begins, addresses, side="right") - 1
-        if len(region) and not np.count_nonzero(region != region[0]):
-            region = region[:1]  # of one region, as most instructions reach, numbers are taken once
-        inside = addresses - self._begins[region]
-        outside = (region < 0) | (inside + width_bytes > self._sizes[region])
-        if np.count_nonzero(outside):
-            raise FaultError("an address is outside of what the launch has", threads[outside])
+    def _at(self, addresses: Array, threads: Array, width_bytes: int, step: int = 1) -> Reached:
+        """The words of threads at addresses, which are multiples of `step`."""
         block = threads // self._threads
-        first = self._first_pages[region] * _PAGE + inside
-        if self._steps[region].any():  # each thread has bytes of its own
-            first = first + self._steps[region] * (threads - block * self._threads)
-        if not np.count_nonzero((first ^ first + (width_bytes - 1)) >> _PAGE_BITS):
-            return Reached(block, self._placed(block, first))
-        places = first[:, None] + np.arange(width_bytes)
-        return Reached(block, self._placed(block[:, None], places))
+        region = bisect_right(self._all_begins, int(addresses[0])) - 1 if len(addresses) else 0
+        inside = addresses - self._begins[region]
+        first: Array
+        room = int(self._sizes[region]) - width_bytes
+        if region < 0 or room < 0 or np.count_nonzero(inside.view(np.uint64) > room):
+            # Not all of one region, as most instructions reach.
+            regions = np.searchsorted(self._begins, addresses, side="right") - 1
+            inside = addresses - self._begins[regions]
+            outside = (regions < 0) | (inside + width_bytes > self._sizes[regions])
+            if np.count_nonzero(outside):
+                raise FaultError("an address is outside of what the launch has", threads[outside])
+            first = self._first_pages[regions] * _PAGE + inside
+            first += self._steps[regions] * (threads - block * self._threads)
+            step = 1
+        else:
+            first = inside + self._first_pages[region] * _PAGE
+            if self._steps[region]:  # each thread has bytes of its own
+                first += self._steps[region] * (threads - block * self._threads)
+            step = step if not any(each % step for each in (self._begins[region], self._steps[region], _PAGE)) else 1
+        if step % width_bytes and np.count_nonzero((first ^ first + (width_bytes - 1)) >> _PAGE_BITS):
+            places = first[:, None] + np.arange(width_bytes)
+            return Reached(block, self._placed(block[:, None], places))
+        return Reached(block, self._placed(block, first), step)
 
     def _placed(self, block: Array, places: Array) -> Array:
         """Where bytes of blocks are in the pages."""
-        pages = places >> _PAGE_BITS
-        found = self._page_of[block, pages]
+        numbers = places >> _PAGE_BITS
+        found = places + self._moves[block, numbers]
         if np.count_nonzero(found < 0):
-            self._bring(block, pages)
-            found = self._page_of[block, pages]
-        return found.astype(np.int64) << _PAGE_BITS | places & (_PAGE - 1)
+            self._bring(block, numbers)
+            found = places + self._moves[block, numbers]
+        return found
 
     def _bring(self, block: Array, pages: Array) -> None:
         """Give blocks those pages that they do not have yet."""
-        missing = np.unique(np.where(self._page_of[block, pages] < 0, block * self._page_of.shape[1] + pages, -1))
-        blocks, numbers = np.divmod(missing[missing >= 0], self._page_of.shape[1])
+        count = self._page_of.shape[1]
+        keys, known = np.broadcast_arrays(block * count + pages, self._page_of[block, pages])
+        missing = np.array(sorted(set(keys[known < 0].tolist())), dtype=np.int64)
+        blocks, numbers = np.divmod(missing, count)
         new = self._pages.take(len(blocks))
         self._page_of[blocks, numbers] = new
-        regions = np.searchsorted(self._first_pages, numbers, side="right") - 1
+        self._moves[blocks, numbers] = (new - numbers) * _PAGE
+        regions: Array = np.searchsorted(self._first_pages, numbers, side="right") - 1
         offsets = (numbers - self._first_pages[regions]) * _PAGE
-        for at, begin in enumerate((new.astype(np.int64) * _PAGE).tolist()):
-            data = self._data[int(blocks[at])][int(regions[at])]
+        places: list[int] = blocks.tolist()
+        for at, of_block in enumerate(places):
+            data = self._data[of_block][int(regions[at])]
             if data is not None:
                 here = data[int(offsets[at]) : int(offsets[at]) + _PAGE]
+                begin = int(new[at]) * _PAGE
                 self._pages.bytes[begin : begin + len(here)] = here
 
 
@@ -291,83 +325,3 @@ def bytes_of(regions: Sequence[Region], threads: int) -> int:
 
 def _place_of(region: Region) -> tuple[int, int, bool]:
     return region.begin, region.size, region.per_thread
-
-
-UNREAD: Final = -1
-"""The source address of a lane that copies fewer bytes than it writes, or of which it is not known."""
-MOST_SEEN: Final = 400
-"""Different warp instructions that are kept of one instruction."""
-
-
-@dataclass(slots=True)
-class Seen:
-    """The warp instructions that an access made.
-
-    They are rows of 32 addresses in shared memory, the active lanes, and the warp of each row. Copies have
-    the 32 addresses that they read as well. `is_all` is False if some were not known, or if there were too
-    many. `rows` has a digest of all that a cost depends on.
-    """
-
-    addresses: list[Array] = field(default_factory=list[Array])
-    active: list[Mask] = field(default_factory=list[Mask])
-    rows: list[bytes] = field(default_factory=list[bytes], repr=False)
-    warps: list[int] = field(default_factory=list[int])
-    sources: list[Array] = field(default_factory=list[Array])
-    is_all: bool = True
-    patterns: set[bytes] = field(default_factory=set[bytes], repr=False)
-
-
-class Kept:
-    """What the instructions with the indices `wanted` access in shared memory, for each block.
-
-    There are `blocks` blocks of `warps` warps. It does not hold the machine: else a machine and its memory
-    would live on until Python looks for cycles.
-    """
-
-    def __init__(self, wanted: frozenset[int], blocks: int, warps: int) -> None:
-        self._wanted, self._warps = wanted, warps
-        self.seen: list[dict[int, Seen]] = [{} for _ in range(blocks)]
-
-    def keep(self, instruction: Instruction, addresses: Array | None, active: Mask, sources: Array | None) -> None:
-        """Keep copies of new patterns: a row of an array would hold the rows of all blocks.
-
-        What a copy costs depends on where its lines of 128 bytes begin, too.
-        """
-        if instruction.index not in self._wanted:
-            return
-        on = active.reshape(-1, LANES)
-        made = np.flatnonzero(on.any(axis=1))
-        if addresses is None:
-            for block in np.unique(made // self._warps):
-                self.seen[int(block)].setdefault(instruction.index, Seen()).is_all = False
-            return
-        on = on[made]
-        rows = np.where(on, addresses.reshape(-1, LANES)[made], 0)
-        patterns = _from_first(rows, on, 1 if sources is None else BANK_PERIOD_BYTES)
-        read = None if sources is None else np.where(on, sources.reshape(-1, LANES)[made], UNREAD)
-        if read is not None:
-            patterns = np.concatenate((patterns, _from_first(read, read != UNREAD, BANK_PERIOD_BYTES)), axis=1)
-        size, raw = patterns.itemsize * patterns.shape[1], patterns.tobytes()
-        mine, seen = -1, Seen()
-        for at, number in enumerate(made.tolist()):
-            block, warp = divmod(number, self._warps)
-            if block != mine:
-                mine, seen = block, self.seen[block].setdefault(instruction.index, Seen())
-            if len(seen.patterns) >= MOST_SEEN:
-                seen.is_all = False
-                continue
-            pattern = raw[at * size : (at + 1) * size]
-            if pattern not in seen.patterns:
-                seen.patterns.add(pattern)
-                seen.addresses.append(rows[at].copy())
-                seen.active.append(on[at].copy())
-                seen.rows.append(blake2b(pattern + rows[at].tobytes(), digest_size=16).digest())
-                seen.warps.append(warp)
-                if read is not None:
-                    seen.sources.append(read[at].copy())
-
-
-def _from_first(rows: Array, on: Mask, step: int) -> Array:
-    """Where lanes are, counted from a multiple of `step` at or before the first of them; -1 of the others."""
-    least = rows.min(axis=1, where=on, initial=np.iinfo(np.int64).max) // step * step
-    return np.where(on, rows - least[:, None], -1)

@@ -222,7 +222,7 @@ class Recorder(Code):
         self._memory.reach(places[threads], threads, size)
         return self._memory.load(places[threads], threads, size)[0].tobytes()
 
-    def _record(self, instruction: Instruction, addresses: Array | None, active: Mask, _: Array | None) -> None:
+    def _record(self, instruction: Instruction, addresses: Array | None, active: Mask, *_: Array | None) -> None:
         if addresses is None:
             self.lost = self.lost or f"line {instruction.line}: some addresses are not known"
             return

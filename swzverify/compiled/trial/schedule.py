@@ -58,6 +58,10 @@ class EarlyTrips:
             for latch in loop.latches:
                 self._back.setdefault(latch, []).append((flow.blocks[loop.header].start, inside))
 
+    def may_be_behind(self, block: Block) -> bool:
+        """Whether threads may begin a trip behind a block while others are in the one before."""
+        return block.index in self._back
+
     def of(self, block: Block, before: Array, after: Array, active: Mask) -> Array:
         """The numbers of such threads, as the active ones go from a block to `after` and others stay at `before`."""
         found = np.zeros(len(active), dtype=np.bool_)
