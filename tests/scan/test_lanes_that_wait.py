@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.scan import scan_module
 from tests.scan.test_partings import ROW, around
 from tests.scan.test_trips_in_step import LOAD
 from tests.scan.texts import WHOLE, text_of, verdict
+from tests.scan.whole import scan_module
 
 PLACE, PARITY = "[%r3]", "%r2"
 TARGET = ".target sm_90"
