@@ -318,7 +318,7 @@ def test_an_access_that_no_lane_makes_proves_nothing() -> None:
 
 
 def test_without_a_block_nothing_is_said_of_threads() -> None:
-    found = scan(strided(4), None)
+    found = scan("mov.u32 %r6, %tid.y; " + strided(4), None)
     assert "--block" in found.aligned.reason
     body = "mov.u32 %r5, %laneid; mad.lo.u32 %r20, %r5, {}, %r3; ld.shared.u32 %r30, [%r20];"
     assert scan(body.format(4), None).in_bounds.verdict == "proved"

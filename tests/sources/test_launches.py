@@ -504,7 +504,8 @@ def test_why_the_block_is_not_known(tmp_path: Path) -> None:
     """The launch that does not tell it is named, where it could be read."""
     source = tmp_path / "k.cu"
     text = ".version 8.3 .target sm_90 .address_size 64\n"
-    text += ".visible .entry k() { .reg .b32 %r<3>; .shared .b32 s[256]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n"
+    text += ".visible .entry k() { .reg .b32 %r<4>; .shared .b32 s[256]; mov.u32 %r3, %tid.y;\n"
+    text += "mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n"
     text += f'.loc 1 1 1\nst.shared.u32 [%r2], %r1; ret; }}\n.file 1 "{source}"\n'
     (tmp_path / "k.ptx").write_text(text, encoding="utf-8")
     for launches_text, why in (
