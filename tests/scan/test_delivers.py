@@ -523,6 +523,25 @@ def test_zeros_by_what_is_loaded_or_by_coordinates_are_no_loads(change: str) -> 
     assert set(verdicts(ptx.replace(f"{COPY};", f"{load} {change} {store}"))) == {"unknown"}
 
 
+TEST = "mbarrier.test_wait.parity.shared.b64 %p5, [full], 0;"
+
+
+@pytest.mark.parametrize(
+    ("condition", "verdict"),
+    [
+        ("ld.global.u32 %r50, [%rd1]; setp.ne.u32 %p5, %r50, 0;", "proved"),
+        (f"W: {TEST} @!%p5 bra W; {TEST}", "unknown"),
+        (TEST, "unknown"),
+        ("mov.u32 %r50, %clock; setp.ne.u32 %p5, %r50, 0;", "unknown"),
+    ],
+)
+def test_zeros_by_the_result_of_a_test_are_not_assumed_away(condition: str, verdict: str) -> None:
+    """Behind a wait for the only phase, the result is 1 in each launch: the zeros replace what was copied."""
+    zeros = "mov.u32 %r20, 0; @%p5 st.shared.v4.u32 [%r14], {%r20, %r20, %r20, %r20};"
+    ptx = text(PLAIN).replace("mov.u32 %r4, tile;", f"{condition} mov.u32 %r4, tile;", 1)
+    assert set(verdicts(ptx.replace(f"{COPY};", f"{COPY}; {zeros}"))) == {verdict}
+
+
 def test_warps_that_take_turns_bring_parts() -> None:
     """Each warp fills every other stage: what coordinates and the stage decide is known in each state."""
     turns = "setp.eq.u32 %p5, %r9, 0; selp.u32 %r50, 1, 0, %p5; shr.u32 %r51, %r5, 5; and.b32 %r51, %r51, 1;"

@@ -104,6 +104,14 @@ def test_a_guard_parts_lanes_too() -> None:
     assert verdict(f"nanosleep.u32 20; {ROW}", (32, 1, 1)) == ("conflict", 32)
 
 
+@pytest.mark.parametrize(("stored", "verdict_of"), [("%r1", "unknown"), ("", "conflict")])
+def test_a_guard_may_be_what_a_lane_stored_itself(stored: str, verdict_of: str) -> None:
+    """ptxas may put the register in place of the load: then lanes do not share the guard."""
+    store = f"st.shared.u32 [%r3], {stored};" if stored else ""
+    body = f"{store} ld.shared.u32 %r14, [%r3]; setp.lt.u32 %p1, %r14, 9; @%p1 nanosleep.u32 20; {ROW}"
+    assert verdict(body)[0] == verdict_of
+
+
 def test_a_choice_of_all_lanes_parts_none() -> None:
     body = f"setp.lt.u32 %p1, %r2, 9; @%p1 bra X; nanosleep.u32 20; X: {ROW}"
     assert verdict(body, (32, 1, 1)) == ("conflict", 32)

@@ -154,9 +154,12 @@ class Reader:
         ends = [each.index for each in flow.blocks if each.is_choice and flow.is_reachable(each.index)]
         choices = {each: slices.choice_values(each) for each in ends}
         forms = find_forms(slices)
+        # It reads guards that nothing else may read: their loads have to be known to `take_apart`.
+        partings = Partings(flow, self.calls, lambda each: forms.resolve(slices.run(slices.guard(each))))
         self.divisions = known = with_results(slices, forms)
         places = [each.address for each in raw if each.address is not None and each.access.touch is Touch.SHARED]
         conditions = [*chain.from_iterable(choices.values()), *(each.own for each in raw), *places]
+        conditions += (guard for guard, _, _ in partings.guarded)
         take_apart(slices, forms, conditions if raw else None)
         for each in raw:
             for loop in flow.around(each.block):
@@ -169,7 +172,6 @@ class Reader:
         if self.threads is not None:
             # Values behind loops may read coordinates that the kernel does not: lanes do not share these.
             self.threads.coordinates(slices.leaves)
-        partings = Partings(flow, self.calls, lambda each: forms.resolve(slices.run(slices.guard(each))))
         shared = in_launches = in_step(Uniformity(*of_choices, partings=partings))
         if known:
             in_launches = in_step(Uniformity(*of_choices, never_read=known, partings=partings))

@@ -5,9 +5,10 @@ Source: docs/semantics.md, section 9, "What fills an operand".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from swzverify.compiled.kernel import KernelAccess, KernelFill, LaneLeaf, Leaf, OpaqueLeaf, TripsLeaf
 from swzverify.compiled.kernel.lanes import Threads
@@ -35,6 +36,8 @@ from swzverify.ir.expr import (
 
 SubjectOf: TypeAlias = Callable[[KernelAccess], ValueSubject]
 """Gives a value with what questions about it need."""
+_NO_DATA: Final = re.compile(r"(?:mbarrier|mov)\.")
+"""Lanes get these together, but no launch chooses them: results of tests of barrier objects, clocks, `%warpid`."""
 
 
 def may_be_zero(fill: KernelFill, subject_of: SubjectOf, threads: Threads) -> bool | None:
@@ -96,11 +99,12 @@ def _reads_launch(subject: ValueSubject, condition: Expr) -> bool:
     """Whether a condition depends on values of the launch or on data, and not on coordinates and trips alone.
 
     A condition on the number of a trip alone holds in some trip of each launch that gets there: to assume that it
-    never does would be wrong. The place of a cluster does not count: a block finds its rank by remainders of `%ctaid`.
+    never does would be wrong. A test of a barrier object does not count either: behind a wait for the phase, each
+    launch has the same result. The place of a cluster does not count: a block finds its rank by remainders of `%ctaid`.
     """
     return any(
         (is_launch_value(leaf) and not is_place_of_cluster(leaf.name))
-        or (isinstance(leaf, OpaqueLeaf) and leaf.is_moment)
+        or (isinstance(leaf, OpaqueLeaf) and leaf.is_moment and _NO_DATA.match(leaf.name) is None)
         for leaf in _leaves_behind(subject, condition)
     )
 
