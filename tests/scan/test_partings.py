@@ -89,6 +89,8 @@ def test_instructions_that_part_lanes_in_no_loop(instruction: str) -> None:
         "atom.shared.add.u32 %r11, [%r3], 1;",
         "mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0;",
         "bar.warp.sync 65535;",
+        "bar.sync 0;",
+        "barrier.sync.aligned 1, 32;",
         "call.uni h;",
     ],
 )

@@ -25,7 +25,9 @@ _YIELDS: Final = re.compile(
     r"|red\.(?!async|global\.).*|ldu?\.(?:.*\.)?(?:volatile|relaxed|acquire|mmio)\b.*"
 )
 """In a loop, these make lanes yield. A call that is not inlined counts, too: its function may have any of these."""
-_YIELDS_ALONE: Final = re.compile(r"nanosleep\b.*|call\b.*|(?:bar|barrier)\.(?!warp\.).*")
+_YIELDS_ALONE: Final = re.compile(
+    r"nanosleep\b.*|call\b.*|(?:bar|barrier)(?:\.cta|\.cluster)?\.(?:sync|red|arrive|wait)\b.*"
+)
 _TRY: Final = re.compile(r"mbarrier\.try_wait\b.*")
 _WITH_TIME: Final = 4
 """The operands of `mbarrier.try_wait` with a limit of the time."""
@@ -105,6 +107,8 @@ def _has(flow: Flow, loop: Loop) -> bool:
 def _yields_alone(instruction: Instruction, *, is_of_call: bool) -> bool:
     """Whether a lane that executes an instruction yields, in a loop or not."""
     opcode = instruction.opcode
+    if _OF_BLOCK.fullmatch(opcode):
+        return False  # all lanes of a warp execute it together, or the launch has no meaning
     if _TRY.fullmatch(opcode) and len(instruction.operands) >= _WITH_TIME:
         return True
     return _YIELDS_ALONE.fullmatch(opcode) is not None or (is_of_call and _YIELDS.fullmatch(opcode) is not None)
