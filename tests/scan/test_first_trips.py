@@ -91,3 +91,38 @@ def test_two_registers_that_go_to_and_fro_together_do_not_conflict() -> None:
     # 0 + 12 and 12 + 0: rows of 3 words. Of two trips they would be 0 and 24.
     assert last(SKEWED.format(begin=0, other=12)).decision.verdict == "free"
     assert last(SKEWED.format(begin=0, other=0)).decision.verdict != "free"
+
+
+BEFORE = (
+    "and.b32 %r6, %r2, 1; or.b32 %r6, %r6, 2; mov.u32 %r5, {start}; LOOP: shr.u32 %r6, %r6, 1;"
+    " xor.b32 %r5, %r5, {flip}; setp.ne.u32 %p1, %r6, 0; @%p1 bra LOOP; "
+)
+"""A loop of two trips, whatever the parameter is: at its end %r5 has the value from its start."""
+LOADED = (
+    "ld.param.u64 %d1, [q]; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; ld.global.u32 %r10, [%d1];"
+    " and.b32 %r10, %r10, 3; mul.lo.u32 %r10, %r10, %r5; and.b32 %r11, %r1, 28; add.u32 %r10, %r10, %r11;"
+    " add.u32 %r20, %r3, %r10; ld.shared.u32 %r30, [%r20];"
+)
+"""Data choose one of four words at a distance of %r5."""
+
+
+def test_a_value_of_a_loop_before_need_not_be_its_last() -> None:
+    # After one trip, lanes would be 8 bytes apart.
+    assert last(BEFORE.format(start=4, flip=12) + ACCESS).decision.verdict == "unknown"
+    assert last(BEFORE.format(start=4, flip=0) + ACCESS).decision.verdict == "free"
+
+
+def test_every_value_of_a_loop_before_conflicts() -> None:
+    found = last(BEFORE.format(start=8, flip=24) + ACCESS).decision
+    assert (found.verdict, found.ways, found.at_least) == ("conflict", 2, True)
+
+
+def test_data_do_not_choose_a_value_of_a_loop_before() -> None:
+    # After one trip, data would choose between words of one bank.
+    assert last(BEFORE.format(start=0, flip=128) + LOADED).decision.verdict == "unknown"
+    assert last("mov.u32 %r5, 128; " + LOADED).decision.verdict == "conflict"
+
+
+def test_data_do_not_choose_a_vote() -> None:
+    vote = "setp.ge.u32 %p1, %r2, 0; vote.sync.any.pred %p2, %p1, -1; selp.u32 %r5, 0, 128, %p2; "
+    assert last(vote + LOADED).decision.verdict == "unknown"

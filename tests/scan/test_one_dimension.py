@@ -113,6 +113,11 @@ OFTEN = "mad.lo.u32 %r20, %r1, 128, %r3; @%p1 ld.shared.u32 %r30, [%r20];"
 ARRAY = ".shared .align 128 .b8 z[8192]; "
 COPY = "mov.u32 %r3, z; mad.lo.u32 %r20, {}, 16, %r3; cp.async.cg.shared.global [%r20], [%d1], 16;"
 
+FLIPPED = (
+    f"{NTID} shr.u32 %r5, %r4, 5; mov.u32 %r6, 4; LOOP: shr.u32 %r5, %r5, 1; xor.b32 %r6, %r6, 12;"
+    " setp.ne.u32 %p1, %r5, 0; @%p1 bra LOOP; mul.lo.u32 %r10, %r1, %r6; "
+)
+
 
 def of_data(factor: str) -> str:
     """Lane t loads a word of global memory at `factor` times 4 t, which chooses a row of four."""
@@ -134,6 +139,7 @@ CASES = {
     "the first warp of short blocks": (NTID + "add.u32 %r5, %r1, %r4; setp.lt.u32 %p1, %r5, 64;" + OFTEN, "unknown"),
     "a parameter": ("mul.lo.u32 %r10, %r1, %r2;" + LOAD.format(4), "depends"),
     "one word": ("mov.u32 %r20, %r3; ld.shared.u32 %r30, [%r20];", "free"),
+    "a stride that a loop of N trips leaves": (FLIPPED + LOAD.format(1), "unknown"),
     "data": (of_data("%r2"), "conflict"),
     "data at places that N decides": (of_data("%r5"), "unknown"),
 }

@@ -208,8 +208,15 @@ def _computed(sampler: Sampler) -> list[Leaf]:
 
 
 def _ran_before(question: Question, leaf: Leaf) -> bool:
-    """Whether a leaf counts the trips of a loop that the access does not stand in."""
+    """Whether a leaf counts the trips of a loop that the access does not stand in, or has one of their values."""
+    if isinstance(leaf, CarriedLeaf) and leaf.values:
+        return _is_of_past_loop(question, leaf)
     return isinstance(leaf, TripsLeaf) and leaf.line not in question.around
+
+
+def _is_of_past_loop(question: Question, leaf: Leaf) -> bool:
+    """Whether a leaf belongs to a loop that the access does not stand in."""
+    return isinstance(leaf, LoopLeaf) and all(leaf.block != loop.header for loop in question.loops)
 
 
 def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -> Decision | None:
@@ -223,7 +230,9 @@ def _whatever_ran_before(question: Question, sampler: Sampler, found: Sampled) -
         return None
     if any(_ran_before(question, leaf) for leaf in parts.leaves_of(parts.sure)):
         return None
-    if any(isinstance(leaf, CarriedLeaf) for leaf in parts.leaves_of(parts.sure, parts.mixed)):
+    if any(isinstance(leaf, CarriedLeaf) for leaf in parts.leaves_of(parts.sure)):
+        return None
+    if any(isinstance(leaf, CarriedLeaf) and not _ran_before(question, leaf) for leaf in parts.leaves_of(parts.mixed)):
         return None
     sure = next((each for each in found.stuck[:_PARAMETERS_TRIED] if _always_meet(question, sampler, each)), None)
     if sure is None:
@@ -258,6 +267,8 @@ def limited_by_data(question: Question, sure: Question, worst: WorstCost | None)
         DisagreementError: Some data give more ways.
     """
     read = question.parts.leaves_of(question.parts.varying, question.guard)
+    if any(_is_of_past_loop(question, leaf) or (isinstance(leaf, OpaqueLeaf) and not is_given(leaf)) for leaf in read):
+        return None  # the values in the worst case need not occur
     data = [leaf for leaf in read if not isinstance(leaf, LaneLeaf) and not is_shared(leaf)]
     loaded = [leaf for leaf in data if is_given(leaf)]
     if len(loaded) < len(data) or not all(from_places_of_their_own(question.block, leaf) for leaf in loaded):
