@@ -105,6 +105,8 @@ def test_what_is_stored_is_read(body: str, first: int, second: int) -> None:
         "st.shared.u32 [%r20], %r1; mov.u32 %r22, %clock; add.u32 %r22, %r22, %r3; st.shared.u32 [%r22], 1;",
         "st.shared.u32 [%r20], 0; red.shared.add.f32 [%r20], 0f3F800000;",
         "setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r22, %r1, 20, 31, -1; @%p1 st.shared.u32 [%r20], %r22;",
+        "mov.u32 %r24, %clock; mov.u32 %r23, 1; setp.eq.u32 %p1, %r1, 1; @%p1 mov.u32 %r23, %clock;"
+        " add.u32 %r22, %r24, %r23; @%p1 mov.u32 %r22, 3; st.shared.u32 [%r20], %r22;",
     ],
 )
 def test_what_is_not_known_stays_so(body: str) -> None:
