@@ -48,6 +48,13 @@ THERE = "shl.b32 %r40, %r21, 2; add.u32 %r40, %r40, %r3;"
         ("st.shared.u32 [%r20], %r1;", 0, 1),
         ("mov.u64 %d1, 7; st.shared.L2::cache_hint.u32 [%r20], %r1, %d1;", 0, 1),
         ("@%p1 st.shared.u32 [%r20], 5;", 0, 0),
+        ("add.u32 %r22, %r20, 4; st.shared.u32 [%r22+0xfffffffffffffffc], %r1;", 0, 1),
+        ("st.shared.u32 [%r20], 5; ld.param.u64 %d1, [q]; setp.eq.u32 %p1, %r1, 1; selp.u32 %r22, 0, 4, %p1;"
+         "st.global.u32 [%d1], 7; cp.async.ca.shared.global [%r20], [%d1], 4, %r22;", 7, 0),
+        ("st.shared.u32 [%r20], 5; ld.param.u64 %d1, [q]; setp.eq.u32 %p1, %r1, 1; selp.u32 %r22, 1, 4, %p1;"
+         "st.global.u32 [%d1], 0x10007; cp.async.ca.shared.global [%r20], [%d1], 4, %r22; ld.shared.u32 %r22, [%r20];"
+         "shr.u32 %r23, %r22, 16; add.u32 %r22, %r22, %r23; and.b32 %r22, %r22, 255;"
+         "st.shared.u32 [%r20], %r22;", 8, 7),
         ("setp.eq.u32 %p1, %r1, 1; @!%p1 st.shared.u32 [%r20], 5;", 5, 0),
         ("st.shared.u32 [%r20], 9; atom.shared.exch.b32 %r22, [%r20], 4;", 4, 4),
         ("st.shared.u32 [%r20], %r1; atom.shared.cas.b32 %r22, [%r20], 1, 8;", 0, 8),
@@ -98,6 +105,8 @@ def test_what_is_stored_is_read(body: str, first: int, second: int) -> None:
         "st.shared.u32 [%r20], %r1; mov.u32 %r22, %clock; add.u32 %r22, %r22, %r3; st.shared.u32 [%r22], 1;",
         "st.shared.u32 [%r20], 0; red.shared.add.f32 [%r20], 0f3F800000;",
         "setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r22, %r1, 20, 31, -1; @%p1 st.shared.u32 [%r20], %r22;",
+        "mov.u32 %r24, %clock; mov.u32 %r23, 1; setp.eq.u32 %p1, %r1, 1; @%p1 mov.u32 %r23, %clock;"
+        " add.u32 %r22, %r24, %r23; @%p1 mov.u32 %r22, 3; st.shared.u32 [%r20], %r22;",
     ],
 )
 def test_what_is_not_known_stays_so(body: str) -> None:

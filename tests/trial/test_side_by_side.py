@@ -16,7 +16,7 @@ import pytest
 from swzverify.compiled.kernel import accesses, inlined
 from swzverify.compiled.ptx import read_module
 from swzverify.compiled.trial import Launcher, Search, Trial, lanes, machine, memory, run, run_all
-from swzverify.compiled.trial.memory import Array, Mask, Memory, Region
+from swzverify.compiled.trial.memory import Array, FaultError, Mask, Memory, Region
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES
 from tests.kernel.texts import HEAD, TOP
@@ -183,6 +183,40 @@ def test_pages_hold_what_one_array_of_bytes_would() -> None:
         found, known = memory.load(place, thread, width)
         assert found.astype("<u8").tobytes()[:width] == here.tobytes()
         assert known.all()
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_a_word_is_in_its_region_up_to_the_last_byte(width: int) -> None:
+    """The addresses of several threads are looked up at once if one region has all of them."""
+    memory, threads = Memory([[Region(4096, 40), Region(8192, 64)]], 2), np.arange(2)
+    for end in (4096 + 40, 8192 + 64):
+        assert memory.load(np.full(2, end - width), threads, width)[1].all()
+        for outside in (end - width + 1, end, 4095, 1 << 62, -1):
+            with pytest.raises(FaultError):
+                memory.load(np.array([end - width, outside]), threads, width)
+            with pytest.raises(FaultError):
+                memory.load(np.array([outside, outside]), threads, width)
+    assert memory.load(np.array([4096, 8192]), threads, width)[1].all()
+
+
+@pytest.mark.parametrize("size", [8, 12, 20, 2044])
+def test_threads_have_bytes_of_their_own_of_any_size(size: int) -> None:
+    """Words that are aligned in the addresses of a thread need not be so among the bytes of all threads."""
+    memory, threads = Memory([[Region(64, size, per_thread=True)]], 5), np.arange(5)
+    here = np.full(5, 64)
+    memory.write(memory.reach(here, threads, 8), 0, 8, threads * 0x0101010101010101, np.ones(5, dtype=np.bool_))
+    for width in (1, 2, 4, 8):
+        found, _ = memory.load(here + 8 - width, threads, width)
+        assert found.tolist() == [int.from_bytes(bytes([each]) * width) for each in range(5)]
+
+
+def test_a_copy_of_words_reads_all_of_them_first() -> None:
+    """Copies of a warp to the place from which its next lane reads."""
+    bytes_ = np.arange(80, dtype=np.uint8)
+    memory = Memory([[Region(0, 80, bytes_)]], 4)
+    memory.copy(np.arange(4) * 16, np.arange(1, 5) * 16, np.arange(4), 16)
+    found, _ = memory.load(np.arange(80), np.zeros(80, dtype=np.int64), 1)
+    assert found.tolist() == [*range(16), *range(64)]
 
 
 def forget_all(self: Any, _threads: Array) -> None:
