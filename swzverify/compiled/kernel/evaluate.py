@@ -45,7 +45,7 @@ _REDUCE: Final = re.compile(r"redux\.sync\.\w+\.[busf]32|match\.all\.sync\.b(?:3
 _SHUFFLE: Final = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
 _CVTA: Final = re.compile(r"cvta(\.to)?\.(shared|global|const|local|param)(?:::cta|::entry|::func)?\.u(32|64)")
 _IS_SHARED: Final = re.compile(r"isspacep\.shared(?:::cta)?")
-_CLOCK: Final = re.compile(r"%clock(?:_hi|64)?|%globaltimer(?:_lo|_hi)?")
+_CLOCK: Final = re.compile(r"%clock(?:_hi|64)?|%globaltimer(?:_lo)?")
 """Lanes that read one of them together get one value: docs/hardware.md, "What lanes get together"."""
 _SIGNED_LOAD: Final = re.compile(r"s\d+")
 _MOST_PIECE: Final = 8
