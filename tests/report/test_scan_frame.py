@@ -55,7 +55,8 @@ def test_a_row_for_each_access(library: str) -> None:
 
 @libraries
 def test_what_is_not_known_is_missing(library: str) -> None:
-    (row,) = values(swzverify.scan(text_of(SKEWED)).to_dataframe(library=library))
+    of_two_dimensions = text_of("mov.u32 %r4, %tid.y; add.u32 %r1, %r1, %r4; " + SKEWED)
+    (row,) = values(swzverify.scan(of_two_dimensions).to_dataframe(library=library))
     assert (row["verdict"], row["block_x_threads"], row["ways"], row["source_line"]) == ("unknown", None, None, None)
     (row,) = values(swzverify.scan(text_of(SKEWED), block=64).to_dataframe(library=library))
     assert (row["verdict"], row["parameters"]) == ("depends", "n")

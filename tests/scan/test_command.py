@@ -51,7 +51,9 @@ def test_text_has_the_lanes_and_a_summary(ptx: str) -> None:
 def test_the_exit_code(ptx: str, tmp_path: Path) -> None:
     assert run(ptx, "--block", "64", "--fail-on", "conflict").exit_code == 1
     assert run(ptx, "--block", "64", "--fail-on", "unknown").exit_code == 0
-    assert run(ptx, "--fail-on", "unknown").exit_code == 1
+    unknown = tmp_path / "unknown.ptx"
+    unknown.write_text(text_of("mov.u32 %r4, %tid.y; add.u32 %r1, %r1, %r4; " + strided(4)), encoding="utf-8")
+    assert run(str(unknown), "--fail-on", "unknown").exit_code == 1
     other = tmp_path / "free.ptx"
     other.write_text(text_of(strided(4)), encoding="utf-8")
     assert run(str(other), "--block", "64", "--fail-on", "conflict", "--fail-on", "unknown").exit_code == 0

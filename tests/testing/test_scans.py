@@ -80,9 +80,10 @@ def test_a_conflict_of_a_trial_fails() -> None:
     assert "1 conflict" in failing(TWO, allow_unknown=True)
 
 
-def test_without_a_block_nothing_is_shown() -> None:
+def test_without_a_block_one_of_one_dimension_is_assumed() -> None:
+    assert_scan_free(FREE)
     with pytest.raises(AssertionError, match="give --block"):
-        assert_scan_free(FREE)
+        assert_scan_free(text_of("mov.u32 %r4, %tid.y; add.u32 %r1, %r1, %r4; " + strided(4)))
 
 
 def test_nothing_to_look_at_is_no_success() -> None:

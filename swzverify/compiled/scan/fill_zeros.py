@@ -110,7 +110,7 @@ def _reads_launch(subject: ValueSubject, condition: Expr) -> bool:
 
 
 def _leaves_behind(subject: ValueSubject, value: Expr) -> list[Leaf]:
-    """The leaves of a value, and those that feed them."""
+    """The leaves of a value, and those that feed them, but for what decides which test of an object it is."""
     found: dict[str, Leaf] = {}
     pending = [*variables(value)]
     while pending:
@@ -118,7 +118,8 @@ def _leaves_behind(subject: ValueSubject, value: Expr) -> list[Leaf]:
         leaf = subject.here.leaves.get(name)
         if leaf is not None and name not in found:
             found[name] = leaf
-            pending += variables(*leaf.feeds) if isinstance(leaf, OpaqueLeaf) else ()
+            is_fed = isinstance(leaf, OpaqueLeaf) and _NO_DATA.match(name) is None
+            pending += variables(*leaf.feeds) if is_fed else ()
     return [*found.values()]
 
 
