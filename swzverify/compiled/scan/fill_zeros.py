@@ -118,8 +118,8 @@ def _leaves_behind(subject: ValueSubject, value: Expr) -> list[Leaf]:
         leaf = subject.here.leaves.get(name)
         if leaf is not None and name not in found:
             found[name] = leaf
-            is_fed = isinstance(leaf, OpaqueLeaf) and _NO_DATA.match(name) is None
-            pending += variables(*leaf.feeds) if is_fed else ()
+            if isinstance(leaf, OpaqueLeaf) and _NO_DATA.match(name) is None:
+                pending += variables(*leaf.feeds)
     return [*found.values()]
 
 
