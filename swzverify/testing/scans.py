@@ -10,6 +10,7 @@ from operator import attrgetter
 from swzverify.apps.run.scan_code import given_facts, launch_facts, scanned_files
 from swzverify.apps.run.scan_jobs import ACCESSES_ALONE
 from swzverify.compiled.scan import AnyOperand, ScannedAccess, Verdict
+from swzverify.compiled.scan.one_dimension import ONE_DIMENSION
 from swzverify.compiled.scan.verdict import Decision
 from swzverify.errors import SwzError
 from swzverify.ir.whole import check_int
@@ -48,8 +49,8 @@ def assert_scan_free(
 
     `allow` lists accesses that may conflict: a line of the PTX, a source line such as `"k.py:12"`,
     or an opcode or its begin, `"wgmma.mma_async"`; each has to be found. With `at_most` an access
-    may take so many wavefronts. `unknown` fails too, unless `allow_unknown`; so does code without
-    an access to shared memory.
+    may take so many wavefronts. `unknown` fails too, unless `allow_unknown`; so does an access that is free
+    in blocks of one dimension, if nobody says what the block is. Code without an access to shared memory fails.
 
     With `on_chip` the verdict of the machine code counts where it settles an access: ptxas merges and
     splits accesses. It is that of the file, such as a cubin built with -lineinfo, or of the kernel that
@@ -152,7 +153,7 @@ def conflict_faults(files: Sequence[ScannedFile], wanted: Wanted) -> list[str]:
     decided: Callable[[ScannedAccess], Decision] = attrgetter("settled" if wanted.on_chip else "decision")
     at_most = wanted.at_most
     bad: list[tuple[ScannedFile, ScannedAccess]] = []
-    count = 0
+    count = supposed = 0
     for file in files:
         for access in file.accesses:
             count += 1
@@ -165,6 +166,7 @@ def conflict_faults(files: Sequence[ScannedFile], wanted: Wanted) -> list[str]:
                 may = may or decision.wavefronts <= at_most
             if verdict not in (Verdict.FREE, Verdict.BULK) and not may:
                 bad.append((file, access))
+            supposed += ONE_DIMENSION in decision.assumes and not (may or wanted.allow_unknown)
         for operand in file.operands:
             count += 1
             allowed.takes(file, operand)
@@ -176,6 +178,9 @@ def conflict_faults(files: Sequence[ScannedFile], wanted: Wanted) -> list[str]:
         lines += [f"{len(bad)} of {count} accesses are not free of bank conflicts: {counts}", *_table(bad, decided)]
         for file, access in [pair for pair in bad if pair[1].decision.lanes][:_MOST_TABLES]:
             lines += ["", *access_lines(file, access)]
+    if supposed:
+        words = f"{supposed} of {count} accesses are judged for {ONE_DIMENSION} alone"
+        lines.append(f"{words}: give block, that of the launch")
     if problems and not wanted.allow_unknown:
         lines += ["some of the text cannot be read, so that nothing is known of it:", *problems[:_MOST_SHOWN]]
     if not count and not wanted.is_part:

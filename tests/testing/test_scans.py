@@ -80,10 +80,16 @@ def test_a_conflict_of_a_trial_fails() -> None:
     assert "1 conflict" in failing(TWO, allow_unknown=True)
 
 
-def test_without_a_block_one_of_one_dimension_is_assumed() -> None:
-    assert_scan_free(FREE)
+def test_without_a_block_nothing_is_shown() -> None:
+    """A kernel that reads x alone is free in blocks of one dimension, and need not be in 48,2,1."""
+    with pytest.raises(AssertionError, match="judged for blocks of one dimension, N,1,1 alone: give block"):
+        assert_scan_free(FREE)
+    with pytest.raises(AssertionError, match="1 conflict"):
+        assert_scan_free(FREE, block=(48, 2, 1))
     with pytest.raises(AssertionError, match="give --block"):
         assert_scan_free(text_of("mov.u32 %r4, %tid.y; add.u32 %r1, %r1, %r4; " + strided(4)))
+    assert_scan_free(FREE, allow_unknown=True)
+    assert_scan_free(FREE, allow=["ld.shared"])
 
 
 def test_nothing_to_look_at_is_no_success() -> None:

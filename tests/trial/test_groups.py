@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
 
-from swzverify.compiled.kernel import accesses, inlined
 from swzverify.compiled.ptx import read_module
-from swzverify.compiled.trial import Launcher, Search, kept, lanes, machine, memory, run_all
+from swzverify.compiled.trial import kept, lanes, machine, memory, run_all
 from swzverify.compiled.trial.memory import Array, Mask
-from tests.trial.test_side_by_side import DYNAMIC_BYTES, LAUNCHES, STEPS, did, kernels
+from tests.trial.test_side_by_side import did, kernels, prepared
 
 SEEDS = range(3)
 
@@ -23,14 +21,7 @@ def trials(seeds: range) -> list[dict[str, Any]]:
     """What launches of several kernels did."""
     found: list[dict[str, Any]] = []
     for text, shape in kernels(seeds):
-        module = read_module(text, "k.ptx")
-        function = module.function("k")
-        assert function is not None
-        wanted = [each.site.index for each in accesses(module, function, shape) if each.site.index >= 0]
-        whole = inlined(module, function).function
-        launches = [*islice(Search(Launcher(whole, shape, DYNAMIC_BYTES)), LAUNCHES)]
-        steps = [STEPS[at % len(STEPS)] for at in range(len(launches))]
-        found += map(did, run_all(module, whole, launches, wanted, steps, keeps_memory=True))
+        found += map(did, run_all(*prepared(text, shape), keeps_memory=True))
     return found
 
 

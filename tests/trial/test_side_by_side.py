@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from swzverify.compiled.kernel import accesses, inlined
-from swzverify.compiled.ptx import read_module
-from swzverify.compiled.trial import Launcher, Search, Trial, lanes, machine, memory, run, run_all
+from swzverify.compiled.ptx import Function, Module, read_module
+from swzverify.compiled.trial import Launch, Launcher, Search, Trial, lanes, machine, memory, run, run_all
 from swzverify.compiled.trial.memory import Array, FaultError, Mask, Memory, Region
 from tests.kernel.programs import program
 from tests.kernel.test_programs import SHAPES
@@ -86,17 +86,22 @@ def did(trial: Trial) -> dict[str, Any]:
     }
 
 
+def prepared(text: str, shape: tuple[int, int, int]) -> tuple[Module, Function, list[Launch], list[int], list[int]]:
+    """What `run_all` takes of a kernel: its launches, the accesses that are wanted, and the steps of each launch."""
+    module = read_module(text, "k.ptx")
+    function = module.function("k")
+    assert function is not None
+    wanted = [each.site.index for each in accesses(module, function, shape) if each.site.index >= 0]
+    whole = inlined(module, function).function
+    launches = [*islice(Search(Launcher(whole, shape, DYNAMIC_BYTES)), LAUNCHES)]
+    return module, whole, launches, wanted, [STEPS[at % len(STEPS)] for at in range(len(launches))]
+
+
 def differences(seeds: range, out: Counter[str]) -> list[str]:
     """What differs between launches side by side and alone; `out` counts how launches ended."""
     found: list[str] = []
     for text, shape in kernels(seeds):
-        module = read_module(text, "k.ptx")
-        function = module.function("k")
-        assert function is not None
-        wanted = [each.site.index for each in accesses(module, function, shape) if each.site.index >= 0]
-        whole = inlined(module, function).function
-        launches = [*islice(Search(Launcher(whole, shape, DYNAMIC_BYTES)), LAUNCHES)]
-        steps = [STEPS[at % len(STEPS)] for at in range(len(launches))]
+        module, whole, launches, wanted, steps = prepared(text, shape)
         together = run_all(module, whole, launches, wanted, steps, keeps_memory=True)
         assert len(together) == len(launches)
         for launch, most, trial in zip(launches, steps, together, strict=True):

@@ -22,7 +22,6 @@ _TEST: Final = re.compile(r"mbarrier\.(?:test|try)_wait\b.*")
 _ARRIVE: Final = re.compile(
     r"mbarrier\.arrive(?:\.(?:release|relaxed))?(?:\.(?:cta|cluster))?(?:\.shared(?:::cta)?)?\.b64"
 )
-_WITH_COUNT: Final = 3
 _TOKEN_BITS: Final = 64
 _CAPABILITY: Final = 90
 """For targets before, ptxas takes the phases of lanes' tokens as different."""

@@ -102,7 +102,7 @@ class OperandsOfCode:
         """The operand of the instruction at a line of the PTX.
 
         Raises:
-            NotWrittenError: No operand of this role is at the line, or a part of it is not known, which the text names.
+            NotWrittenError: The line has no operand of this role, or some part of it is not known. The text says which.
         """
         at_line = [each for each in self.held if each.access.site.line == line and each.role is role]
         if not at_line:
